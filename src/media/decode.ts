@@ -1,4 +1,4 @@
-// Decodes a media file to 16 kHz mono samples. The decoder waits while the caller has not consumed the samples
+// Decodes a media file to mono samples at 16 kHz. While the caller has not taken the decoded samples, the decoder waits
 // (backpressure).
 
 import { log } from '../base/log.ts'
@@ -7,18 +7,18 @@ import { runChild, type SpawnOptions } from './spawn.ts'
 import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
-  /** The number of the channel to decode, counted from 1. The default is the mix of all channels. */
+  /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
   channel?: number
   /**
-   * Called at the end of the file if packets were damaged. `packets` is their number. Silence replaces the sound of a
-   * damaged packet.
+   * Called after the last sample if packets of the file were damaged. `packets` is the number of damaged packets.
+   * Silence replaces the sound of a damaged packet.
    */
   onDamage?: (packets: number) => void
 }
 
 /**
- * Yields the samples of the file. Throws a JobFailure if decoding fails. If the caller stops reading early, the child
- * process is ended.
+ * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded. If the caller stops reading
+ * before the end, the child process that decodes the file is killed.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const child = runChild({ operation: 'decode', channel: options.channel ?? 0 }, path, options)
@@ -28,7 +28,8 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (left < 0) throw new JobFailure('PROCESSING_ERROR')
-      // The bytes are copied, because the data of a Float32Array must begin at a multiple of four bytes.
+      // The bytes are copied to the start of a new buffer, because a Float32Array must begin at a multiple of four
+      // bytes.
       yield new Float32Array(next.value.slice().buffer)
     }
   } finally {

@@ -1,4 +1,4 @@
-// The accepted file extensions. For each extension, the Content-Type of an upload with this extension.
+// The accepted extensions of file names, each with the Content-Type of an upload.
 
 export const contentTypes = {
   mp3: 'audio/mpeg',

@@ -1,4 +1,4 @@
-// Inspects a media file in a child process. Refuses a file whose audio is too short or too long.
+// Inspects a media file in a child process. Refuses the file if its audio is too short or too long.
 
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
@@ -48,8 +48,8 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
 }
 
 /**
- * Checks the result that the child process sent, because a hostile file may have taken control of the child. Returns
- * null if a field is missing or has the wrong type.
+ * Checks the result that the child process sent. A hostile file may have taken control of the child process, so any
+ * value is possible. Returns null if a field is missing or has the wrong type.
  */
 function read(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>

@@ -2,21 +2,25 @@
 
 export type Inspection = {
   /**
-   * FFmpeg's name of the container. If FFmpeg has several names for it, such as `mov,mp4,m4a,3gp,3g2,mj2`, this is
-   * the first one.
+   * FFmpeg's name of the file's container format. FFmpeg has several names for some formats, such as
+   * `mov,mp4,m4a,3gp,3g2,mj2`; the first name is used.
    */
   container: string
   codec: string
   sampleRate: number
   channels: number
-  /** The duration, rounded down. It is measured from the packets. A header can be wrong. */
+  /**
+   * The duration of the audio in milliseconds, rounded down. It is measured from the packets, because a header can be
+   * wrong.
+   */
   durationMs: number
 }
 
 export type Media = {
   /**
-   * Rejects with a JobFailure, whose code is INVALID_MEDIA_FORMAT, DURATION_TOO_LONG or PROCESSING_ERROR. If `signal`
-   * is aborted, rejects with the reason of the signal.
+   * Inspects the media file at `path`. Rejects with a JobFailure if the file is refused; its code is
+   * INVALID_MEDIA_FORMAT, DURATION_TOO_LONG or PROCESSING_ERROR. If `signal` is aborted, rejects with the reason of the
+   * signal.
    */
   inspect(path: string, options: { signal: AbortSignal }): Promise<Inspection>
 }

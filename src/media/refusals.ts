@@ -1,10 +1,13 @@
-// The reasons for which the media program may refuse a file. The program sends only the name of a reason, and the
-// server adds the message from this table. A hostile file may have taken control of the program, so the program must
-// not choose the message.
+// The reasons for which the media program refuses a media file. The media program sends only the name of a reason; the
+// server takes the message for the caller from this table. A hostile file may have taken control of the media program,
+// so this program must not choose the message.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
-/** If a reason has no `message`, the default message of its error code is used. */
+/**
+ * The error code and the message for each reason. If a reason has no `message`, the default message of its error code
+ * is used.
+ */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },
   'no-audio': { code: 'INVALID_MEDIA_FORMAT', message: 'The file has no audio track.' },

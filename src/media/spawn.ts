@@ -11,23 +11,25 @@ import { argumentsOf, checkBegin, type MediaOrder, type Message, readMessages } 
 
 export type Bounds = {
   /**
-   * The maximum time between two messages, in milliseconds. The child is killed if no message arrives in this time.
+   * The maximum time between two messages of the child process, in milliseconds. The child process is killed if no
+   * message arrives in this time.
    */
   stallMs: number
   /**
-   * `openCpuMs` is the maximum CPU time until the file is open. `cpuMs` is the maximum CPU time of the whole process.
+   * `openCpuMs` is the maximum CPU time until the child process has opened the media file. `cpuMs` is the maximum CPU
+   * time of the whole child process. Both are in milliseconds.
    */
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
-  /** The nice value of the child. */
+  /** The nice value of the child process. */
   priority: number
 }
 
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
-  /** The path of another build of the media program. If it is null or missing, the carried build is used. */
+  /** The path of another build of the media program. If it is null or missing, the carried media program is used. */
   mediaProgram?: string | null
   bounds?: Partial<Bounds>
 }
@@ -43,8 +45,8 @@ const defaultBounds: Bounds = {
 }
 
 /**
- * Yields each block of samples that the child sends. Then returns the result of the operation. The child has always
- * exited when this function returns.
+ * Starts the media program on a file. Yields each block of samples that the media program sends, and then returns the
+ * result of the operation. The child process has always exited when this function returns.
  */
 export async function* runChild(
   { operation, channel }: Work,
@@ -91,15 +93,18 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Messages that the child sent before its end are discarded.
+    // Messages that the child process sent but that were not read are discarded.
     await messages.return(undefined)
   }
 }
 
-/** The codes of errors that occur while the system has no free file descriptor, process or memory. */
+/** The error codes of a system that has no free file descriptor, process or memory. */
 const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
 
-/** Starts the child. If the system has no free file descriptor, process or memory, retries for at most `waitMs`. */
+/**
+ * Starts the child process. If the system has no free file descriptor, process or memory, tries again for at most
+ * `waitMs` milliseconds.
+ */
 async function startWhenPossible(
   mediaProgram: string | null,
   args: string[],
@@ -122,14 +127,17 @@ async function startWhenPossible(
 
 class Exhausted extends Error {}
 
-/** Throws `Exhausted` if the error may disappear when other work ends. */
+/**
+ * Throws `Exhausted` if the error means that the system lacks a resource, because the error may disappear when other
+ * work ends. Otherwise returns.
+ */
 function throwIfExhausted(error: unknown): void {
   if (exhaustedCodes.has(Object(error).code)) throw new Exhausted('exhausted', { cause: error })
 }
 
 /**
- * Starts the child. Of this process, the child inherits neither environment nor working folder nor file descriptors.
- * Its stdin is the file.
+ * Starts the child process. It inherits no environment, working folder or file descriptor of this process. Its stdin is
+ * the media file.
  */
 function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)

@@ -5,8 +5,8 @@
 import { limits } from '../limits.ts'
 
 /**
- * The version of this protocol. The first message of the media program contains the version that the program
- * implements.
+ * The version of this protocol. The first message of the media program contains the version of the protocol that it
+ * uses.
  */
 const protocolVersion = '1'
 
@@ -18,13 +18,13 @@ export type MediaOrder = {
   cpuMs: number
   memoryBytes: number
   durationMsMax: number
-  /** The number of the channel to decode, counted from 1. The number 0 means the mix of all channels. */
+  /** The number of the channel to decode, counted from 1. If it is 0, the mix of all channels is decoded. */
   channel: number
 }
 
 export type DecodeResult = {
   samples: number
-  /** The number of packets that could not be read or decoded. Silence replaces the sound of these packets. */
+  /** The number of packets that could not be read or decoded. Silence replaces their sound. */
   damaged: number
 }
 
@@ -34,7 +34,10 @@ export function samplesMax(durationMsMax: number): number {
   return ((durationMsMax + limits.mediaMarginMs) / 1000) * sampleRate
 }
 
-/** Returns the arguments of the media program. native/media/main.c defines the names of these arguments. */
+/**
+ * Returns the command-line arguments for the media program. The file native/media/main.c defines the names of these
+ * arguments.
+ */
 export function argumentsOf(order: MediaOrder): string[] {
   const inspectedMax = (order.durationMsMax / 1000) * sampleRate
   const numbers = {
@@ -60,8 +63,8 @@ export const kinds = { samples: 1, alive: 2, end: 3, begin: 4 } as const
 type Kind = keyof typeof kinds
 
 /**
- * The length of a message's header, in bytes. It contains a magic number, the kind of the message, and the length of
- * the body.
+ * The length of a message's header, in bytes. The header contains a magic number, the kind of the message and the
+ * length of the body.
  */
 export const headerBytes = 8
 const mark = 0x5354
@@ -69,14 +72,19 @@ const bodyBytesMax = 64 * 1024
 
 export type Message = { kind: Kind; body: Uint8Array }
 
-/** Throws if the message is not a `begin` message with this version of the protocol. */
+/**
+ * Throws an error if the message is not a `begin` message, or if its version of the protocol is not `protocolVersion`.
+ */
 export function checkBegin({ kind, body }: Message): void {
   const version = new TextDecoder().decode(body)
   if (kind !== 'begin' || version !== protocolVersion)
     throw new Error(`the media program does not speak version ${protocolVersion} of the protocol`)
 }
 
-/** Yields the messages in the bytes from the program. Throws if the bytes are not a sequence of complete messages. */
+/**
+ * Yields the messages that the bytes of the media program contain. Throws an error if the bytes are not a sequence of
+ * complete messages.
+ */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)
   for await (const chunk of chunks) {

@@ -1,11 +1,11 @@
-// Decides whether this program may connect to an IP address: to the public internet, and to the networks that the
-// operator has allowed.
+// Decides to which IP addresses this program may connect: addresses of the public internet, and addresses in networks
+// that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
-/** Ranges of addresses that do not belong to the public internet. */
+/** The ranges of IP addresses that do not belong to the public internet. */
 const special = {
   ipv4: netsOf([
     '0.0.0.0/8', // "this network"; the kernel connects 0.0.0.0 to this machine
@@ -34,22 +34,22 @@ const special = {
 }
 
 /**
- * The range that contains every public IPv6 address. Loopback, link-local, unique local and site-local
- * addresses are outside this range.
+ * The range of all public IPv6 addresses. Loopback, link-local, unique local and site-local addresses are outside this
+ * range.
  */
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a connection to this address is allowed. `own` lists the addresses of this machine, which are
- * allowed only if `allowNets` contains them. Returns false for a text that is not an IP address.
+ * Returns true if a connection to this IP address is allowed. `own` lists the addresses of this machine; a connection
+ * to one of them is allowed only if `allowNets` contains it. Returns false for a text that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)
 }
 
 /**
- * Returns the addresses of this machine. They must be checked, because a connection from the machine to itself does
- * not pass through its firewall.
+ * Returns the IP addresses of this machine. A connection to one of these addresses must be checked here, because it
+ * does not pass through the machine's firewall.
  */
 function ownAddresses(): Nets {
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? [])
@@ -66,8 +66,8 @@ function isPublic(address: string): boolean {
 }
 
 /**
- * Returns true if these networks contain the address. A NAT64 address stands for an IPv4 address, so the networks may
- * also contain that one.
+ * Returns true if `nets` contains the IP address. A NAT64 address leads to an IPv4 address, so the function also
+ * returns true if `nets` contains this IPv4 address.
  */
 export function isListed(address: string, nets: Nets): boolean {
   const plain = plainAddress(address)
@@ -82,8 +82,8 @@ export function literalAddress(url: URL): string | null {
 }
 
 /**
- * Returns the IPv4 address for which a NAT64 address (64:ff9b::/96) stands: its last 32 bits. Returns null for any
- * other address.
+ * Returns the IPv4 address to which a NAT64 address (64:ff9b::/96) leads: its last 32 bits. Returns null if the address
+ * is not a NAT64 address.
  */
 function behindNat64(address: string): string | null {
   if (isIP(address) !== 6) return null

@@ -1,5 +1,5 @@
-// Opens a socket to a host, if the host's IP address is allowed. The host name is resolved once, and the connection
-// uses the checked addresses. A later change of the DNS answer (DNS rebinding) therefore has no effect.
+// Opens a socket to a host if the host's IP address is allowed. The host name is resolved once, and the socket connects
+// to the addresses that were checked. So a later change of the DNS answer (DNS rebinding) has no effect.
 
 import { connect as dial, isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
@@ -13,9 +13,12 @@ const systemNames = openNames()
 export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** The trusted CA certificates, in place of the certificates of the system. */
+  /** The CA certificates to trust, in place of the certificates of the system. */
   ca?: string | undefined
-  /** If true, plain http is allowed only to addresses in `allowNets`. */
+  /**
+   * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to all
+   * permitted addresses.
+   */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined
   answerTimeoutMs?: number | undefined
@@ -28,7 +31,8 @@ export type NoConnection =
 export type TlsCause = 'name' | 'expired' | 'authority' | 'handshake'
 
 /**
- * Opens the socket. Returns a NoConnection for every failure. Rejects only if `signal` is aborted, with its reason.
+ * Opens a socket to the host of the URL. Returns a NoConnection for every failure. Rejects only if `signal` is aborted,
+ * with the reason of the signal.
  */
 export async function connect(
   url: URL,
@@ -51,7 +55,7 @@ export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly 
 }
 
 /**
- * Returns the addresses of the host in a URL. Returns null if the name is unknown, or if `stop` is aborted
+ * Returns the IP addresses of the host in a URL. Returns null if the host name is unknown, or if `stop` is aborted
  * first.
  */
 export async function addressesOf(
@@ -89,8 +93,9 @@ async function open(
 }
 
 /**
- * Tries the addresses by the Happy Eyeballs algorithm (RFC 8305): if an attempt fails or is slow, the next address is
- * tried too. Returns the first socket that connects, or null if none does.
+ * Connects to the addresses by the Happy Eyeballs algorithm (RFC 8305): when one attempt fails or is slow, the next
+ * address is tried too. Returns the first socket that connects. Returns null if no socket connects, or if `stop` is
+ * aborted first.
  */
 async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
   const attempts = new Set<Socket>()
@@ -132,7 +137,8 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // SNI cannot contain an IP address, so it is left out. The certificate is still checked against the address.
+    // SNI cannot contain an IP address, so it is empty for an IP address. The certificate is still checked against the
+    // IP address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,
@@ -156,7 +162,7 @@ function tlsCause(error: Error & { code?: string }): TlsCause {
   return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
 }
 
-/** Returns the result of `promise`. Returns null if `stop` is aborted first. */
+/** Returns the result of `promise`. Returns null if `stop` is aborted before the promise is resolved. */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
   if (stop.aborted) return null
   const stopped = Promise.withResolvers<null>()

@@ -1,14 +1,14 @@
-// Decodes the Content-Encoding of a body. A download asks for an unencoded body, but some object stores send a file
-// in the compressed form in which they keep it.
+// Decodes the Content-Encoding of a response's body. steno requests a body without encoding, but some object stores
+// send a file in the compressed form in which they keep it.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
-  /** Resolves when all bytes are written. */
+  /** Resolves when all decoded bytes are written. */
   end(): Promise<void>
-  /** Discards the bytes that are not yet decoded. */
+  /** Ends the decoding, and discards the bytes that are not decoded yet. */
   abandon(): void
 }
 
@@ -20,11 +20,12 @@ const decoders: Record<string, () => Transform> = {
   zstd: createZstdDecompress,
 }
 
-/** The error for a body that is not valid in its Content-Encoding. */
+/** The error for a body whose bytes are not valid in its Content-Encoding. */
 export class Undecodable extends Error {}
 
 /**
- * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if the encoding is unknown.
+ * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno does not know the
+ * encoding.
  */
 export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const name = encoding.trim().toLowerCase()
@@ -34,8 +35,8 @@ export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Prom
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // Backpressure: a push ends only when the decoded output has been read, so a compression bomb cannot fill the
-    // memory.
+    // Backpressure: `push` resolves only when the decoded bytes have been written. So a compression bomb cannot fill
+    // the memory.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()

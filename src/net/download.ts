@@ -1,5 +1,5 @@
-// Downloads a file: in a stream, with a limit of the size, and with retries that continue an interrupted download.
-// The file gets its final name only when it is complete.
+// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues it. The file
+// gets its final name only when it is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -18,20 +18,24 @@ export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   /**
-   * An attempt has stalled if fewer than `limits.downloadStallBytesMin` bytes arrive in this time, in milliseconds.
+   * An attempt to download has stalled if fewer than `limits.downloadStallBytesMin` bytes arrive in this time. The time
+   * is in milliseconds.
    */
   stallMs?: number
-  /** A monotonic clock, in milliseconds. */
+  /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */
   now?: () => number
-  /** Called after each chunk. `total` is the size of the file in bytes, or null if it is not known. */
+  /**
+   * Called after each chunk of the download. `bytes` is the number of bytes in the file, and `total` the size of the
+   * complete file in bytes, or null if this size is not known.
+   */
   onProgress?: (bytes: number, total: number | null) => void
-  /** Waits for `ms` milliseconds before the next attempt. Rejects if the signal is aborted. */
+  /** Waits for `ms` milliseconds before the next attempt. Rejects if the signal is aborted during this time. */
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 /**
- * Downloads the file at `address` to `path`. Throws a JobFailure that names the cause. If the signal is
- * aborted, throws the reason of the signal.
+ * Downloads the file at the URL `address` to the path `path`. Throws a JobFailure that names the cause of a failure. If
+ * the signal is aborted, throws the reason of the signal.
  */
 export async function download(
   address: string,
@@ -47,8 +51,8 @@ export async function download(
 }
 
 /**
- * Downloads into the file at `path`, and flushes the file to the disk asynchronously. Draft.place() would also flush
- * it, but that blocks the event loop.
+ * Downloads into the file at `path`, and flushes the file to the disk without blocking the event loop. Draft.place()
+ * also flushes a file, but it blocks the event loop.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)
@@ -61,21 +65,21 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
   }
 }
 
-/** The state of a download, common to all its attempts. */
+/** The state of a download. All attempts share it. */
 type Progress = {
   bytes: number
   /** The size of the file in bytes, or null if it is not known. */
   total: number | null
   /**
-   * The ETag or the Last-Modified of the file. Null if the answer has neither. The next attempt continues the file
-   * only if this value is still the same.
+   * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server still
+   * sends the same value. Null if the response has neither of these headers.
    */
   version: string | null
-  /** True after an answer with a successful status. */
+  /** True after the first response with a successful status. */
   begun: boolean
   /**
-   * `receivedBytes` is the number of bytes that all attempts have received. `receivedMs` is the time for which all
-   * attempts have read.
+   * `receivedBytes` is the number of bytes that all attempts together have received. `receivedMs` is the time for which
+   * all attempts together have read, in milliseconds.
    */
   receivedBytes: number
   receivedMs: number
@@ -109,7 +113,10 @@ async function fill(file: FileHandle, address: string, options: DownloadOptions)
   }
 }
 
-/** Sends one request for the file, or for its missing part. Throws if a retry cannot succeed. */
+/**
+ * Sends one request for the whole file, or for the part that is still missing. Throws an error if a retry cannot
+ * succeed.
+ */
 async function attempt(
   file: FileHandle,
   address: string,
@@ -150,8 +157,8 @@ async function attempt(
 }
 
 /**
- * Returns the direct address of the file. Throws if the address is a share link that leads to no file, before any
- * request is sent.
+ * Returns the direct URL of the file. Throws a JobFailure if the URL is a share link that leads to no file. No request
+ * is sent.
  */
 function fileAddress(url: URL): URL {
   const direct = directAddress(url)
@@ -165,8 +172,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles an answer with an error status. If the download has already begun, returns a result that causes a retry.
- * Otherwise throws.
+ * Handles a response with an error status. If the download has already begun, returns a result that causes a retry.
+ * Otherwise throws a JobFailure.
  */
 async function refused(
   answer: Answer,
@@ -184,7 +191,7 @@ async function refused(
 }
 
 /**
- * Returns true if the answer contains the missing part of the file, and the file has not changed since the last
+ * Returns true if the response contains the missing part of the file, and if the file has not changed since the last
  * attempt.
  */
 function continues(answer: Answer, progress: Progress): boolean {
@@ -207,13 +214,13 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // For an encoded body, both values are null: its length is not the length of the file, and the rest of it cannot be
-  // decoded alone.
+  // For an encoded body, `total` and `version` are null. The length of this body is not the length of the file, and a
+  // later part of it cannot be decoded without its start.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }
 
-/** Appends the body to the file. */
+/** Appends the body of the response to the file. */
 async function store(
   file: FileHandle,
   answer: Answer,
@@ -248,13 +255,13 @@ async function store(
     decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
-  // A server may send a shorter range than the request asked for.
+  // A server may send less than the requested range. The download then continues with another attempt.
   return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
 }
 
 /**
- * Returns true if the average rate of the download is too low. Without this limit, a very slow server would keep a
- * download slot for ever.
+ * Returns true if the average rate of the download is too low. Without this check, a very slow server would occupy one
+ * of the few places for downloads for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

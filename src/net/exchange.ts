@@ -1,6 +1,6 @@
-// Sends one request over a given socket, and reads the answer. Uses no connection pool and no proxy, does not decode
-// the body, and follows no redirect. The request is sent by node:http: Bun's fetch would obey HTTP_PROXY, and would
-// open a connection of its own.
+// Sends one request over a given socket, and reads the response. It uses no connection pool and no proxy, does not
+// decode the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys HTTP_PROXY and
+// opens its own connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
@@ -17,14 +17,14 @@ export type Answer = {
   kind: 'answer'
   status: number
   headers: IncomingHttpHeaders
-  /** The address that answered, without credentials. */
+  /** The URL that answered the request, without user name and password. */
   url: URL
   /**
-   * Passes the chunks of the body to `take`, one after the other. Waits for the end of `take` before it reads the
-   * next chunk. Ends if the body stalls, as `stall` defines.
+   * Passes each chunk of the body to `take`, and waits until `take` is done before it reads the next chunk. Ends early
+   * if the body stalls: the type `Stall` defines when.
    */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
-  /** Closes the connection, and leaves the remaining body unread. */
+  /** Closes the connection. The unread part of the body is lost. */
   close(): void
 }
 
@@ -35,8 +35,8 @@ export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
 /**
- * Sends the request. Returns a NoAnswer if the request times out or the connection breaks. Rejects only if `signal`
- * is aborted, with its reason.
+ * Sends the request, and returns the response. Returns a NoAnswer if the request times out or the connection breaks.
+ * Rejects only if `signal` is aborted, with the reason of the signal.
  */
 export async function exchange(
   socket: Socket,
@@ -53,8 +53,8 @@ export async function exchange(
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
     // The lenient parser accepts three faults, as browsers do: bare line feeds, folded headers, and Content-Length
-    // together with chunked encoding. They do not allow request smuggling here, because a connection carries only one
-    // answer.
+    // together with chunked encoding. These faults allow no request smuggling here, because a connection carries only
+    // one response.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
@@ -69,8 +69,8 @@ export async function exchange(
     signal.throwIfAborted()
     return response ?? { kind: 'answer-timeout' }
   }
-  // This empty listener must exist, because an error event without a listener ends the process. `readBody` reports
-  // the errors that occur after the headers.
+  // An error event without a listener would end the process, so this empty listener must exist. `readBody` reports the
+  // errors that occur after the headers.
   response.on('error', () => {})
   return {
     kind: 'answer',

@@ -1,5 +1,5 @@
-// Requests to addresses that callers supply. The IP address of every connection is checked, also after a redirect. A
-// network failure is a named result, and is not thrown.
+// Sends requests to URLs that callers supply. The IP address of every connection is checked, also after a redirect. A
+// network failure is returned as a named result, and is not thrown.
 
 import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
@@ -17,18 +17,15 @@ export type FetchFailure =
 
 export type Call = HttpRequest & {
   redirectsMax: number
-  /**
-   * Returns the address to use in place of the given one. Called for the first address, and for the target of each
-   * redirect.
-   */
+  /** Returns the URL to use in place of `url`. It is called for the first URL, and for the target of each redirect. */
   rewrite?: (url: URL) => URL
 }
 
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request and follows its redirects with the same method and body. Returns every network failure.
- * Rejects only if `signal` is aborted, with its reason.
+ * Sends a request and follows its redirects with the same method and body. A network failure is returned. The promise
+ * rejects only if `signal` is aborted, with the reason of the signal.
  */
 export async function fetchGuarded(
   address: string,
@@ -71,8 +68,8 @@ export function isWeb(url: URL): boolean {
 }
 
 /**
- * Stores the cookies that `url` has set. Some services, such as SharePoint, set a cookie when a share link redirects,
- * and require it at the target of the redirect.
+ * Stores the cookies that the server at `url` has set, for later requests to the same origin. Some services, such as
+ * SharePoint, set a cookie when a share link redirects, and require this cookie at the target of the redirect.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
@@ -110,7 +107,10 @@ function percentDecoded(text: string): string {
   }
 }
 
-/** Decodes a header as UTF-8. Many servers send a Location in UTF-8, but Node decodes all headers as Latin-1. */
+/**
+ * Decodes the value of a header as UTF-8. Many servers send the header Location in UTF-8, but Node decodes all headers
+ * as Latin-1.
+ */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? header : decoded

@@ -1,5 +1,4 @@
-// Reads what the headers of an answer say about a file: its encoding, its length, its version, and the range in the
-// body.
+// Reads what the headers of a response say about the file in its body: encoding, length, version and range.
 
 import type { Answer } from './fetch.ts'
 
@@ -20,8 +19,8 @@ export function rangeOf(answer: Answer): { start: number; total: number | null }
 }
 
 /**
- * Returns the value for the header If-Range: a strong ETag, or Last-Modified if there is no ETag. Returns
- * null if there is neither.
+ * Returns the value for the request header If-Range: the strong ETag of the response, or its Last-Modified if it has no
+ * ETag. Returns null if the ETag is weak, or if the response has neither header.
  */
 export function versionOf(answer: Answer): string | null {
   const { etag } = answer.headers

@@ -1,9 +1,9 @@
-// A client of the hub (Hugging Face), or of a mirror with the same API.
+// A client of the model hub (Hugging Face), or of a mirror with the same API.
 
 import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
-  /** The address of the server: `https://huggingface.co`, or the value of HF_ENDPOINT. */
+  /** The base URL of the hub: `https://huggingface.co`, or the value of HF_ENDPOINT. */
   endpoint: string
   /** The access token from HF_TOKEN, or null if that variable is not set. */
   token: string | null
@@ -13,7 +13,8 @@ export type HubFile = {
   path: string
   size: number
   /**
-   * The hash that the hub publishes for the file: SHA-256 for a large file, and git's object name for a small one.
+   * The hash that the hub publishes for the file: SHA-256 for a large file, and git's object name (a SHA-1) for a small
+   * file.
    */
   hash: { kind: 'sha256' | 'git'; value: string }
 }
@@ -25,7 +26,7 @@ export function hubFrom(environment: Record<string, string | undefined>): Hub {
   }
 }
 
-/** Returns the hash of the commit to which a branch or a tag points. */
+/** Returns the hash of the commit to which a branch or a tag of the repository points. */
 export async function findRevision(
   hub: Hub,
   repository: string,
@@ -77,7 +78,7 @@ export function openFile(
 function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
   return {
     signal,
-    // The sizes and hashes that the hub publishes are those of uncompressed files, so the body must not be
+    // The hub publishes the sizes and hashes of the uncompressed files, so the body of the response must not be
     // compressed.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',

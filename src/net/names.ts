@@ -1,6 +1,6 @@
-// Resolves host names over sockets on the event loop. The system function getaddrinfo would occupy a thread of the
-// thread pool until a name server answers, but writing files needs this pool too. Two name servers that never
-// answered could then block every upload.
+// Resolves host names by queries that run on the event loop. The system function getaddrinfo would occupy a thread of
+// the thread pool until a name server answers. Writing files needs the same thread pool, so two name servers that never
+// answer could block every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
@@ -8,26 +8,29 @@ import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
-/** Returns all addresses of a name. For a name that does not exist, rejects or returns an empty list. */
+/** Returns all IP addresses of a host name. If the name does not exist, rejects or returns an empty list. */
 export type Resolve = (name: string) => Promise<string[]>
 
 export type NameOptions = {
-  /** The addresses of the name servers, in place of those in /etc/resolv.conf. */
+  /** The IP addresses of the name servers to use, in place of the name servers in /etc/resolv.conf. */
   servers?: string[]
   hostsFile?: string
-  /** Maximum number of concurrent look-ups. */
+  /** The maximum number of look-ups of host names that run at the same time. */
   resolvesMax?: number
-  /** A monotonic clock, in milliseconds. */
+  /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */
   now?: () => number
 }
 
-/** Resolves a name for an account. All look-ups without an account count as one account. */
+/**
+ * Returns the IP addresses of a host name that an account looks up. All look-ups without an account count as the
+ * look-ups of one account.
+ */
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
- * Returns a function that finds the addresses of a host name, in the hosts file or else at the name servers. If many
- * look-ups wait, the accounts take turns, so that no account delays the others. If an account looks up the same name
- * several times at once, only one query is sent.
+ * Returns a function that finds the IP addresses of a host name: first in the hosts file, then at the name servers. If
+ * many look-ups wait, the accounts take turns, so that no account delays the others. If an account looks up the same
+ * name several times at once, only one query is sent.
  */
 export function openNames({
   servers,
@@ -58,8 +61,8 @@ export function openNames({
 }
 
 /**
- * A negative cache: remembers for `unknownNameMs` that a name has no address. When the cache is full, the oldest name
- * is removed.
+ * A negative cache: it remembers for `unknownNameMs` that a host name has no address. When the cache is full, the
+ * oldest name is removed.
  */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()
@@ -74,7 +77,10 @@ function openUnknown(now: () => number): { add(name: string): void; has(name: st
   }
 }
 
-/** Asks the name servers. Returns an empty list if they do not know the name, or if none answers in time. */
+/**
+ * Asks the name servers for the addresses of a host name. Returns an empty list if the name servers do not know the
+ * name, or if no name server answers in time.
+ */
 async function ask(name: string, servers: string[] | undefined): Promise<string[]> {
   const resolver = new Resolver({ timeout: limits.resolveTryMs, tries: limits.resolveTriesMax })
   if (servers) resolver.setServers(servers)
@@ -84,8 +90,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate in the result, because the caller tries only the first few addresses, and the
-  // machine may support only one of the two.
+  // IPv4 and IPv6 addresses alternate in the result. The caller tries only the first few addresses, and the machine may
+  // support only IPv4 or only IPv6.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()
@@ -100,7 +106,7 @@ function localAddresses(name: string, hostsFile: string): string[] {
   return name === 'localhost' || name.endsWith('.localhost') ? ['127.0.0.1', '::1'] : []
 }
 
-/** Reads the hosts file. It is read at each call, because an operator may change it. */
+/** Reads the entries of the hosts file. The file is read again at each call, because the operator may change it. */
 function readHosts(path: string): { address: string; names: string[] }[] {
   return textOf(path)
     .split('\n')

@@ -1,11 +1,14 @@
-// Parses lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`.
-// Also converts an address to its normal form.
+// Parses lists of networks as operators write them, such as `127.0.0.0/8,10.0.0.0/8,fd00::/8,192.0.2.7`. Also converts
+// an IP address to its normal form.
 
 import { BlockList, isIP } from 'node:net'
 
 export type Nets = { has(address: string): boolean; empty: boolean }
 
-/** Parses a list of networks. Returns null if an entry is neither an address nor a CIDR range. */
+/**
+ * Parses a list of networks that are separated by commas. Returns null if an entry is neither an IP address nor a CIDR
+ * range.
+ */
 export function parseNets(text: string): Nets | null {
   const list = new BlockList()
   const parts = text
@@ -23,8 +26,9 @@ export function parseNets(text: string): Nets | null {
 }
 
 /**
- * Returns the normal form of an address: without a zone such as `%eth0`, and as IPv4 in place of an IPv4-mapped IPv6
- * address such as `::ffff:192.0.2.7`. A socket for both IPv4 and IPv6 reports IPv4 peers in that mapped form.
+ * Returns the normal form of an IP address. A zone such as `%eth0` is removed, and an IPv4-mapped IPv6 address such as
+ * `::ffff:192.0.2.7` becomes the IPv4 address. A socket that accepts both IPv4 and IPv6 reports IPv4 addresses in this
+ * mapped form.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -35,7 +39,7 @@ export function plainAddress(address: string): string {
 }
 
 /**
- * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser first converts the address to its canonical
+ * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser first converts the address to its shortest
  * form.
  */
 export function groupsOf(address: string): number[] {

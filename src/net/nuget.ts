@@ -1,4 +1,4 @@
-// A client of the public NuGet server or of a mirror. Finds the download address, the size and the hash of a package.
+// A client of the public NuGet server or of a mirror. It finds the download URL, the size and the hash of a package.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

@@ -1,4 +1,4 @@
-// Recognises a web page by its first bytes. The Content-Type is only a further hint.
+// Recognises a web page in the place of a media file by its first bytes. The Content-Type is only an additional hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -9,13 +9,13 @@ import { isSignIn } from './share-links.ts'
 export type PageFilter = {
   push(bytes: Uint8Array): Promise<void>
   end(): Promise<void>
-  /** Throws if the bytes up to now are a web page. */
+  /** Throws a JobFailure if the bytes that have arrived are the start of a web page. */
   refusePage(): void
 }
 
 /**
- * Opens a filter that holds back the first bytes of a body. As soon as they are certainly not those of a web page,
- * the filter passes all bytes to `write`.
+ * Opens a filter that holds back the first bytes of a response's body. As soon as these bytes are certainly not the
+ * start of a web page, the filter passes all bytes to `write`.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
@@ -52,7 +52,10 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
   return { push: write, end: async () => {}, refusePage: () => {} }
 }
 
-/** The tags by which browsers recognise HTML. The name of a tag must be followed by white space, `/` or `>`. */
+/**
+ * The tags at the start of a text by which browsers recognise HTML. White space, `/` or `>` must follow the name of the
+ * tag.
+ */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
 const prologue = /^(?:\s+|<!--[\s\S]*?(?:-->|$)|<\?xml[\s\S]*?(?:\?>|$))+/
@@ -69,8 +72,8 @@ function asksForPassword(page: Uint8Array): boolean {
 }
 
 /**
- * Decodes the bytes to text. Returns null for binary data: for bytes with a control character that no text contains.
- * The first bytes of a media file always contain one.
+ * Decodes bytes to text. Returns null for binary data: bytes with a control character that no text contains. The first
+ * bytes of a media file always contain such a character.
  */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

@@ -1,4 +1,4 @@
-// Converts share links of cloud storage to the direct address of the shared file. A share link itself leads to a page
+// Converts share links of cloud storage to the direct URL of the shared file. The share link itself leads to a web page
 // that shows the file.
 
 export type NoFile = 'folder' | 'own-app'
@@ -6,19 +6,20 @@ type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Returns the direct address, or the reason why the link has none. Returns null if the address can be used as it
-   * is.
+   * Converts a share link. Returns the direct URL of the file, or the reason why the link has none. Returns null if the
+   * link can be used as it is.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: /s/ and /scl/fi/ are files. /sh/ and /scl/fo/ are folders, but their path may name a file in the folder.
+  // Dropbox: a path with /s/ or /scl/fi/ is a file. A path with /sh/ or /scl/fo/ is a folder, but the path may also
+  // name a file in the folder.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
 
-  // Google Drive: confirm=t skips the page that says that a file is too large for the virus scan.
+  // Google Drive: `confirm=t` skips the page that warns that a file is too large for the virus scan.
   {
     host: /^(drive|docs)\.google\.com$/,
     path: /^(?:\/u\/\d+)?\/file\/(?:u\/\d+\/)?d\/([\w-]+)/,
@@ -35,8 +36,7 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: a letter in the path tells the kind of the shared item. The letter f stands for a
-  // folder.
+  // OneDrive and SharePoint: a letter in the path is the kind of the shared item. The letter f means a folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
   { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },
@@ -51,7 +51,7 @@ const rows: Row[] = [
     to: url => withQuery(url, { download: '1' }),
   },
 
-  // Box: the host may be the subdomain of a company.
+  // Box: the host may be a subdomain that belongs to a company.
   {
     host: /(^|\.)box\.com$/,
     path: /^\/s\/(\w+)\/?$/,
@@ -59,7 +59,7 @@ const rows: Row[] = [
   },
   { host: /(^|\.)box\.com$/, path: /^\/(folder|s\/\w+\/folder)\//, to: () => 'folder' },
 
-  // Nextcloud and ownCloud: the host may have any name. A shared folder is sent as an archive, which the media
+  // Nextcloud and ownCloud: the host may have any name. A shared folder is sent as an archive file, which the media
   // program refuses later.
   {
     host: /./,
@@ -67,7 +67,7 @@ const rows: Row[] = [
     to: (url, [, base, id]) => new URL(`${base}/s/${id}/download`, url),
   },
 
-  // GitHub, GitLab and Hugging Face: files in a repository.
+  // GitHub, GitLab and Hugging Face: links to files in a repository.
   {
     host: /^github\.com$/,
     path: /^\/([^/]+\/[^/]+)\/blob\/(.+)$/,
@@ -84,7 +84,7 @@ const rows: Row[] = [
     to: (url, [, repository, file]) => new URL(`${repository}/resolve/${file}`, url),
   },
 
-  // These services encrypt files end to end, so only their own apps can read a shared file.
+  // The following services encrypt files end to end, so only their own apps can read a shared file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
   // A shared photo album has many files, so it has no direct address.
@@ -97,8 +97,8 @@ const signInHosts =
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
 /**
- * Returns the direct address of the file if the address is a known share link. Returns the reason if the link leads
- * to no file. Returns any other address unchanged.
+ * Returns the direct URL of the file if the URL is a known share link. If the share link leads to no file, returns the
+ * reason. Returns any other URL unchanged.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

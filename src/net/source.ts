@@ -1,29 +1,29 @@
-// Requests to servers that the operator chose, such as the hub or a NuGet mirror. Such a server may have a private
-// address. (Requests to addresses from callers go through net/fetch.ts, which checks the address.)
+// Sends requests to servers that the operator chose, such as the hub or a NuGet mirror. The operator's server may have
+// a private address. Requests to URLs from callers use net/fetch.ts, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The error if a server cannot be reached, refuses a request, or violates the protocol. */
+/** The error when a server cannot be reached, refuses a request, or violates the protocol. */
 export class SourceError extends Error {}
 
 export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
-  /** A hint for the operator, which is added to the error message at the status 401 or 403. */
+  /** A hint for the operator. It is added to the error message if the server answers with status 401 or 403. */
   signInHint?: string
 }
 
 export type Transfer = {
   body: AsyncIterable<Uint8Array>
-  /** True if the body begins at the requested offset, and false if it begins at the start of the file. */
+  /** True if the body of the response begins at the requested offset. False if it begins at the start of the file. */
   resumed: boolean
-  /** The size of the whole file in bytes. Null if the server does not name the size. */
+  /** The size of the whole file in bytes. Null if the server does not say the size. */
   total: number | null
 }
 
 /**
- * Sends a GET request. Rejects with a SourceError if the server cannot be reached, or if the status is not 2xx.
- * Rejects with the reason of the signal if the signal is aborted.
+ * Sends a GET request, and returns the response. Rejects with a SourceError if the server cannot be reached, or if the
+ * status is not 2xx. If the signal is aborted, rejects with the reason of the signal.
  */
 export async function get(
   address: string,
@@ -54,7 +54,10 @@ export async function getFrom(
   return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer.headers) }
 }
 
-/** Sends JSON by a PUT request, and returns the JSON of the answer. Rejects in the same cases as `get`. */
+/**
+ * Sends JSON by a PUT request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be
+ * reached, or if the status is not 2xx.
+ */
 export async function putJson(address: string, body: Uint8Array): Promise<unknown> {
   let answer: Response
   try {

@@ -1,4 +1,4 @@
-// The root component: the header, and the page for the present address.
+// The root component of the web app: the header, and the page that belongs to the address.
 
 import type { FunctionComponent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -77,8 +77,8 @@ function Body({ at }: { at: string }) {
 }
 
 /**
- * Sets the document's title. When another page appears, moves the focus to its main field, or else to its heading,
- * for screen readers.
+ * Sets the title of the document. When another page appears, moves the focus to the main field of the page, or to its
+ * heading if it has no main field, so that a screen reader reads it.
  */
 function useTitle(title: string | undefined): void {
   const isFirst = useRef(true)

@@ -1,4 +1,4 @@
-// The texts and labels of the web app.
+// All texts and labels of the web app.
 
 export const words = {
   loading: 'Loading …',
@@ -31,7 +31,10 @@ export const words = {
       'Something between this page and the server answered in its place. Reload the page, or ask your operator.',
   },
 
-  /** Advice for a person, by error code. The page shows it beside the message of the server, or in its place. */
+  /**
+   * Advice for the person, by error code. The page shows the advice beside the server's message, or in place of this
+   * message.
+   */
   advice: {
     URL_NOT_ACCESSIBLE:
       'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',
@@ -271,7 +274,7 @@ export const words = {
     keepTheirs: 'Take theirs',
   },
 
-  /** The buttons that lead from one place in a text to the next. */
+  /** The labels of the buttons that move from one place in a text to the next or the previous place. */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
     previous: 'Previous',

@@ -1,4 +1,4 @@
-// The page of the account: changes the password, and ends all sessions of the account.
+// The account page. On this page, a person changes the password of the account, and ends all sessions of the account.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

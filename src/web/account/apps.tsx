@@ -1,4 +1,4 @@
-// The page of grants: the clients that may use the account, each with a button that revokes the grant.
+// The page of grants. It lists the clients that may use the account, each with a button that revokes its grant.
 
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'

@@ -1,4 +1,4 @@
-// The page of the balance, with the statement: every deposit, and every charge with its job.
+// The page of the account's balance. The statement on this page lists every deposit, and every charge with its job.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -130,7 +130,7 @@ function EntryName({ entry }: { entry: Entry }) {
   const { kind, transcription_id: id, name, audio_duration_seconds: seconds } = entry
   if (kind === 'deposit') return <>{text.deposit}</>
   const length = seconds === null ? '' : ` · ${showDuration(seconds)}`
-  // A deleted job has no page, so its entry in the statement is not a link.
+  // The job of this charge was deleted. A deleted job has no page, so the entry in the statement is not a link.
   if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
   return (
     <>

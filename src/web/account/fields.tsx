@@ -1,4 +1,4 @@
-// The fields of an email address and a password, for the forms of the account.
+// The input fields for an email address and for a password, in the forms of the account.
 
 import type { Signal } from '@preact/signals'
 import { Field } from '../parts/form.tsx'
@@ -17,12 +17,12 @@ export function EmailField({ of, autofocus }: { of: Signal<string>; autofocus?: 
   )
 }
 
-/** The password that an account has. */
+/** The input field for the present password of an account. */
 export function PasswordField({ of, label = words.signIn.password }: { of: Signal<string>; label?: string }) {
   return <Field label={label} type="password" autocomplete="current-password" required of={of} />
 }
 
-/** A password that a person chooses. */
+/** The input field for a new password, which the person chooses. */
 export function NewPasswordField({ of, label }: { of: Signal<string>; label: string }) {
   return (
     <Field

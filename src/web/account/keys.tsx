@@ -1,4 +1,5 @@
-// The page of the API keys, which creates, lists and revokes keys. The full text of a key is shown only once.
+// The page of the API keys. On this page, a person creates, lists and revokes keys. The full text of a key is shown
+// only once.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDay } from '../base/format.ts'

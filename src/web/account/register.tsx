@@ -1,4 +1,4 @@
-// The page on which a person creates an account. The account works when the person has opened the link in the
+// The page on which a person creates an account. The account can be used after the person has opened the link in the
 // verification mail.
 
 import { useSignal } from '@preact/signals'

@@ -1,4 +1,4 @@
-// The session of the signed-in person, and facts about the account.
+// The session of the signed-in person, and facts about the person's account.
 
 import { signal } from '@preact/signals'
 import { ask, Fault, resumeRequests } from '../base/net.ts'
@@ -12,7 +12,10 @@ export type AccountDetails = {
   webhook_url: string | null
 }
 
-/** The session: undefined before the server has answered, and null if nobody is signed in. */
+/**
+ * The session of the signed-in person. It is undefined until the server has answered, and null if no person is signed
+ * in.
+ */
 export const session = signal<Session | null | undefined>(undefined)
 export const details = signal<AccountDetails | null>(null)
 
@@ -28,8 +31,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. If this is another account than before, reloads the start page, so that no data of the other account
- * remain on the page.
+ * Signs in. If the account is not the one that was signed in before, loads the start page, so that no data of the
+ * earlier account remain on the screen.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value

@@ -1,4 +1,4 @@
-// The forms that sign a person in: by an email address and a password, or by an API key.
+// The forms that sign a person in: by email address and password, or by API key.
 
 import { useSignal } from '@preact/signals'
 import { Fault, needsSignIn } from '../base/net.ts'
@@ -26,8 +26,8 @@ export function SignInPage() {
 }
 
 /**
- * A dialog for signing in again when the session has ended. The page stays below the dialog, so that typed text is
- * not lost.
+ * A dialog in which the person signs in again after the session has ended. The page stays below the dialog, so that
+ * text that the person typed is not lost.
  */
 export function SignInAgain() {
   if (!needsSignIn.value) return null
@@ -48,13 +48,15 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
     ).catch(fault => {
-      // The server has one message for both kinds of credentials. The page has one for each kind.
+      // For wrong credentials, the server has only one message. The page replaces it by a message for a wrong key or
+      // for a wrong password.
       const isWrong = fault instanceof Fault && fault.status === 401
       throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
     })
   return (
     <>
-      {/* Another kind of credential is another form: an error of the first form does not stay. */}
+      {/* Each kind of credentials has a form of its own (`key`). So an error in one form disappears when the person
+          changes to the other form. */}
       <Form key={`${withKey.value}`} onSend={send} button={text.button} class="stack">
         {withKey.value ? (
           <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />

@@ -1,4 +1,4 @@
-// The page of the account's default webhook, with the list of its deliveries.
+// The page of the account's default webhook. It also lists the deliveries of the webhook.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDateTime, showTime } from '../base/format.ts'
@@ -37,7 +37,7 @@ export function WebhooksPage() {
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
-    // The list is loaded again a little later, because the attempt may still be running.
+    // The list of deliveries is loaded again after `timing.attemptMs`, because the attempt may still be running.
     setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (
@@ -108,7 +108,7 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
 
 type DeliveryTableProps = {
   items: Delivery[]
-  /** The names of jobs, by the id of the job. */
+  /** The name of each job, by the id of the job. */
   names: Record<string, string>
   again: (delivery: Delivery) => void
 }
@@ -135,7 +135,7 @@ function DeliveryTable({ items, names, again }: DeliveryTableProps) {
   return <Table columns={text.columns} rows={rows} heading={1} numbers={[3]} />
 }
 
-/** The state of a delivery: the outcome of the last attempt, and the time of the next one. */
+/** Shows the state of a delivery: the result of its last attempt, and the time of its next attempt. */
 function State({ delivery }: { delivery: Delivery }) {
   const { status, last_outcome: outcome, response_status: answered } = delivery
   const { last_attempt_at: lastAt, next_attempt_at: nextAt } = delivery

@@ -1,9 +1,9 @@
-// Formats numbers, dates and durations for the locale of the browser.
+// Formats numbers, dates and durations in the way of the browser's language.
 
 import { words } from '../words.ts'
 
-// `navigator.languages` may contain the name of a system locale, such as en-US@posix, which is not a language tag.
-// Intl throws an error for such a name, so it is left out.
+// `navigator.languages` may contain the name of a system locale, such as en-US@posix. This name is not a language tag,
+// and Intl would throw an error for it. So such names are left out.
 const locale = navigator.languages.filter(isLanguageTag)
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const dayOnly = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
@@ -42,8 +42,8 @@ export function showTime(at: string | number): string {
 }
 
 /**
- * Returns a relative time such as "3 min. ago" for a time within the last seven days, and the date for an earlier
- * time.
+ * Returns a relative time such as "3 min. ago" if the time `at` is within the last seven days. Otherwise returns the
+ * date.
  */
 export function showAgo(at: string | number): string {
   const ago = Date.now() - new Date(at).getTime()
@@ -54,7 +54,7 @@ export function showAgo(at: string | number): string {
   return relative.format(-Math.floor(ago / minute), 'minute')
 }
 
-/** Returns a position in a recording, such as `1:02:03`. */
+/** Returns a position in a recording as text, such as `1:02:03` for 1 hour, 2 minutes and 3 seconds. */
 export function showClock(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
@@ -62,7 +62,7 @@ export function showClock(seconds: number): string {
   return `${start}:${String(rest).padStart(2, '0')}`
 }
 
-/** Returns a length of time in words, such as "1 h 20 min". A length below ten minutes is exact to the second. */
+/** Returns a duration as text, such as "1 h 20 min". A duration below ten minutes is shown with its seconds. */
 export function showDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   if (whole < 60) return words.units.seconds(plain.format(whole))
@@ -87,7 +87,7 @@ export function showNumber(value: number): string {
   return plain.format(value)
 }
 
-/** Returns a speed such as `1.25×`. */
+/** Returns a playback speed as text, such as `1.25×`. */
 export function showSpeed(factor: number): string {
   return `${exact.format(factor)}×`
 }
@@ -96,17 +96,23 @@ export function showPercent(share: number): string {
   return percent.format(share)
 }
 
-/** Formats cents as dollars. Below one dollar, fractions of a cent are shown too. */
+/** Returns an amount in dollars as text. If the amount is below one dollar, fractions of a cent are shown too. */
 export function showMoney(cents: number): string {
   return (Math.abs(cents) < 100 && cents % 1 !== 0 ? exactDollars : dollars).format(cents / 100)
 }
 
-/** Formats an amount of a statement, with four decimals, and with a minus sign in place of a hyphen. */
+/**
+ * Returns an amount of the statement as text: in dollars with four decimals, and with a minus sign in place of the
+ * hyphen.
+ */
 export function showAmount(cents: number): string {
   return statementDollars.format(cents / 100).replace('-', '−')
 }
 
-/** Returns the name to show for a speaker's label. As in exported files, `SPEAKER 1` becomes `Speaker 1`. */
+/**
+ * Returns the name that the page shows for the label of a speaker: `Speaker 1` for `SPEAKER 1`. Exported files show the
+ * same name.
+ */
 export function showSpeaker(label: string): string {
   return label.replace(/^SPEAKER(?= \d+$)/, 'Speaker')
 }

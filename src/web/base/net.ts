@@ -1,11 +1,11 @@
-// Sends requests to the server. If the server does not answer, the request is repeated. If the session has ended, the
-// request waits until the person has signed in again, and is repeated then.
+// Sends requests to the server. If the server does not answer, the request is sent again. If the session has ended, the
+// request waits until the person has signed in again, and is then sent again.
 
 import { signal } from '@preact/signals'
 import { words } from '../words.ts'
 import { timing } from './timing.ts'
 
-/** The error of a failed request. The message is a sentence that the page shows to the person. */
+/** The error of a request that failed. Its message is a sentence that the page shows to the person. */
 export class Fault extends Error {
   constructor(
     readonly code: string,
@@ -17,20 +17,20 @@ export class Fault extends Error {
   }
 }
 
-/** False while the server does not answer. */
+/** False while the server does not answer any request. */
 export const isOnline = signal(true)
-/** True while a request waits for a new sign-in. */
+/** True while a request waits because the session has ended and the person must sign in again. */
 export const needsSignIn = signal(false)
 
 let signedInAgain = Promise.withResolvers<void>()
 
-/** Shows the sign-in dialog, and waits until the person has signed in again. */
+/** Shows the dialog for signing in. Resolves when the person has signed in again. */
 export function signInAgain(): Promise<void> {
   needsSignIn.value = true
   return signedInAgain.promise
 }
 
-/** Repeats the requests that wait for a new sign-in. */
+/** Resumes the requests that wait until the person has signed in again. */
 export function resumeRequests(): void {
   needsSignIn.value = false
   signedInAgain.resolve()
@@ -38,30 +38,36 @@ export function resumeRequests(): void {
 }
 
 type Options = {
-  /** The values of the query. Undefined values are left out. */
+  /** The parameters of the query in the URL. A parameter that is undefined is left out. */
   query?: Record<string, string | number | undefined>
   body?: unknown
   /**
-   * The ETag of the version of the transcript that the page shows. The server refuses the request if this is not its
-   * present version.
+   * The ETag of the transcript that the page shows. If the transcript on the server has another ETag, the server
+   * refuses the request.
    */
   ifMatch?: string | null
   signal?: AbortSignal
-  /** If false, the status 401 is an error. By default, the request waits until the person has signed in again. */
+  /**
+   * If true or missing, a request with the response status 401 waits until the person has signed in again. If false,
+   * the status 401 is an error.
+   */
   waitsForSignIn?: boolean
-  /** If false, the request fails if the server does not answer. By default, it is repeated. */
+  /** If true or missing, a request that the server does not answer is sent again. If false, such a request fails. */
   waitsForServer?: boolean
   keepalive?: boolean
-  /** A key that stays the same when the request is repeated, so that the request has its effect only once. */
+  /**
+   * A key that stays the same when the request is sent again. With this key, the server carries out the request only
+   * once.
+   */
   idempotencyKey?: string
 }
 
-/** Sends a request and returns the JSON of the answer, or null for an answer without a body. */
+/** Sends a request, and returns the JSON of the response. Returns null if the response has no body. */
 export async function ask<Answer>(method: string, path: string, options: Options = {}): Promise<Answer> {
   return (await askTagged<Answer>(method, path, options)).answer
 }
 
-/** Sends a request like `ask`, and also returns the ETag of the answer. */
+/** Sends a request, and returns the JSON and the ETag of the response. */
 export async function askTagged<Answer>(
   method: string,
   path: string,
@@ -75,7 +81,7 @@ export async function askTagged<Answer>(
   return { answer: await response.json(), tag }
 }
 
-/** Sends a request and returns the text of the answer. */
+/** Sends a GET request, and returns the text of the response. */
 export async function askText(path: string, query: Options['query'] = {}): Promise<string> {
   const response = await request('GET', withQuery(path, query), {})
   if (!response.ok) throw await faultOf(response)
@@ -99,7 +105,10 @@ export function messageOf(fault: unknown): string {
   return fault instanceof Error ? fault.message : String(fault)
 }
 
-/** Sends a request, again and again until the server answers and the person is signed in. */
+/**
+ * Sends a request. Sends it again until the server answers and the person is signed in, unless `options` forbids to
+ * wait.
+ */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {
     const response = await send(method, path, options)
@@ -138,7 +147,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
   }
 }
 
-/** Waits for `ms` milliseconds, or until the browser is online again, or until the signal is aborted. */
+/** Resolves after `ms` milliseconds. Resolves earlier if the browser is online again or the signal is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const end = () => {

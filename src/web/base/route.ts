@@ -1,4 +1,4 @@
-// The router of the app. A click on a link inside the app changes the address without a reload of the page.
+// The router of the web app. A click on a link inside the app changes the address without a reload of the page.
 
 import { computed, signal } from '@preact/signals'
 
@@ -6,11 +6,12 @@ const address = signal(read())
 
 export const path = computed(() => address.value.pathname)
 export const query = computed(() => address.value.searchParams)
-/** The fragment of the address: the text after the `#`. */
+/** The fragment of the page's address: the text after the `#`. */
 export const fragment = computed(() => address.value.hash.slice(1))
 
 /**
- * Goes to an address inside the app. With `replace`, the address replaces the present entry in the browser's history.
+ * Goes to another address inside the app. If `replace` is true, the new address replaces the current entry in the
+ * browser's history. Otherwise it is a new entry.
  */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const target = new URL(to, location.href)
@@ -23,7 +24,7 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
   if (isOtherPage && !replace) scrollTo(0, 0)
 }
 
-/** Changes only the address in the address bar: the page stays the same, and the browser's history gets no entry. */
+/** Changes the address in the address bar. The page stays the same, and the browser's history gets no new entry. */
 export function note(to: string): void {
   history.replaceState(null, '', to)
 }

@@ -1,4 +1,4 @@
-// The languages, file formats and limits of this server.
+// The languages, file formats and limits of the server, as the server reports them.
 
 import { signal } from '@preact/signals'
 import { ask } from './net.ts'

@@ -1,5 +1,5 @@
-// Values in the browser's local storage, with a copy in memory. If the browser refuses local storage, the values are
-// only in memory, and are lost when the page is closed.
+// Stores values in the browser's local storage, with a copy in memory. If the browser refuses local storage, the values
+// are only in memory and are lost when the page is closed.
 
 import { effect, type Signal, signal } from '@preact/signals'
 
@@ -20,11 +20,14 @@ export function store(name: string, value: unknown): void {
   try {
     localStorage.setItem(`steno.${name}`, text)
   } catch {
-    // The browser refuses local storage, so `stored` reads the copy in memory.
+    // The browser refuses local storage. The function `stored` then reads the copy in memory.
   }
 }
 
-/** Returns a signal whose value is stored. It starts with the stored value, or else with `initial`. */
+/**
+ * Returns a signal whose value is kept in local storage. The signal starts with the stored value, or with `initial` if
+ * no value is stored.
+ */
 export function storedSignal<Value>(name: string, initial: Value): Signal<Value> {
   const value = signal(stored<Value>(name) ?? initial)
   effect(() => store(name, value.value))
@@ -40,7 +43,7 @@ export function forget(name: string): void {
   }
 }
 
-/** Returns the names of the stored values whose names begin with `start`. */
+/** Returns the names of all stored values that begin with `start`. */
 export function storedNames(start: string): string[] {
   try {
     return Object.keys(localStorage)

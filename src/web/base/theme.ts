@@ -1,4 +1,4 @@
-// The colour theme of the page: light, dark, or the theme of the operating system.
+// The colour theme of the web app: light, dark, or the theme of the operating system.
 
 import { effect } from '@preact/signals'
 import { storedSignal } from './storage.ts'

@@ -1,32 +1,35 @@
-// The intervals and delays of the web app, and the size of an upload part.
+// The intervals and delays of the web app, and the size of one part of an upload.
 
 export const timing = {
-  /** Poll interval of the job list while a job is unfinished. */
+  /** The time between two requests for the list of jobs while one of the jobs has not ended. */
   listEveryMs: 3000,
-  /** Poll interval of the job list while all jobs have ended. */
+  /** The time between two requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
-  /** Delay before the first retry if the server does not answer. Each further delay is twice as long. */
+  /**
+   * The delay before a request is sent again for the first time because the server did not answer. Each further delay
+   * is twice as long.
+   */
   retryMs: 500,
-  /** Longest delay between two retries. */
+  /** The longest delay between two attempts to send a request. */
   retryMsMax: 15_000,
-  /** Time after which the attempt of a webhook has usually ended. */
+  /** The time after which an attempt to deliver a webhook has usually ended. */
   attemptMs: 2000,
-  /** Time that a message stays on the screen. */
+  /** The time for which a short message without a button stays on the screen. */
   toastMs: 5000,
-  /** Time after a deletion during which the person can undo it. */
+  /** The time after a deletion in which the person can undo the deletion. */
   undoMs: 8000,
-  /** Time after the last keystroke at which the text is saved. */
+  /** An edited text is saved when this time has passed since the last keystroke. */
   saveMs: 900,
-  /** Maximum time between two keystrokes that one undo reverts together. */
+  /** Two keystrokes belong to the same undo step if less than this time passes between them. */
   undoStepMs: 1200,
-  /** Time after the last keystroke in a search field at which the search starts. */
+  /** A search starts when this time has passed since the last keystroke in the search field. */
   typingMs: 250,
-  /** Size of the part of a file that one request uploads. */
+  /** The size of the part of a file that one request uploads, in bytes. */
   pieceBytes: 16 * 1024 ** 2,
-  /** Interval over which the speed of an upload is averaged. */
+  /** The speed of an upload is averaged over this time. */
   speedMs: 5000,
-  /** Shortest pause between two words that the player skips. */
+  /** The player skips a pause between two words if the pause is longer than this time. */
   silenceMs: 1000,
-  /** Poll interval of the operator's page. */
+  /** The time between two requests for the data of the operator's page. */
   operatorEveryMs: 10_000,
 }

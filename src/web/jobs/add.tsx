@@ -1,4 +1,4 @@
-// The form that adds recordings: a person drops or chooses files and folders, or types the web address of a file.
+// The form that adds recordings. A person drops or chooses files and folders, or types the web address of a file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -25,8 +25,8 @@ export function Add() {
   useEffect(() => void loadService().catch(error => (fault.value = messageOf(error))), [])
 
   const take = async (files: readonly File[]) => {
-    // The page may just have appeared, and not have the limits of the server yet. Without them, no file could be
-    // refused here.
+    // The server's limits may not be loaded yet if the page has just appeared. Without these limits, the page could not
+    // refuse any file.
     await loadService().catch(() => null)
     const refused = files.flatMap(file => reasonAgainst(file) ?? [])
     fault.value = refused.slice(0, 3).join(' ')
@@ -67,7 +67,7 @@ export function Add() {
   )
 }
 
-/** A warning that the balance is empty, before the person sends a file. */
+/** Shows a warning that the balance is empty, before the person adds a file. */
 function EmptyBalance() {
   const balance = useLoaded(() => ask<Balance>('GET', '/v1/balance'))
   const { available_cents: available = 0, price_per_hour_cents: price = 0 } = balance.value.value ?? {}
@@ -120,7 +120,10 @@ async function addAddress(address: string): Promise<void> {
   await refreshJobs()
 }
 
-/** Returns the reason why the server would refuse a file, or null. A file with a reason is not sent. */
+/**
+ * Returns the reason why the server would refuse the file, so that the file is not sent. Returns null if there is no
+ * such reason.
+ */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits
   if (!limits) return null

@@ -1,7 +1,8 @@
-// Lists the files that a person dropped on the page, with all files in dropped folders.
+// Returns the files that a person dropped on the page. A dropped folder is replaced by all files in it.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
-  // The browser empties the DataTransfer after the event, so the entries are read before the first `await`.
+  // The browser empties the DataTransfer object when the event has ended. So its entries must be read before the first
+  // `await`.
   const entries = [...data.items].flatMap(item => item.webkitGetAsEntry() ?? [])
   if (entries.length === 0) return [...data.files]
   const found = await Promise.all(entries.map(filesOf))
@@ -13,7 +14,8 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // A directory reader returns at most 100 entries at a time, and an empty list at the end.
+  // A directory reader returns at most 100 entries for each call. When it has returned all entries, it returns an empty
+  // list.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -1,4 +1,4 @@
-// Requests the hits of a search over all transcripts.
+// Requests the hits of a search in all transcripts of the account.
 
 import { ask } from '../base/net.ts'
 import { type Job, nameInUrl, nameOf } from './job.ts'
@@ -18,13 +18,13 @@ type FoundUtterance = {
 
 type HitPage = { items: FoundUtterance[]; next_cursor: string | null }
 
-/** A part of the text of a hit. `isFound` is true if the query matches this part. */
+/** A part of the text around a hit. `isFound` is true if this part matches the query. */
 type Part = { text: string; isFound: boolean }
 
 export type Hit = {
   jobId: string
   name: string | null
-  /** The time of the first found word, in seconds. */
+  /** The start of the first word that the query matches, in seconds of the recording. */
   start: number
   speaker: string | null
   parts: Part[]
@@ -40,7 +40,7 @@ export async function searchTranscripts(
   return { items: page.items.map(hitOf), next_cursor: page.next_cursor }
 }
 
-/** Returns the names of the newest 200 jobs, by the id of the job. */
+/** Returns the names of the 200 newest jobs, by job id. */
 export async function namesOfJobs(): Promise<Record<string, string>> {
   const { items } = await ask<{ items: Job[] }>('GET', '/v1/transcriptions', { query: { limit: 200 } })
   return Object.fromEntries(items.map(job => [job.id, nameOf(job)]))

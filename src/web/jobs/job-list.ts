@@ -1,5 +1,5 @@
-// The list of jobs. It is requested repeatedly while the page is visible: often while a job is unfinished, otherwise
-// rarely, because scripts may add jobs too.
+// The list of jobs. It is requested again and again while the page is visible: often while a job has not ended, and
+// rarely otherwise, because scripts may also add jobs.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'
@@ -11,23 +11,24 @@ import { isEnded, type Job, type JobStatus, nameOf } from './job.ts'
 type Page = { items: Job[]; next_cursor: string | null }
 
 export const statusFilter = signal<JobStatus | ''>('')
-/** The filter by age: a number of days as a text, or `0` for all jobs. */
+/** The filter by age: the number of days as text. `0` shows jobs of any age. */
 export const daysFilter = signal('0')
 const loaded = signal<Job[] | null>(null)
-/** The filters with which the list was last read. */
+/** The filters of the last request for the list of jobs. */
 let listed = ''
-/** The time at which the list was last read. */
+/** The time of the last response with the list of jobs. */
 let readAt = 0
 const cursor = signal<string | null>(null)
 /**
- * The ids of jobs that the person has deleted and whose deletion can still be undone. The list leaves these jobs out.
+ * The ids of the jobs that the person has deleted while the deletion can still be undone. The page does not show these
+ * jobs.
  */
 const hidden = signal<ReadonlySet<string>>(new Set())
 
 export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.value.has(id)) ?? null)
 export const hasMore = computed(() => cursor.value !== null)
 
-/** Reads the first page of the list again. Jobs of further pages stay in the list. */
+/** Requests the first page of the list of jobs again. Jobs from further pages stay in the list. */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
   const page = await readPage(undefined)
@@ -55,7 +56,10 @@ export function showAllJobs(): void {
   daysFilter.value = '0'
 }
 
-/** Reads the list for the chosen filters, and again at intervals until the returned function is called. */
+/**
+ * Requests the list of jobs for the chosen filters, and then again at intervals. Returns a function that ends the
+ * requests.
+ */
 export function watchJobs(): () => void {
   if (listed !== currentFilter()) {
     listed = currentFilter()
@@ -94,7 +98,8 @@ export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
 }
 
 /**
- * Hides a job, and deletes it when the time for undoing is over. If the person undoes this, the job is shown again.
+ * Hides a job on the page. Deletes the job on the server when the time for an undo is over. If the person undoes the
+ * deletion, shows the job again.
  */
 export function deleteJob(job: Job): void {
   hide(job.id, true)

@@ -1,4 +1,4 @@
-// A job as the API returns it, the request that submits a job, and the name of a job on the page.
+// A job as the API returns it, the request that submits a job, and the name that the page shows for a job.
 
 import { showDateTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
@@ -13,7 +13,10 @@ export type Job = {
   language: string | null
   diarize: boolean
   cost_cents: number | null
-  /** Texts that the caller stored with the job. The web app stores the original file name as `name`. */
+  /**
+   * Texts that were stored with the job when it was submitted. The web app stores the name of the original file under
+   * the key `name`.
+   */
   metadata: Record<string, string> | null
   filename: string | null
   source_url?: string
@@ -27,7 +30,7 @@ export type Job = {
 
 const longestName = 255
 
-/** The options of a job: the fields of POST /v1/transcribe except the source and `metadata`. */
+/** The options of a job: the fields of the request POST /v1/transcribe, except the source and `metadata`. */
 export type JobOptions = {
   language?: string
   diarize?: boolean
@@ -38,13 +41,19 @@ export type JobOptions = {
 
 export type JobSource = { upload_id: string } | { url: string }
 
-/** Submits a job. If the request is repeated because the answer was lost, no second job is submitted. */
+/**
+ * Submits a job. If the response is lost, the request is sent again with the same idempotency key, so that no second
+ * job is submitted.
+ */
 export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
   const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
   return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
 }
 
-/** Returns a random id. `crypto.randomUUID` exists only on a page with https or from localhost. */
+/**
+ * Returns a random id. It does not use `crypto.randomUUID`, because this function is missing on a page that has neither
+ * https nor the host localhost.
+ */
 export function newId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte =>
     byte.toString(16).padStart(2, '0'),
@@ -56,14 +65,14 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /**
- * Returns the name of a job on the page: the original file name, or else the last part of the source's address, or
- * else a text with the date of the job.
+ * Returns the name that the page shows for a job: the name of the original file, or the last part of the source's
+ * address. If the job has neither, the name is a text with the date of the job.
  */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))
 }
 
-/** Returns the name of a job without the extension of its file, for the names of saved files. */
+/** Returns the name of a job without the extension of its file. Names of saved files begin with this text. */
 export function baseNameOf(job: Job): string {
   return nameOf(job).replace(/\.[a-z0-9]{2,4}$/i, '')
 }

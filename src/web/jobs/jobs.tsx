@@ -1,4 +1,4 @@
-// The page of the jobs: the form that adds recordings, and below it the list of jobs.
+// The page of the jobs: the form that adds recordings, and the list of jobs below the form.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// The options for the next jobs: the language, the speakers, and the expected words.
+// The options that the person chooses for the next jobs: language, speakers and expected words.
 
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
@@ -15,7 +15,7 @@ const speakers = storedSignal('options.speakers', '')
 const prompt = storedSignal('options.prompt', '')
 const vocabulary = storedSignal('options.vocabulary', '')
 
-/** Returns the chosen options in the form of the API. */
+/** Returns the chosen options as the fields of the API's request. */
 export function chosenOptions(): JobOptions {
   const about = prompt.value.trim()
   const count = Number(speakers.value)
@@ -58,7 +58,8 @@ export function Options() {
 }
 
 /**
- * Returns the languages that the models of this server support, sorted by their names in the language of the browser.
+ * Returns the languages that the server's models support, sorted by their names in the browser's language. The first
+ * entry is the automatic detection.
  */
 function languages(): [string, string][] {
   const served = service.value?.languages.filter(language => language.served) ?? []

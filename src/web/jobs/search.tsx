@@ -1,4 +1,4 @@
-// The page that searches the text of all transcripts.
+// The page that searches in the text of all transcripts.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -35,7 +35,7 @@ export function SearchPage() {
       ),
     [],
   )
-  // The address gets the typed query, so that a reload or a link shows the same search.
+  // The typed query is written into the address of the page, so that a reload or a copied link shows the same search.
   useEffect(() => {
     const timer = setTimeout(() => {
       if (typed.value !== asked) go(`/search?q=${encodeURIComponent(typed.value)}`, { replace: true })

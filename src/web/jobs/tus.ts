@@ -1,15 +1,18 @@
-// Uploads a file in parts by the tus protocol 1.0. An interrupted upload continues after the last byte that the
-// server received.
+// Uploads a file in parts by the tus protocol 1.0. An upload that was interrupted continues after the last byte that
+// the server received.
 
 import { Fault, faultOf, isOnline, pause, signInAgain } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }
 
-/** An upload that exists on the server. The file is sent to `address`. A job names it by `uploadId`. */
+/**
+ * An upload that exists on the server. The bytes of the file are sent to `address`. The request for a job contains
+ * `uploadId`.
+ */
 export type Started = { address: string; uploadId: string }
 
-/** Creates an upload on the server for a file. Returns the address and the id of the upload. */
+/** Creates an upload on the server for a file. Returns the address and the id of this upload. */
 export async function startUpload(file: File, signal: AbortSignal): Promise<Started> {
   const response = await fetch('/v1/upload/resumable', {
     method: 'POST',
@@ -25,7 +28,10 @@ export async function startUpload(file: File, signal: AbortSignal): Promise<Star
   return { address: address.pathname + address.search, uploadId: response.headers.get('upload-id') ?? '' }
 }
 
-/** Returns the number of bytes that the server has received, or null if the server does not know the upload. */
+/**
+ * Returns the number of bytes of an upload that the server has received. Returns null if the server does not know the
+ * upload.
+ */
 export async function offsetOf(address: string, signal: AbortSignal): Promise<number | null> {
   const response = await fetch(address, { method: 'HEAD', headers: version, signal })
   if (response.ok) return Number(response.headers.get('upload-offset'))
@@ -38,8 +44,8 @@ export function removeUpload(address: string): Promise<unknown> {
 }
 
 /**
- * Sends the bytes of a file from `offset` to its end, part by part. A part that fails is sent again if the error is
- * temporary.
+ * Sends the bytes of a file from `offset` to the end of the file, part by part. If sending a part fails with a
+ * temporary error, sends the part again.
  */
 export async function sendFile(
   file: File,
@@ -62,7 +68,7 @@ export async function sendFile(
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
-      // The server may have stored some bytes of the failed part. It knows where the next part must begin.
+      // The server may have stored some bytes of the part that failed, so it is asked where the next part must begin.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)
     }
@@ -70,8 +76,8 @@ export async function sendFile(
 }
 
 /**
- * Sends one part, and returns the offset after it. Uses XMLHttpRequest, because `fetch` does not report the progress
- * of an upload.
+ * Sends one part of a file. Returns the offset of the byte after this part. Uses XMLHttpRequest, because `fetch` does
+ * not report the progress of an upload.
  */
 function sendPiece(
   piece: Blob,
@@ -100,14 +106,14 @@ function sendPiece(
   })
 }
 
-/** Returns true if the error is temporary, so that the same part can be sent again. */
+/** Returns true if the error is temporary, so that sending the same part again can succeed. */
 function isPassing({ status }: Fault): boolean {
   return (
     status === 401 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507)
   )
 }
 
-/** Encodes a text in Base64, as UTF-8. `btoa` alone fails for letters outside Latin-1. */
+/** Encodes a text as UTF-8 and then as Base64. `btoa` alone would throw an error for characters outside Latin-1. */
 function toBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }

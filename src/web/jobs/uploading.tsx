@@ -1,4 +1,4 @@
-// The list of uploads. Each row shows the progress of a file.
+// The list of uploads. Each row shows the progress of one file.
 
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
@@ -55,8 +55,8 @@ function UploadRow({ upload }: { upload: Upload }) {
 }
 
 /**
- * A button with which the person chooses the file of an upload again. After a reload of the page, the upload cannot
- * continue without it, because the page has lost the file.
+ * A button with which the person chooses the file of an upload again. After a reload, the page has lost the file, and
+ * the upload cannot continue without it.
  */
 function ChooseAgain({ upload }: { upload: Upload }) {
   return (
@@ -88,7 +88,10 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
   return parts.join(' · ')
 }
 
-/** Asks for confirmation when the person closes the page during an upload. */
+/**
+ * While files are being sent or wait to be sent, the browser asks the person for confirmation before the page is
+ * closed.
+ */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => state === 'sending' || state === 'queued')
   useEffect(() => {

@@ -1,5 +1,5 @@
-// The uploads of this browser. Their addresses are in the browser's storage, so that they can continue after a
-// reload. Several pages may be open: each one tells the others which uploads it is sending.
+// The uploads of this browser. Their addresses are in the browser's storage, so that an upload can continue after a
+// reload. If several pages of the app are open, each page tells the other pages which uploads it is sending.
 
 import { signal } from '@preact/signals'
 import { Fault, isOnline, messageOf, pause, signInAgain } from '../base/net.ts'
@@ -18,7 +18,7 @@ export type Upload = {
   size: number
   modifiedAt: number
   options: JobOptions
-  /** The upload on the server. Null before it is created there. */
+  /** The upload on the server. Null if the server has not created it yet. */
   started: Started | null
   sent: number
   state: UploadState
@@ -42,7 +42,7 @@ otherPages.postMessage({ asks: true })
 
 addEventListener('pagehide', keep)
 
-/** Adds files to the uploads. If a reload interrupted the upload of one of these files, this upload continues. */
+/** Adds files to the uploads. If a reload interrupted the upload of the same file, continues that upload. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
   for (const file of added) {
     const before = uploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
@@ -57,7 +57,7 @@ export function pauseUpload(id: string): void {
   sendNext()
 }
 
-/** Continues an upload. `file` is required after a reload, because the page has lost the file. */
+/** Continues an upload. After a reload, `file` is required, because the page has lost the file. */
 export function continueUpload(id: string, file?: File): void {
   const upload = findUpload(id)
   if (!upload) return
@@ -87,7 +87,7 @@ function addFile(file: File, options: JobOptions): void {
   sendNext()
 }
 
-/** Sends the next queued file, unless another file is being sent. */
+/** Sends the next queued file. Does nothing if another file is already being sent. */
 function sendNext(): void {
   keep()
   if (uploads.value.some(({ state }) => state === 'sending' || state === 'starting')) return
@@ -134,8 +134,8 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work`, and again if the server does not answer, and again after a sign-in if the session has ended. Throws
- * all other errors of `work`.
+ * Calls `work`. Calls it again if the server does not answer. If the session has ended, waits until the person has
+ * signed in again, and then calls `work` again. Throws any other error of `work`.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
@@ -157,7 +157,10 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
   }
 }
 
-/** Returns a function that gets the number of sent bytes and returns the speed over the last `timing.speedMs`. */
+/**
+ * Returns a function that is called with the number of sent bytes. The function returns the upload speed over the last
+ * `timing.speedMs` milliseconds, in bytes per second.
+ */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]
   return sent => {
@@ -182,14 +185,16 @@ function remove(id: string): void {
   forget(`${prefix}${id}`)
 }
 
-/** Stores the uploads of this page in the browser's storage, except those that do not exist on the server yet. */
+/** Stores the uploads of this page in the browser's storage, except uploads that do not exist on the server yet. */
 function keep(): void {
   for (const upload of uploads.value) {
     if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
   }
 }
 
-/** Returns the uploads of an earlier visit to the page. They need their files again. */
+/**
+ * Returns the stored uploads of an earlier visit to the page. The person must choose the files of these uploads again.
+ */
 function storedUploads(): Upload[] {
   return storedNames(prefix)
     .flatMap(name => stored<Upload>(name) ?? [])

@@ -1,4 +1,4 @@
-// A bar chart in SVG, with a hidden table of the same figures for screen readers.
+// A bar chart in SVG. For screen readers, a hidden table contains the same figures.
 
 import { words } from '../words.ts'
 
@@ -56,7 +56,7 @@ export function Bars({ title, labels, series, show }: BarsProps) {
   )
 }
 
-/** A stacked bar: the values of all series at one position, on top of each other. */
+/** One stacked bar of a chart: it contains the values of all series at the index `at`, one above the other. */
 function Column({ at, series, most }: { at: number; series: Series[]; most: number }) {
   let top = height
   return (

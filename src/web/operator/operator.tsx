@@ -1,4 +1,4 @@
-// The operator's page: running, waiting and failed jobs, and the use of the service by each account.
+// The operator's page. It shows the running, waiting and failed jobs, and how much each account uses the service.
 
 import { useEffect } from 'preact/hooks'
 import { details } from '../account/session.ts'
@@ -46,7 +46,7 @@ function OverviewParts({ overview }: { overview: Overview }) {
   )
 }
 
-/** The statement whether the service has a problem, and which one. */
+/** Shows a sentence that says whether the service has a problem, and which problem it is. */
 function Verdict({ overview }: { overview: Overview }) {
   const { engine, disk, engine_crashes: crashes, lost_events: lost, errors } = overview
   const ownFaults = errors.filter(({ code }) => faultsOfService.has(code))
@@ -68,7 +68,7 @@ function Verdict({ overview }: { overview: Overview }) {
   )
 }
 
-/** The error codes of failures that neither the recording nor the account caused. */
+/** The error codes of jobs that failed neither because of the recording nor because of the account. */
 const faultsOfService = new Set(['INTERNAL_ERROR', 'PROCESSING_ERROR', 'PROCESSING_TIMEOUT', 'BILLING_ERROR'])
 
 function Figures({ overview }: { overview: Overview }) {

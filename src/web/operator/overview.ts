@@ -1,4 +1,4 @@
-// The overview of the service, as the server sends it to the operator's page.
+// The overview of the service that the server sends to the operator's page.
 
 export type Hour = {
   at: string

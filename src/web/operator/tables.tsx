@@ -1,4 +1,4 @@
-// The tables of the operator's page: the errors of jobs, the accounts, and the latest requests.
+// The tables on the operator's page: errors of jobs, accounts, and the latest requests.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDuration, showMoney, showNumber, showTime } from '../base/format.ts'
@@ -55,7 +55,7 @@ export function Accounts({ accounts }: { accounts: Account[] }) {
   )
 }
 
-/** The number of requests that are shown before the operator opens the whole list. */
+/** The number of requests that the page shows until the operator opens the whole list. */
 const shownAtOnce = 20
 
 export function Requests({ requests }: { requests: Request[] }) {

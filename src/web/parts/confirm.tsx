@@ -1,4 +1,4 @@
-// A dialog that asks the person to confirm an action.
+// A dialog in which the person confirms an action.
 
 import { signal } from '@preact/signals'
 import { words } from '../words.ts'
@@ -9,8 +9,8 @@ type Question = { text: string; action: string; answer: (isConfirmed: boolean) =
 const question = signal<Question | null>(null)
 
 /**
- * Asks the person about an action that cannot be undone. Resolves with true if the person presses the button, whose
- * label is `action`.
+ * Asks the person to confirm an action that cannot be undone. `action` is the label of the button. Resolves to true if
+ * the person presses this button, and to false if the person closes the dialog.
  */
 export function isConfirmed(text: string, action: string): Promise<boolean> {
   return new Promise(resolve => {

@@ -1,4 +1,4 @@
-// A modal dialog. The browser keeps the focus inside it. If `onClose` is given, the Escape key closes the dialog.
+// A modal dialog: the browser keeps the focus inside it. If `onClose` is given, the Escape key closes the dialog.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 
 type DialogProps = {
   title: string
-  /** Called when the dialog is closed. If it is missing, the person cannot close the dialog. */
+  /** Called when the person closes the dialog. If it is missing, the person cannot close the dialog. */
   onClose?: () => void
   wide?: boolean
   children: ComponentChildren

@@ -1,4 +1,4 @@
-// Components for forms: fields, lists of options, and error messages.
+// The parts of a form: text fields, drop-down lists, and error messages.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, h, type TargetedEvent } from 'preact'
@@ -8,12 +8,12 @@ import { messageOf } from '../base/net.ts'
 type FieldProps = {
   label: string
   hint?: string
-  /** The signal that holds the text of the field. */
+  /** The signal that holds the text in the field. */
   of: Signal<string>
   type?: 'text' | 'email' | 'password' | 'url' | 'number'
   autocomplete?: 'username' | 'current-password' | 'new-password' | 'off'
   required?: boolean
-  /** True if the field has the focus when the page appears. */
+  /** True if the field gets the focus when the page appears. */
   autofocus?: boolean | undefined
   placeholder?: string
   minLength?: number
@@ -22,7 +22,7 @@ type FieldProps = {
   max?: number
 }
 
-/** A labelled text field. Its text is in a signal. */
+/** A text field with a label. A signal holds the text in the field. */
 export function Field({ label, hint, of: value, type = 'text', ...input }: FieldProps) {
   const id = useId()
   return (
@@ -47,7 +47,7 @@ export function Field({ label, hint, of: value, type = 'text', ...input }: Field
 
 type ChoiceProps<Value extends string> = {
   label: string
-  /** The signal that holds the chosen option. */
+  /** The signal that holds the value of the chosen option. */
   of: Signal<Value>
   options: readonly (readonly [Value, string])[]
 }
@@ -92,16 +92,21 @@ export function Check({ label, of: checked }: CheckProps) {
 }
 
 type FormProps = {
-  /** Called when the person submits the form. If it throws, the message is shown below the fields. */
+  /**
+   * Called when the person submits the form. If it throws an error, the form shows the message of the error below the
+   * fields.
+   */
   onSend: () => Promise<void>
   button: string
-  /** True if the button is the main action of the page, so that it stands out. */
+  /** True if sending the form is the main action of the page. The button is then more prominent. */
   isMain?: boolean
   children: ComponentChildren
   class?: string
 }
 
-/** A form that shows the error of its last submit. While a submit is running, a further submit is ignored. */
+/**
+ * A form that shows the error of the last submission. While a submission is running, a further submission is ignored.
+ */
 export function Form({ onSend, button, isMain = true, children, class: className = '' }: FormProps) {
   const fault = useSignal('')
   const isBusy = useSignal(false)

@@ -50,7 +50,7 @@ function Entry({ to, label }: { to: string; label: string }) {
 
 function AccountMenu() {
   const isOpen = useSignal(false)
-  // A click anywhere closes the menu, even on a link of the menu.
+  // Any click closes the menu, also a click on a link in the menu.
   useEffect(() => {
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent && event.key !== 'Escape') return

@@ -1,4 +1,4 @@
-// The icons. Each one is an SVG path of strokes in a square of 20 by 20 units.
+// The icons of the web app. Each icon is an SVG path that is drawn as lines, in a square of 20 by 20 units.
 
 const paths = {
   play: 'M6 4l10 6-10 6z',

@@ -1,4 +1,4 @@
-// Loads the data of a page. Shows a message while loading, and the error if it fails.
+// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -9,12 +9,14 @@ import { words } from '../words.ts'
 export type Loaded<Value> = {
   value: Signal<Value | null>
   fault: Signal<string>
-  /** True if the server has nothing at the address, so that another attempt cannot succeed. */
+  /**
+   * True if the server has nothing at this address. The page then offers no further attempt, because none can succeed.
+   */
   isMissing: Signal<boolean>
   reload: () => Promise<void>
 }
 
-/** Calls `load` when the component appears, and again when one of `inputs` changes. */
+/** Calls `load` when the component appears, and again when one of the values in `inputs` changes. */
 export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly unknown[] = []): Loaded<Value> {
   const value = useSignal<Value | null>(null)
   const fault = useSignal('')

@@ -4,15 +4,15 @@ import { Icon } from './icon.tsx'
 
 type SearchFieldProps = {
   label: string
-  /** The signal that holds the text of the field. */
+  /** The signal that holds the text in the search field. */
   of: Signal<string>
-  /** A large field has the focus when the page appears. */
+  /** If true, the search field is large, and it gets the focus when the page appears. */
   large?: boolean
   /** Called when the person presses Enter. */
   onSend?: () => void
 }
 
-/** A search field with a magnifying glass. Its label is also its placeholder. */
+/** A search field with a magnifying glass. The label is also shown as the placeholder in the empty field. */
 export function SearchField({ label, of: asked, large = false, onSend }: SearchFieldProps) {
   const id = useId()
   return (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export type Row = {
   key: string | number
-  /** The cells in the order of the columns. */
+  /** The content of the row's cells, in the order of the columns. */
   cells: ComponentChildren[]
   class?: string
 }
@@ -10,15 +10,15 @@ export type Row = {
 type TableProps = {
   columns: readonly string[]
   rows: readonly Row[]
-  /** The index of the column with the name of the row. */
+  /** The index of the column whose cells are the headings of the rows. The first column has the index 0. */
   heading?: number
-  /** The indexes of the columns with numbers, which are aligned to the right. */
+  /** The indexes of the columns that contain numbers. These columns are aligned to the right. */
   numbers?: readonly number[]
 }
 
 /**
- * A table with column headings. On a narrow screen, each row becomes a card: its cells are one below the other, each
- * with the heading of its column.
+ * A table with column headings. On a narrow screen, each row becomes a card, in which the cells are one below the
+ * other. Each cell then shows the heading of its column.
  */
 export function Table({ columns, rows, heading = 0, numbers = [] }: TableProps) {
   const styleOf = (column: number) => (numbers.includes(column) ? 'number' : undefined)

@@ -1,4 +1,4 @@
-// Short messages at the lower edge of the page. A message may have a button that undoes the action.
+// Short messages at the lower edge of the page. A message may have the button "Undo".
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,7 +11,7 @@ type Toast = { id: number; text: string; isFault: boolean; action: { label: stri
 const toasts = signal<Toast[]>([])
 let count = 0
 
-/** Shows a message. If `undo` is given, the message has the button "Undo". */
+/** Shows a short message. If `undo` is given, the message has the button "Undo", which calls `undo`. */
 export function tell(text: string, undo?: () => void): void {
   const run = () => {
     close(id)
@@ -27,8 +27,8 @@ export function tellFault(fault: unknown): void {
 }
 
 /**
- * Shows a message with the button "Undo". If the person presses it, calls `undo`. Otherwise calls `act`, after
- * `timing.undoMs` or when the page is closed.
+ * Shows a short message with the button "Undo". Calls `undo` if the person presses the button. Otherwise calls `act`
+ * after `timing.undoMs` milliseconds, or earlier when the page is closed.
  */
 export function tellWithUndo(text: string, { act, undo }: { act(): void; undo(): void }): void {
   let isOpen = true
@@ -45,18 +45,19 @@ export function tellWithUndo(text: string, { act, undo }: { act(): void; undo():
   setTimeout(finish, timing.undoMs)
 }
 
-// When another page appears, messages disappear, except those with a button.
+// When another page of the app appears, all messages disappear, except messages with a button.
 effect(() => {
   path.value
   toasts.value = toasts.peek().filter(({ action }) => action !== null)
 })
 
-/** The messages. They are in a popover, so that they are shown above an open dialog. */
+/** Shows the short messages. They are in a popover, so that they are above an open dialog. */
 export function Toasts() {
   const box = useRef<HTMLDivElement>(null)
   const isEmpty = toasts.value.length === 0
   useEffect(() => {
-    // If a dialog was opened after the popover, the popover must be shown again in order to be above it.
+    // A dialog that was opened after the popover lies above it. Hiding and showing the popover puts it above the dialog
+    // again.
     box.current?.hidePopover()
     if (!isEmpty) box.current?.showPopover()
   }, [toasts.value])

@@ -1,4 +1,5 @@
-// A transcript in memory: its utterances, and an index with the time of each word and its position in the text.
+// A transcript in the memory of the page: its utterances, and an index that contains the time of each word and the
+// position of each word in the text.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -27,7 +28,9 @@ export type WordIndex = {
   ends: Float64Array
   /** The index of the utterance that contains the word. */
   owners: Uint32Array
-  /** The offsets in the utterance's text at which the word begins (`from`) and ends (`to`). */
+  /**
+   * The positions in the utterance's text at which the word begins (`from`) and ends (`to`), as numbers of characters.
+   */
   from: Uint32Array
   to: Uint32Array
   confidence: Float32Array
@@ -45,7 +48,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
   }
   let at = 0
   utterances.forEach(({ text, words, start, end, confidence }, owner) => {
-    // If an utterance has no word times, its whole text counts as one word.
+    // If an utterance has no list of words, its whole text is indexed as a single word.
     if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
     let offset = 0
     for (const word of words) {
@@ -77,17 +80,23 @@ function put(index: WordIndex, at: number, { start, end, owner, from, to, confid
   index.confidence[at] = confidence ?? 1
 }
 
-/** Returns the index of the last word that begins at `seconds` or earlier, or -1. Uses a binary search. */
+/**
+ * Returns the index of the last word that begins at `seconds` or earlier. Returns -1 if no word begins so early. Uses a
+ * binary search.
+ */
 export function wordAt({ starts }: WordIndex, seconds: number): number {
   return lastAtMost(starts, seconds)
 }
 
-/** Returns the index of the first word of an utterance. */
+/** Returns the index of the first word in an utterance. `utterance` is the index of the utterance. */
 export function firstWordOf({ owners }: WordIndex, utterance: number): number {
   return lastAtMost(owners, utterance - 1) + 1
 }
 
-/** Returns the index of the word at the position `character` in the text of an utterance. */
+/**
+ * Returns the index of the word at the position `character` in the text of an utterance. `utterance` is the index of
+ * the utterance.
+ */
 export function wordAtCharacter(index: WordIndex, utterance: number, character: number): number {
   let word = firstWordOf(index, utterance)
   while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++
@@ -105,7 +114,10 @@ function lastAtMost(sorted: Float64Array | Uint32Array, value: number): number {
   return low - 1
 }
 
-/** A paragraph: consecutive utterances of one speaker, from the index `first` to before the index `last`. */
+/**
+ * A paragraph of the page: successive utterances of one speaker. `first` is the index of the first utterance, and
+ * `last` is the index after the last utterance. `isNewSpeaker` is false if the paragraph before has the same speaker.
+ */
 export type Turn = { speaker: string | null; first: number; last: number; isNewSpeaker: boolean }
 
 const paragraphLength = 480
@@ -134,7 +146,7 @@ export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   return turns
 }
 
-/** Returns how many seconds each speaker talks. The speaker who talks most is first. */
+/** Returns for how many seconds each speaker talks. The speaker who talks most is the first in the list. */
 export function talkTimes(utterances: readonly Utterance[]): { speaker: string; seconds: number }[] {
   const sums = new Map<string, number>()
   for (const { speaker, start, end } of utterances) {
@@ -146,8 +158,8 @@ export function talkTimes(utterances: readonly Utterance[]): { speaker: string; 
 }
 
 /**
- * Returns the direction of writing. It is right to left if most letters at the start are Hebrew, Arabic or of a
- * related script. The detected language could be wrong, so the letters determine the direction.
+ * Returns the direction in which the text is written. It is right to left if most letters at the start of the text are
+ * Hebrew, Arabic or of a related script. The letters are used because the detected language could be wrong.
  */
 export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const start = utterances
@@ -159,7 +171,7 @@ export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   return fromRight * 2 > letters ? 'rtl' : 'ltr'
 }
 
-/** Returns the text between two sentences: a space, or nothing in a language without spaces. */
+/** Returns the text between two sentences: a space, or an empty text for a language that is written without spaces. */
 export function separatorOf(language: string): string {
   return /^(zh|yue|ja|th|lo|km|my|bo)\b/.test(language) ? '' : ' '
 }

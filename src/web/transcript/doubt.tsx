@@ -1,4 +1,4 @@
-// The bar that explains the marks of doubtful words, and leads from one doubtful word to the next.
+// The bar for doubtful words. It explains their marks, and its buttons move from one doubtful word to the next.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -14,7 +14,7 @@ export function DoubtBar({ studio }: { studio: Studio }) {
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
-  /** The index of the current word. -1 before the first step. */
+  /** The index of the doubtful word that is shown. It is -1 until the person presses one of the buttons. */
   const at = useSignal(-1)
   const places = studio.doubtful.value
   const count = places.length

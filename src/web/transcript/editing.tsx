@@ -1,5 +1,5 @@
-// Lets a person correct the text on the page. Each utterance is a text field of its own, so that the other utterances
-// keep the times of their words.
+// Lets a person correct the text on the page. Each utterance is a separate text field, so that an edit of one utterance
+// does not change the word times of the other utterances.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -77,7 +77,7 @@ function ConflictDialog({ studio, conflict }: { studio: Studio; conflict: Confli
   )
 }
 
-/** Makes each utterance a text field. Returns a function that ends this. */
+/** Makes each utterance a text field. Returns a function that ends the editing. */
 function startEditing(studio: Studio): () => void {
   const { view, edits } = studio
   if (!view) return () => {}
@@ -115,8 +115,9 @@ function input({ edits }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (!span) return
   const value = span.textContent ?? ''
-  // A field that was emptied contains a <br>, and pasted lines are several nodes. The highlights require one text
-  // node per utterance, so these nodes are replaced by one.
+  // If a person empties a text field, the browser adds a <br>. If a person pastes several lines, the browser adds
+  // several nodes. The highlights need exactly one text node in each utterance, so this text node replaces all other
+  // nodes.
   if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
     const caret = withoutLines(textBeforeCaret(span)).length
     const text = new Text(withoutLines(value))
@@ -127,8 +128,8 @@ function input({ edits }: Studio, event: Event): void {
 }
 
 /**
- * Removes superfluous spaces when a person leaves a field. While the person types, they stay, so that the caret does
- * not move.
+ * Removes superfluous spaces when the person leaves a text field. They are not removed while the person types, because
+ * this would move the caret.
  */
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)

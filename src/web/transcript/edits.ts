@@ -1,5 +1,5 @@
-// Edits of a transcript: undo, redo, automatic saving, and conflicts with the edits of other people. Edits that are
-// not saved on the server yet are also in the browser's storage, so that a reload or a crash does not lose them.
+// The edits of a transcript: undo, redo, automatic saving, and conflicts with edits of other people. An edit that the
+// server has not saved yet is also stored in the browser, so that a reload or a crash does not lose it.
 
 import { signal } from '@preact/signals'
 import { askTagged, Fault, messageOf } from '../base/net.ts'
@@ -10,26 +10,35 @@ import type { Result, Utterance } from './document.ts'
 
 type Change = { utterance: number; before: string; after: string }
 type Rename = { speaker: string; before: string; after: string }
-/** The changes that one undo reverts: changes of text, or one change of a speaker's name. */
+/**
+ * All changes that one undo reverts: changes of texts, or the change of one speaker's name. `isTyped` is true if the
+ * person typed these changes.
+ */
 type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 
-/** An utterance with a change on this page (`mine`) and another change on the server by another person (`theirs`). */
+/**
+ * A conflict: the text of an utterance was changed on this page (`mine`), and differently by another person on the
+ * server (`theirs`).
+ */
 export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
-/** The maximum number of utterances in one request, because the API refuses more. */
+/** The maximum number of utterances that one request saves. The API refuses more. */
 const sentAtOnce = 100
 
 type Listeners = {
-  /** Called when the text of an utterance changes without being typed, for example by an undo. */
+  /** Called when the text of an utterance changes although no person types it, for example by an undo. */
   onText: (utterance: number, text: string) => void
-  /** Called when the times or the positions of words may have changed. */
+  /** Called when the times of words or their positions in the text may have changed. */
   onWords: () => void
   onNames: () => void
 }
 
-/** The answer to an edit: the changed utterances, with new words and times from the server. */
+/**
+ * The response to an edit: the changed utterances, with the words and times that the server has computed for the new
+ * text.
+ */
 type Saved = { utterances: ({ index: number } & Utterance)[] }
 
 type Sent = { index: number; text: string }[]
@@ -41,18 +50,18 @@ export class Edits {
   readonly canUndo = signal(false)
   readonly canRedo = signal(false)
   readonly conflicts = signal<Conflict[]>([])
-  /** The names that people gave to speakers, by the label of the speaker in the transcript. */
+  /** The names that people gave to the speakers. The key is the speaker's label in the transcript. */
   readonly names = signal<Record<string, string>>({})
   readonly #undo: Step[] = []
   readonly #redo: Step[] = []
-  /** For each utterance with an unsaved edit, its text on the server. */
+  /** For each utterance with an unsaved edit: the text of this utterance on the server. */
   readonly #unsaved = new Map<number, string>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #saving: Promise<void> | null = null
 
   /**
-   * The ETag of the transcript that the edits started from. The server refuses an edit if its transcript has another
-   * ETag.
+   * The ETag of the transcript to which the edits apply. If the transcript on the server has another ETag, the server
+   * refuses an edit.
    */
   #tag: string | null
   readonly jobId: string
@@ -66,7 +75,7 @@ export class Edits {
     this.#tag = tag
   }
 
-  /** Restores the unsaved edits of an earlier visit to the page from the browser's storage. */
+  /** Restores the unsaved edits of an earlier visit to the page. They are stored in the browser. */
   open(): void {
     const kept = stored<Record<string, { text: string; was: string }>>(this.#draftName) ?? {}
     for (const [name, { text, was }] of Object.entries(kept)) {
@@ -89,13 +98,14 @@ export class Edits {
     this.isEditing.value = isEditing
   }
 
-  /** Returns the name of a speaker, or the label of a speaker without a name. */
+  /** Returns the name that people gave to the speaker. If the speaker has no name, returns the speaker's label. */
   nameOf(speaker: string): string {
     return this.names.value[speaker] ?? speaker
   }
 
   /**
-   * Records the text that a person has typed into an utterance. Keystrokes in quick succession are one step for undo.
+   * Records the text that the person has typed into an utterance. Keystrokes within `timing.undoStepMs` of each other
+   * are one undo step.
    */
   type(utterance: number, text: string): void {
     const before = this.textOf(utterance)
@@ -112,7 +122,7 @@ export class Edits {
     this.#set(utterance, text)
   }
 
-  /** Changes the texts of several utterances, as one step for undo. */
+  /** Changes the texts of several utterances. All these changes are one undo step. */
   replace(texts: readonly { utterance: number; text: string }[]): void {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
@@ -141,7 +151,7 @@ export class Edits {
     this.#tellSteps()
   }
 
-  /** Changes the name of a speaker in the whole transcript. */
+  /** Changes the name of a speaker. The new name applies to the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
     const before = this.nameOf(speaker)
     await this.#setName(speaker, name)
@@ -162,14 +172,17 @@ export class Edits {
     this.listeners.onNames()
   }
 
-  /** Ends a conflict: keeps the text of this page (`mine`), or that of the server (`theirs`). */
+  /**
+   * Ends a conflict. `keeps` chooses the text that remains: the text of this page (`mine`), or the text of the server
+   * (`theirs`).
+   */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs)
     this.#show(utterance, keeps === 'mine' ? mine : theirs)
   }
 
-  /** Sends the unsaved edits to the server at once, except those in a conflict. */
+  /** Sends all unsaved edits to the server at once, except edits of utterances in a conflict. */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#saving
@@ -200,7 +213,7 @@ export class Edits {
     }
   }
 
-  /** Copies the words and times from the server's answer into the transcript. */
+  /** Copies the words and times of the saved utterances from the server's response into the transcript. */
   #take(sent: Sent, { utterances }: Saved): void {
     this.fault.value = ''
     for (const { index, text } of sent) {
@@ -218,8 +231,8 @@ export class Edits {
   }
 
   /**
-   * Reads the transcript again, after the server has refused an edit because of its ETag. Takes over the changes of
-   * other people. An utterance that was also changed on this page becomes a conflict.
+   * Reads the transcript again after the server has refused an edit because of another ETag. Applies the changes of
+   * other people to the page. If an utterance was also changed on this page, it becomes a conflict.
    */
   async #compare(): Promise<void> {
     const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)
@@ -278,12 +291,12 @@ export class Edits {
     this.canRedo.value = this.#redo.length > 0
   }
 
-  /** Returns the edited text of an utterance. */
+  /** Returns the present text of an utterance, with all edits of this page. */
   textOf(utterance: number): string {
     return this.result.utterances[utterance]?.text ?? ''
   }
 
-  /** Copies the unsaved edits into the browser's storage. */
+  /** Stores the unsaved edits in the browser. If there are none, deletes the stored edits. */
   #keep(): void {
     if (this.#unsaved.size === 0) {
       forget(this.#draftName)

@@ -1,4 +1,4 @@
-// The dialog that exports a transcript in a format of the API, with a preview of the file.
+// The dialog that exports a transcript as a file in a format of the API. It shows a preview of the file.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -19,10 +19,10 @@ const text = words.exports
 type Format = 'text' | 'srt' | 'vtt' | 'json'
 
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
-/** The number of characters in the preview, from the start of the file. */
+/** The number of characters from the start of the file that the preview shows. */
 const previewLength = 3000
 
-/** The chosen options, as signals that the fields of the dialog change. */
+/** The options of the export dialog. Each option is a signal that a field of the dialog changes. */
 function useOptions(studio: Studio) {
   return {
     format: useSignal<Format>('text'),
@@ -40,7 +40,8 @@ type Options = ReturnType<typeof useOptions>
 
 export function ExportDialog({ studio }: { studio: Studio }) {
   const options = useOptions(studio)
-  // A click into a field of the dialog clears the selection in the text, so the dialog keeps the passage itself.
+  // A click on a field of the dialog clears the selection in the text. So the dialog keeps a copy of the passage that
+  // was selected when it was opened.
   const selected = useRef(studio.passage.value).current
   const format = options.format.value
   const isCues = format === 'srt' || format === 'vtt'
@@ -111,7 +112,8 @@ export function ExportDialog({ studio }: { studio: Studio }) {
 type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
 
 /**
- * The content of the file, or a message if the server refuses to write it. The server always writes the whole file.
+ * Returns the preview of the exported file, or the server's message if the server refuses to write the file. The server
+ * always writes the whole transcript; the page itself writes a selected passage.
  */
 function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
   const preview = useSignal('')
@@ -146,7 +148,8 @@ function PartChoice({ studio, selected, options }: PartChoiceProps) {
 }
 
 /**
- * Returns a file with only the selected passage. Returns null for a format that cannot have a part of a transcript.
+ * Returns the content of a file that contains only the selected passage. Returns null if the format cannot contain a
+ * part of a transcript.
  */
 function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value

@@ -1,4 +1,4 @@
-// The search field of a transcript, which also replaces the found text.
+// The bar that searches in a transcript and replaces text.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -133,8 +133,8 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 type Exactness = { isWhole: boolean; isCased: boolean }
 
 /**
- * Returns a pattern that matches the text `asked`, or null if this is empty. With `isWhole`, only whole words match.
- * With `isCased`, upper and lower case must match.
+ * Returns a pattern that finds the text `asked`, or null if `asked` is empty. If `isWhole` is true, it finds only whole
+ * words. If `isCased` is true, upper-case and lower-case letters are different.
  */
 function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
@@ -153,15 +153,15 @@ export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Pla
   )
 }
 
-/** Replaces the text at each place. Returns the new texts of the changed utterances. */
+/** Replaces the found text at each place. Returns the new text of each utterance that has changed. */
 function replaced(
   utterances: readonly Utterance[],
   places: readonly Place[],
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // A replacement moves all text behind it, so the last place is replaced first, and the offsets of the other places
-  // stay valid.
+  // A replacement moves the text behind it. So the last place is replaced first, and the positions of all earlier
+  // places stay right.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

@@ -1,4 +1,4 @@
-// The head of a job's page: the name of the job and a line of facts.
+// The top of a job's page: the name of the job, and a line with facts about the job.
 
 import { showClock, showDateTime, showLanguage, showMoney } from '../base/format.ts'
 import { askTagged } from '../base/net.ts'
@@ -7,14 +7,14 @@ import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 
-/** A job with its transcript. `tag` is the ETag of the transcript, which changes at each edit. */
+/** A job with its transcript. `tag` is the ETag of the transcript. It changes with each edit. */
 export type WholeJob = Job & { result?: Result; tag: string | null }
 
 let early: { id: string; job: Promise<WholeJob | null> } | null = null
 
 /**
- * Requests a job before the session is known, so that the page opens faster. `readJob` returns this answer at its
- * first call.
+ * Requests a job before the server has answered whether a person is signed in, so that the page opens faster. The first
+ * call of `readJob` uses the response.
  */
 export function readJobEarly(id: string): void {
   early = { id, job: ask(id, false).catch(() => null) }
@@ -33,7 +33,7 @@ async function ask(id: string, waitsForSignIn: boolean): Promise<WholeJob> {
   return { ...answer, tag }
 }
 
-/** The head of the page: a link back to the list, the name of the job, and a line of facts. */
+/** The top of the page: a link back to the list of jobs, the name of the job, and a line with facts about the job. */
 export function JobTitle({ job }: { job: Job }) {
   return (
     <>
@@ -53,7 +53,7 @@ export function JobTitle({ job }: { job: Job }) {
   )
 }
 
-/** Returns the facts for the line below the job's name: its date, its length and more. */
+/** Returns the facts for the line below the name of a job: its date, the length of its recording and more. */
 function factsOf(job: Job): string[] {
   return [
     showDateTime(job.created_at),

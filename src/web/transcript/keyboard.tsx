@@ -1,5 +1,5 @@
-// The keyboard shortcuts: space and K play or pause, J and L seek by ten seconds, the left and right arrow keys seek
-// by five seconds, and other letters open the tools of the page.
+// The keyboard shortcuts of the transcript page. Space and K play or pause; J and L seek by ten seconds; the left and
+// right arrow keys seek by five seconds. Other letters open the tools of the page.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
@@ -71,7 +71,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
   )
 }
 
-/** Returns true if the focused element has its own use for the key, so that there is no shortcut. */
+/** Returns true if the focused element uses the key itself. The key is then not a shortcut. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.closest('dialog')) return true

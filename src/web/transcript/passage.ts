@@ -1,25 +1,31 @@
-// Writes a selected passage as text or subtitles. A sentence that is too long for one cue is divided into cues of
-// similar length.
+// Writes a selected passage of a transcript as text or as subtitles. A sentence that is too long for one cue is divided
+// into cues of similar length.
 
 import { showClock } from '../base/format.ts'
 import { separatorOf } from './document.ts'
 import type { TranscriptView } from './view.ts'
 
-/** The indexes of the first and of the last word of a passage. Both words are part of it. */
+/**
+ * A part of a transcript: the index of its first word and the index of its last word. The passage contains both of
+ * these words.
+ */
 export type Passage = { first: number; last: number }
 
 export type PassageOptions = {
   format: 'text' | 'srt' | 'vtt'
   withSpeakers: boolean
-  /** If true, each sentence is a paragraph with its time. This option is only for the format `text`. */
+  /**
+   * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph.
+   * Only the format `text` uses this option.
+   */
   withTimes: boolean
-  /** The maximum length of a cue. */
+  /** The maximum length of a cue in words, in characters and in seconds. */
   maxWords: number
   maxChars: number
   maxSeconds: number
 }
 
-/** The usual limits of subtitles: two lines of 42 characters. */
+/** The usual limits of subtitles: a cue has at most two lines of 42 characters. */
 export const usualSubtitles: PassageOptions = {
   format: 'srt',
   withSpeakers: false,
@@ -29,12 +35,14 @@ export const usualSubtitles: PassageOptions = {
   maxSeconds: 6,
 }
 
-/** A word or a cue. `text` includes the punctuation after its last word. */
+/** A word or a cue. `text` includes the punctuation that follows the last word. */
 type Timed = { start: number; end: number; text: string }
 
 type Sentence = { speaker: string | null; words: Timed[] }
 
-/** Returns the content of a file with the passage. Times are counted from the start of the whole recording. */
+/**
+ * Returns the content of a file with the passage. The times in the file count from the start of the whole recording.
+ */
 export function writePassage(view: TranscriptView, passage: Passage, options: PassageOptions): string {
   const sentences = sentencesOf(view, passage).map(({ speaker, words }) => ({
     name: options.withSpeakers && speaker !== null ? view.options.nameOf(speaker) : null,
@@ -59,7 +67,10 @@ export function writePassage(view: TranscriptView, passage: Passage, options: Pa
 
 type Named = { name: string | null; words: Timed[] }
 
-/** Writes one paragraph for each turn of a speaker, or, if times are wanted, for each sentence. */
+/**
+ * Writes the passage as paragraphs. With `withTimes`, each sentence is a paragraph. Otherwise each turn of a speaker is
+ * a paragraph.
+ */
 function writeText(sentences: readonly Named[], { withTimes }: PassageOptions, separator: string): string {
   const paragraphs: { name: string | null; start: number; texts: string[] }[] = []
   for (const { name, words } of sentences) {
@@ -86,7 +97,7 @@ function sentencesOf(view: TranscriptView, { first, last }: Passage): Sentence[]
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text of a word reaches to the next word, so that it includes the punctuation between the two.
+    // The text of a word ends where the next word begins, so that it includes the punctuation between the two words.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]
     const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''
@@ -98,7 +109,7 @@ function sentencesOf(view: TranscriptView, { first, last }: Passage): Sentence[]
   return [...sentences.values()]
 }
 
-/** Divides the words of a sentence into as few cues as possible, all of about the same length. */
+/** Divides the words of a sentence into as few cues as possible. All cues have about the same length. */
 function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
   const length = words.reduce((sum, { text }) => sum + text.length, 0)
   const cues: (Timed & { count: number })[] = []

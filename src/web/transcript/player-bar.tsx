@@ -1,4 +1,4 @@
-// The controls of the player, fixed to the lower edge of the window.
+// The controls of the player. They are fixed to the lower edge of the window.
 
 import { effect } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
@@ -25,8 +25,8 @@ export function PlayerBar({ studio }: { studio: Studio }) {
 }
 
 /**
- * Keeps the height of the player in the CSS variable `--bar`. With this variable, the styles keep the text and the
- * other bars above the player.
+ * Keeps the height of the player in the CSS variable `--bar`. The style sheet uses this variable to keep the text and
+ * the other bars above the player.
  */
 function reserveSpace(bar: HTMLElement): () => void {
   const { style } = document.documentElement
@@ -86,8 +86,8 @@ export function jump(studio: Studio, seconds: number): void {
 }
 
 /**
- * The waveform, in two layers. The upper layer has another colour and ends at the current position, so that it shows
- * the played part.
+ * The waveform, drawn in two layers. The upper layer has another colour and ends at the present position of the player,
+ * so that it shows the part that was played.
  */
 function Wave({ studio }: { studio: Studio }) {
   const { player, job } = studio
@@ -158,7 +158,10 @@ function colourOf(canvas: HTMLCanvasElement): string {
   return getComputedStyle(canvas).color
 }
 
-/** Reads the peaks of the waveform from the server. Returns an empty list if the recording was deleted. */
+/**
+ * Requests the peaks for the waveform from the server. Returns an empty list if the request fails, for example because
+ * the recording was deleted.
+ */
 async function readPeaks(id: string): Promise<Uint8Array<ArrayBuffer>> {
   const response = await fetch(`/v1/transcribe/${id}/peaks`).catch(() => null)
   return new Uint8Array(response?.ok ? await response.arrayBuffer() : [])

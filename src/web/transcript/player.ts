@@ -1,5 +1,5 @@
-// Plays the recording. Its state is in signals, so that each control is rendered again only when the state that it
-// shows has changed.
+// Plays the recording. The state of the player is in several signals, so that a control is rendered again only when the
+// state that it shows has changed.
 
 import { effect, signal } from '@preact/signals'
 import { isOnline, needsSignIn, request } from '../base/net.ts'
@@ -9,7 +9,7 @@ import type { WordIndex } from './document.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
-/** The maximum number of times that the recording is loaded again after a failure of the network. */
+/** The maximum number of times that the recording is loaded again after the network failed. */
 const reloadsMax = 5
 
 export const speed = storedSignal('speed', 1)
@@ -20,11 +20,14 @@ export class Player {
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
   /**
-   * The reason why nothing can be played: the recording was deleted, or the browser does not support its format.
-   * Otherwise null.
+   * The reason why the recording cannot be played: it was deleted (`gone`), or the browser does not support its format
+   * (`unplayable`). Null if it can be played.
    */
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
-  /** The position in whole seconds. Texts use this value, so that they are rendered only once a second. */
+  /**
+   * The position in the recording, in whole seconds. Components that show the position as text use this signal, so that
+   * they are rendered only once a second.
+   */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
   #frame = 0
@@ -33,7 +36,7 @@ export class Player {
   constructor(
     readonly duration: number,
     readonly source: string,
-    /** Called with the exact position at each frame while the recording plays, and after each seek. */
+    /** Called with the exact position in seconds: at each frame while the recording plays, and after each seek. */
     readonly onTime: (seconds: number) => void,
   ) {}
 
@@ -69,7 +72,8 @@ export class Player {
   }
 
   async play(): Promise<void> {
-    // A browser may refuse to play before the first click on the page. The player then stays paused.
+    // A browser may refuse to play before the first click on the page. Its error is ignored, and the player stays
+    // paused.
     await this.media?.play().catch(() => null)
   }
 
@@ -79,13 +83,16 @@ export class Player {
     this.#tell(to)
   }
 
-  /** Changes the playback speed to the one that is `steps` further in the list `speeds`. */
+  /** Changes the playback speed by `steps` places in the list `speeds`. A negative number gives a lower speed. */
   changeSpeed(steps: number): void {
     const at = speeds.indexOf(speed.value) + steps
     speed.value = speeds[Math.min(Math.max(0, at), speeds.length - 1)] ?? 1
   }
 
-  /** Seeks to the next word if the pause after the word `word` is longer than `timing.silenceMs`. */
+  /**
+   * Seeks to the next word if the pause after the word `word` is longer than `timing.silenceMs`. `word` is the index of
+   * a word.
+   */
   skipSilence({ starts, ends }: WordIndex, word: number): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return
     const next = starts[word + 1]
@@ -99,7 +106,7 @@ export class Player {
   #ready(): void {
     this.isReady.value = true
     this.hasPicture.value = (this.media?.videoHeight ?? 0) > 0
-    // The browser resets the speed when it loads a recording.
+    // The browser resets the playback speed when it loads a recording, so the chosen speed is set again.
     if (this.media) this.media.playbackRate = speed.value
   }
 
@@ -119,7 +126,9 @@ export class Player {
     this.onTime(seconds)
   }
 
-  /** Finds the cause of an error. If the network failed or the session ended, loads the recording again. */
+  /**
+   * Finds the cause of an error of the player. If the network failed or the session ended, loads the recording again.
+   */
   async #explain(): Promise<void> {
     const { media, position } = this
     const isBroken = media?.error?.code === MediaError.MEDIA_ERR_NETWORK

@@ -1,4 +1,5 @@
-// The page of a job that has not ended: its progress, and the utterances that are recognised up to now.
+// The page of a job that has not ended. It shows the progress of the job, and the utterances that are already
+// recognised.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -65,10 +66,10 @@ export function Running({ job: first, onEnd }: RunningProps) {
 type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
 
 /**
- * Receives the events of a job until the returned function is called. The stream is closed while the page is hidden,
- * because a browser allows only a few connections to a server. EventSource reconnects by itself after an
- * interruption, but not if the server refuses the stream, for example after the end of the session. In this case, a
- * request for the job waits for the sign-in, and the stream is opened again after it.
+ * Receives the events of a job until the returned function is called. The event stream is closed while the page is
+ * hidden, because a browser allows only a few connections to a server. EventSource reconnects by itself after an
+ * interruption, but not if the server refuses the stream, for example because the session has ended. In this case, a
+ * request for the job waits until the person has signed in again, and then the stream is opened again.
  */
 function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null
@@ -110,7 +111,10 @@ function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] 
   return 'utterances' in data ? data.utterances : [data]
 }
 
-/** Merges two lists of utterances by time. If both have an utterance with the same start, the added one is used. */
+/**
+ * Merges two lists of utterances in order of time. If both lists have an utterance with the same start, the utterance
+ * of `added` is used.
+ */
 function merged(known: Utterance[], added: Utterance[]): Utterance[] {
   const starts = new Set(added.map(({ start }) => start))
   return [...known.filter(({ start }) => !starts.has(start)), ...added].toSorted((a, b) => a.start - b.start)

@@ -1,5 +1,5 @@
-// The menu for a selected passage. Its buttons play the passage, copy its text, copy a link to it, or save it as
-// subtitles.
+// The menu for a selected passage. Its buttons play the passage, copy its text, copy a link to the passage, or save the
+// passage as subtitles.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
@@ -56,9 +56,7 @@ export function timesOf({ view }: Studio, { first, last }: Passage): { start: nu
   return { start: view?.index.starts[first] ?? 0, end: view?.index.ends[last] ?? 0 }
 }
 
-/**
- * Returns the first and the last word of the selection, or null when the selection is not in the transcript.
- */
+/** Returns the passage that is selected on the page. Returns null if nothing in the transcript is selected. */
 function selectedPassage({ view }: Studio): Passage | null {
   const selection = getSelection()
   if (!view || !selection || selection.isCollapsed || selection.rangeCount === 0) return null
@@ -83,8 +81,8 @@ function saveSubtitles(studio: Studio, passage: Passage): void {
 }
 
 /**
- * Returns the name for a file with a passage, without the extension: the name of the job and the start of the
- * passage.
+ * Returns the name for a file that contains a passage: the name of the job and the start of the passage. The extension
+ * is missing.
  */
 export function passageName(studio: Studio, passage: Passage): string {
   const { start } = timesOf(studio, passage)

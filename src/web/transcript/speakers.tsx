@@ -1,4 +1,5 @@
-// The list of speakers, in which a person can change the names. A bar shows how much of the time each speaker talks.
+// The list of the speakers. A person can change their names in this list. A bar shows how much of the time each speaker
+// talks.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -11,7 +12,7 @@ import type { Studio } from './studio.ts'
 
 const text = words.speakers
 
-/** The number of speakers that are shown before a person opens the whole list. */
+/** The number of speakers that the list shows until the person opens the whole list. */
 const shownAtOnce = 8
 
 export function Speakers({ studio }: { studio: Studio }) {
@@ -53,8 +54,8 @@ export function Speakers({ studio }: { studio: Studio }) {
 }
 
 /**
- * A bar that is divided by the talk times of the speakers. Screen readers ignore it, because the list has the same
- * figures.
+ * A bar that is divided in proportion to the talk times of the speakers. Screen readers ignore the bar, because the
+ * list contains the same figures.
  */
 function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: number }[] }) {
   let x = 0
@@ -111,7 +112,8 @@ function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
       maxLength={80}
       value={shown}
       onMouseDown={event => {
-        // The first click selects the whole name, so that typing replaces it. The next click only sets the caret.
+        // The first click into the field selects the whole name, so that typing replaces the name. Later clicks only
+        // set the caret.
         if (document.activeElement === event.currentTarget) return
         event.preventDefault()
         event.currentTarget.focus()

@@ -3,7 +3,7 @@ import { words } from '../words.ts'
 
 type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
 
-/** Two buttons that lead to the previous one and to the next one of several places in the text. */
+/** Two buttons that move to the previous place and to the next place in the text. */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
   return (

@@ -1,4 +1,5 @@
-// The state that all components of the transcript page share: the text, the player, the edits and the switches.
+// The state that all components of the transcript page share: the text, the player, the edits, and which tools are
+// open.
 
 import { signal } from '@preact/signals'
 import { showClock, showSpeaker } from '../base/format.ts'
@@ -11,10 +12,10 @@ import type { Passage } from './passage.ts'
 import { Player } from './player.ts'
 import { type Place, TranscriptView } from './view.ts'
 
-/** A word with a lower confidence than this is marked as doubtful. */
+/** A word is marked as doubtful if its confidence is below this value. A confidence is from 0 to 1. */
 const doubtBelow = 0.5
 
-/** The number of colours of speakers in the style sheet. */
+/** The number of colours for speakers in the style sheet. */
 const colours = 8
 
 export class Studio {
@@ -23,35 +24,35 @@ export class Studio {
   readonly isFollowing = signal(true)
   readonly isFinding = signal(false)
   readonly showsDoubt = signal(false)
-  /** The places of the doubtful words. Empty if they are not marked. */
+  /** The places of the doubtful words in the text. The list is empty while doubtful words are not marked. */
   readonly doubtful = signal<Place[]>([])
-  /** False if the sentence that is being spoken is outside the window. */
+  /** False if the sentence that the player is playing is outside the visible part of the page. */
   readonly isSpokenVisible = signal(true)
-  /** The passage that the reader has selected. */
+  /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
   /**
-   * The label of the speaker whose name a person wants to change. The list of speakers then sets the focus to the
-   * field of this name.
+   * The label of the speaker whose name the person wants to change. The list of speakers then moves the focus to the
+   * field with this name. Null if the person changes no name.
    */
   readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)
-  /** The address of the subtitle file for the video. Null when the subtitles are off. */
+  /** The address of the subtitle file for the video. Null while the subtitles are off. */
   readonly subtitles = signal<string | null>(null)
-  /** Called with the position in seconds: at each frame of the playback, and after each seek. */
+  /** Called with the position of the player in seconds: at each frame while it plays, and after each seek. */
   onTime: (seconds: number) => void = () => {}
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
   /**
-   * Observes whether the sentence that is being spoken is visible. The margins are the areas below the header and the
-   * player.
+   * Observes whether the sentence that the player is playing is visible. The margins leave out the areas below the
+   * header and behind the player.
    */
   readonly #watcher = new IntersectionObserver(
     entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
     { rootMargin: '-56px 0px -112px' },
   )
-  /** The element of the utterance that is spoken. */
+  /** The element of the utterance that the player is playing. Null before the first utterance. */
   #sentence: HTMLElement | null = null
-  /** The speakers. The speaker who talks most is first. */
+  /** The labels of the speakers. The speaker who talks most is the first. */
   readonly #speakers: string[]
 
   constructor(
@@ -70,7 +71,7 @@ export class Studio {
   }
 
   /**
-   * Returns the number of a speaker's colour, from 0 to 7. The eight speakers who talk most all have different
+   * Returns the number of the colour for a speaker, from 0 to 7. The eight speakers who talk most have different
    * colours.
    */
   colourOf(speaker: string): number {
@@ -81,7 +82,7 @@ export class Studio {
     return this.#speakers.length
   }
 
-  /** Returns the name of a speaker as the page shows it. */
+  /** Returns the name that the page shows for the label of a speaker. */
   nameOf(speaker: string): string {
     return showSpeaker(this.edits.nameOf(speaker))
   }
@@ -97,7 +98,7 @@ export class Studio {
       },
     })
     this.edits.open()
-    // The page scrolls along with the spoken words, until the reader scrolls.
+    // The page scrolls with the spoken words until the person scrolls. `leave` ends this.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.#setFollowing(false)
@@ -116,7 +117,10 @@ export class Studio {
     this.view?.close()
   }
 
-  /** Seeks to a time and scrolls to the word at that time. */
+  /**
+   * Seeks to a time in the recording, and scrolls to the word that is spoken at this time. If `seconds` is null, does
+   * nothing.
+   */
   goTo(seconds: number | null): void {
     if (seconds === null) return
     this.#setFollowing(true)
@@ -131,8 +135,8 @@ export class Studio {
   }
 
   /**
-   * Plays from the clicked word, or lets the person rename the clicked speaker. A click at the end of selecting text
-   * is ignored.
+   * Handles a click in the text. A click on a word or on a time plays from there. A click on the name of a speaker lets
+   * the person change the name. A click on a word that ends a selection of text is ignored.
    */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
@@ -157,8 +161,8 @@ export class Studio {
   }
 
   /**
-   * Opens or closes the search field. It has the same place on the page as the bar of doubtful words, so only one of
-   * the two is open.
+   * Opens or closes the search bar. The search bar and the bar for doubtful words have the same place on the page, so
+   * opening the first closes the second.
    */
   setFinding(isFinding: boolean): void {
     if (isFinding) this.setDoubt(false)
@@ -171,7 +175,7 @@ export class Studio {
     this.#markDoubt()
   }
 
-  /** Highlights a place as the current one, and scrolls to it. If `place` is undefined, removes the highlight. */
+  /** Highlights a place in the text and scrolls to this place. If `place` is undefined, removes the highlight. */
   showPlace(place: Place | undefined): void {
     this.view?.light('current', place ? [place] : [])
     if (!place) return
@@ -179,7 +183,10 @@ export class Studio {
     this.view?.reveal(place.utterance)
   }
 
-  /** Ends one mode of the page: editing, or else the search, or else the marks of doubtful words. */
+  /**
+   * Ends one mode of the page. If the person is editing, ends the editing. Otherwise closes the search bar if it is
+   * open. Otherwise removes the marks of doubtful words.
+   */
   leave(): void {
     if (this.edits.isEditing.value) this.edits.setEditing(false)
     else if (this.isFinding.value) this.setFinding(false)
@@ -196,7 +203,10 @@ export class Studio {
     copy(this.textOf(0, this.result.utterances.length, options), words.transcript.textCopied)
   }
 
-  /** Returns the text of the utterances from `first` to before `last`, with one paragraph for each turn. */
+  /**
+   * Returns the text of the utterances from the index `first` to the index before `last`. Each turn of a speaker is a
+   * paragraph.
+   */
   textOf(first: number, last: number, { withTimes }: { withTimes: boolean }): string {
     const { utterances } = this.result
     return turnsOf(utterances.slice(first, last))
@@ -215,7 +225,10 @@ export class Studio {
     if (word !== undefined && this.view) this.player.skipSilence(this.view.index, word)
   }
 
-  /** While the page scrolls along, the spoken sentence is always visible, so it need not be observed. */
+  /**
+   * Observes the element of the sentence that the player is playing. It is called only while the page does not scroll
+   * with the spoken words: while the page scrolls with them, this sentence is always visible.
+   */
   #watchSentence(): void {
     this.#watcher.disconnect()
     if (this.#sentence) this.#watcher.observe(this.#sentence)
@@ -246,7 +259,10 @@ export class Studio {
       .flatMap(word => this.view?.placeOf(word) ?? [])
   }
 
-  /** Returns the start of the first word of an utterance, in seconds. */
+  /**
+   * Returns the time in seconds at which the first word of an utterance begins. `utterance` is the index of the
+   * utterance.
+   */
   startOf(utterance: number): number {
     const index = this.view?.index
     return index?.starts[firstWordOf(index, utterance)] ?? this.result.utterances[utterance]?.start ?? 0
@@ -254,8 +270,8 @@ export class Studio {
 }
 
 export function copy(value: string, message: string): void {
-  // `navigator.clipboard` exists only on a page with https or from localhost, and the browser may still refuse to
-  // copy.
+  // `navigator.clipboard` is missing on a page that has neither https nor the host localhost. Even if it exists, the
+  // browser may refuse to copy.
   const copied = navigator.clipboard?.writeText(value) ?? Promise.reject()
   copied.then(
     () => tell(message),
@@ -263,7 +279,7 @@ export function copy(value: string, message: string): void {
   )
 }
 
-/** Saves a text as a file on the reader's computer. */
+/** Saves a text as a file on the computer of the person. */
 export function saveFile(name: string, content: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([content], { type: 'text/plain' }))

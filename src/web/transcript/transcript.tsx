@@ -1,4 +1,4 @@
-// The page of a completed transcript: the text, the tools around the text, and the player below.
+// The page of a completed transcript: the text, the tools, and the player at the lower edge.
 
 import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
@@ -29,7 +29,8 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const { player, isFollowing } = studio
   const subtitles = studio.subtitles.value
 
-  // A layout effect, which runs before the browser paints: the text must be on the page before a person can click.
+  // This is a layout effect, so it runs before the browser paints: the text must be on the page before the person can
+  // click.
   useLayoutEffect(() => {
     if (!container.current || !media.current) return
     const detach = player.attach(media.current)
@@ -111,7 +112,7 @@ function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTML
 
 function Tools({ studio }: { studio: Studio }) {
   const { edits } = studio
-  /** On a narrow screen, only some tools are shown, with a button that shows the others. */
+  /** A narrow screen shows only some tools, with a button that shows all tools. */
   const showsAll = useSignal(false)
   return (
     <div class={showsAll.value ? 'tools all' : 'tools'} role="toolbar" aria-label={text.tools}>
@@ -158,7 +159,7 @@ type ToolProps = { icon: IconName; label: string; isOn?: boolean; onUse: () => v
 
 function Tool({ icon, label, isOn, onUse }: ToolProps) {
   return (
-    // The default action of pressing the button would clear the selection, so it is prevented.
+    // By default, pressing a button clears the selection in the text. `preventDefault` keeps the selection.
     <button
       type="button"
       class="quiet tool"
@@ -172,7 +173,7 @@ function Tool({ icon, label, isOn, onUse }: ToolProps) {
   )
 }
 
-/** Matches a warning that names a command of the server. Only operators can run such a command. */
+/** Matches a warning that contains a `steno` command. Only an operator can run such a command on the server. */
 const commandOfOperator = /\brun steno /
 
 function Warnings({ result }: { result: Result }) {
@@ -189,7 +190,10 @@ function Warnings({ result }: { result: Result }) {
   )
 }
 
-/** Returns the seconds in a fragment such as `t=61.5`, or null when the fragment has no time. */
+/**
+ * Returns the time in seconds in a fragment of the address such as `t=61.5`. Returns null if the fragment contains no
+ * time.
+ */
 function momentOf(part: string): number | null {
   const seconds = Number.parseFloat(new URLSearchParams(part).get('t') ?? '')
   return Number.isFinite(seconds) ? seconds : null

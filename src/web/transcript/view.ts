@@ -1,6 +1,6 @@
-// Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom
-// Highlight API, so that a word needs no element of its own. A transcript of ten hours therefore stays fast. The
-// browser's search, the selection of text, and screen readers work as in any text.
+// Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom Highlight
+// API, so that a word needs no element of its own. So the page stays fast with a transcript of ten hours. The browser's
+// search, the selection of text, and screen readers work as in any other text.
 
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
@@ -21,17 +21,17 @@ export type Place = { utterance: number; from: number; to: number }
 
 export type ViewOptions = {
   language: string
-  /** Called with the label of a speaker. Returns the name to show. */
+  /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
   nameOf: (speaker: string) => string
-  /** Called with the label of a speaker. Returns the number of the speaker's colour. */
+  /** Returns the number of the colour for a speaker. `speaker` is the label of the speaker. */
   colourOf: (speaker: string) => number
-  /** Called with the element of an utterance when its first word is highlighted. */
+  /** Called when the player's position reaches another utterance. `utterance` is the element of this utterance. */
   onSpoken: (utterance: HTMLElement) => void
 }
 
 export class TranscriptView {
   index: WordIndex
-  /** True while the page scrolls along with the spoken words. It becomes false when the reader scrolls. */
+  /** True while the page scrolls with the spoken words. It becomes false when the person scrolls. */
   follows = true
   readonly spans: HTMLElement[] = []
   readonly #turns: { turn: Turn; row: HTMLElement; name: HTMLElement | null }[] = []
@@ -54,7 +54,10 @@ export class TranscriptView {
     CSS.highlights.set('spoken', this.#spoken)
   }
 
-  /** Highlights the word that is spoken at this time. Returns the word's index, or -1 before the first word. */
+  /**
+   * Highlights the word that is spoken at the time `seconds`. Returns the index of this word, or -1 if the time is
+   * before the first word.
+   */
   show(seconds: number): number {
     const word = wordAt(this.index, seconds)
     if (word === this.#word) return word
@@ -76,7 +79,10 @@ export class TranscriptView {
     return word
   }
 
-  /** Scrolls to an utterance. With `calmly`, does nothing if the utterance is already in the middle of the window. */
+  /**
+   * Scrolls to an utterance. If `calmly` is true, does not scroll while the utterance is in the middle part of the
+   * window.
+   */
   reveal(utterance: number, { calmly = false }: { calmly?: boolean } = {}): void {
     const span = this.spans[utterance]
     if (!span) return
@@ -86,7 +92,7 @@ export class TranscriptView {
     span.scrollIntoView({ block: 'center', behavior })
   }
 
-  /** Highlights places. The name selects the look, which the style sheet defines by `::highlight(name)`. */
+  /** Highlights the places in the text. `name` chooses the style: the style sheet defines it as `::highlight(name)`. */
   light(name: string, places: Iterable<Place>): void {
     CSS.highlights.set(name, new Highlight(...[...places].map(place => this.rangeOf(place))))
   }
@@ -113,7 +119,10 @@ export class TranscriptView {
     })
   }
 
-  /** Returns the index of the word at a point of the window, or null when the point is outside the text. */
+  /**
+   * Returns the index of the word at a point of the window. Returns null if the point is not in the text of an
+   * utterance.
+   */
   wordAtPoint(x: number, y: number): number | null {
     const caret = caretAt(x, y)
     const span = caret?.node.parentElement?.closest<HTMLElement>('.utterance')
@@ -125,19 +134,19 @@ export class TranscriptView {
     return this.index.starts[firstWordOf(this.index, utterance)] ?? this.utterances[utterance]?.start ?? 0
   }
 
-  /** Replaces the shown text of an utterance. */
+  /** Replaces the text that the page shows for an utterance. */
   write(utterance: number, text: string): void {
     const span = this.spans[utterance]
     if (span && span.textContent !== text) span.replaceChildren(new Text(text))
   }
 
-  /** Makes the index of the words again. Must be called after a change of texts or times. */
+  /** Builds the index of the words again. It must be called after texts or times of the transcript have changed. */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1
   }
 
-  /** Shows the names again. Must be called after a change of a speaker's name. */
+  /** Updates the names of the speakers on the page. It must be called after the name of a speaker has changed. */
   rename(): void {
     for (const { turn, name } of this.#turns) {
       if (name && turn.speaker !== null) name.textContent = this.options.nameOf(turn.speaker)
@@ -197,7 +206,8 @@ export class TranscriptView {
 }
 
 /**
- * Returns the position in the text at a point of the window. Older versions of Safari have only caretRangeFromPoint.
+ * Returns the position in the text at a point of the window. Older versions of Safari have only the function
+ * caretRangeFromPoint.
  */
 function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   if ('caretPositionFromPoint' in document) {

@@ -1,4 +1,4 @@
-// Draws the waveform of a recording, and the coloured lane that shows when each speaker talks.
+// Draws the waveform of a recording, and a coloured lane that shows when each speaker talks.
 
 import type { Utterance } from './document.ts'
 
@@ -9,8 +9,8 @@ const laneHeight = 4
 export type WaveColours = { bar: string; speakers: string[] }
 
 /**
- * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms. If it
- * is empty, a flat line is drawn.
+ * Draws the waveform of the whole recording over the width of the canvas. `peaks` has one byte for each 50 ms of sound.
+ * If `peaks` is empty, draws a flat line.
  */
 export function drawWave(
   canvas: HTMLCanvasElement,
@@ -31,7 +31,7 @@ export function drawWave(
   }
 }
 
-/** Draws a coloured rectangle for each utterance that has a speaker. */
+/** Draws a rectangle in the speaker's colour for each utterance that has a speaker. */
 export function drawSpeakers(
   canvas: HTMLCanvasElement,
   {
@@ -50,7 +50,10 @@ export function drawSpeakers(
   }
 }
 
-/** Sets the resolution of the canvas to the pixels of the screen. Returns the size of the canvas in CSS pixels. */
+/**
+ * Sets the resolution of the canvas to the pixels of the screen. Returns the width and the height of the canvas in CSS
+ * pixels.
+ */
 function prepare(canvas: HTMLCanvasElement) {
   const { clientWidth: width, clientHeight: height } = canvas
   canvas.width = width * devicePixelRatio
