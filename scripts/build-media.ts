@@ -19,7 +19,7 @@ const source = {
   version: '9.0.2',
   sha256: '8c3850283eb25fa026482078a04051e0be17347b09ef81a0849bec15a96e002e',
   address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
-  /** The path of the same archive on every Debian mirror. */
+  /** The path of the same source archive of FFmpeg on every Debian mirror. */
   debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
 }
 /** The compiler: Zig's C compiler with musl, from the Python package index. */
@@ -84,13 +84,13 @@ console.log(record)
 
 function keep(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true })
-  // A program that is running cannot be overwritten.
+  // A program file cannot be overwritten while the program runs, so the old file is removed first.
   rmSync(to, { force: true })
   copyFileSync(from, to)
   chmodSync(to, 0o755)
 }
 
-/** Configures and compiles FFmpeg. Returns the folder of the libraries. */
+/** Configures and compiles FFmpeg for a target. Returns the folder of the compiled libraries. */
 function buildLibraries(target: Target): string {
   const { machine } = targets[target]
   const folder = join(work, target)
@@ -115,8 +115,8 @@ function buildLibraries(target: Target): string {
 }
 
 /**
- * Writes the compiler commands of a target, and returns their folder. FFmpeg stores the names of its compiler commands
- * in the binary. A name without a path keeps the bytes equal on every machine.
+ * Writes small scripts that call the compiler for a target, and returns the folder of these scripts. FFmpeg stores the
+ * names of its compiler commands in the binary. A name without a path keeps the binary equal on every machine.
  */
 function makeTools(target: Target): string {
   const folder = join(work, `${target}-tools`)
@@ -164,7 +164,7 @@ async function findCompiler(): Promise<string> {
   return program
 }
 
-/** Unpacks the source of FFmpeg. Returns the folder of the source. */
+/** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns the folder of the source. */
 async function unpackSource(): Promise<string> {
   const archive = process.env.STENO_FFMPEG_SOURCE ?? join(work, `ffmpeg-${source.version}.tar.xz`)
   const folder = join(work, `ffmpeg-${source.version}`)

@@ -36,8 +36,8 @@ for (const [path, source] of contents) hasher.update(path).update(readFileSync(s
 const hash = hasher.digest('hex').slice(0, 16)
 
 /**
- * A plugin that replaces embedded.ts. In a checkout, the list in this file is null. In the program, it is the list of
- * the embedded files.
+ * A plugin of Bun's bundler that replaces embedded.ts. In a checkout, the list in this file is null. In the built
+ * program, it is the list of the embedded files.
  */
 const embed: BunPlugin = {
   name: 'embed',
@@ -58,8 +58,8 @@ const embed: BunPlugin = {
 }
 
 /**
- * A plugin that replaces page-files.ts. In a checkout, the list in this file is null. In the program, it is the
- * bundled web app.
+ * A plugin of Bun's bundler that replaces page-files.ts. In a checkout, the list in this file is null. In the built
+ * program, it is the list of the files of the web app.
  */
 const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 const embedPage: BunPlugin = {
@@ -83,9 +83,10 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
   target: 'bun',
-  // Code that is imported at its first use is not loaded into memory before that.
+  // With `splitting`, code that is imported only at its first use is not loaded into memory before this use.
   splitting: true,
-  // The names of classes must not be shortened, because Elysia recognises its schema errors by them.
+  // The names of classes must not be shortened, because Elysia recognises its schema errors by the names of their
+  // classes.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
@@ -105,7 +106,7 @@ console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
  * Returns the path of the file to embed for the carried file at `path`. Native code is compressed to about a third of
- * its size. Weights are not compressed, because that hardly makes them smaller.
+ * its size. Weights of models are not compressed, because compression hardly makes them smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source
@@ -114,7 +115,8 @@ function embeddedFile(path: string, source: string): string {
   const compressed = join(folder, `${basename(path)}.zst`)
   if (existsSync(compressed)) return compressed
   mkdirSync(folder, { recursive: true })
-  // The file is written as a draft and renamed, because another build may read it at the same time.
+  // The compressed file is written as a draft and then renamed, because another build may read the file at the same
+  // time.
   const draft = `${compressed}.${process.pid}`
   writeFileSync(draft, Bun.zstdCompressSync(bytes, { level: zstdLevel }))
   renameSync(draft, compressed)

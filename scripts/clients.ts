@@ -1,9 +1,10 @@
-// Generates clients for two more languages or tools from the API's document, compiles them, and runs one whole job
-// with each: `bun scripts/clients.ts CLIP`. STENO_TEST_PROGRAM may name a built program. If a tool is missing, its
-// client is skipped with a message.
+// Generates two API clients from the OpenAPI document: one in Python and one in TypeScript. Runs one whole job with
+// each client: `bun scripts/clients.ts CLIP`. If the tool that generates a client is missing, this client is skipped
+// with a message.
 //
 // STENO_TEST_OPENAPI_PYTHON names a Python with the package openapi-python-client. STENO_TEST_OPENAPI_JAR names the
-// file openapi-generator-cli.jar, which needs Java.
+// file openapi-generator-cli.jar, which needs Java. If STENO_TEST_PROGRAM names a built program of steno, the job runs
+// on this program.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

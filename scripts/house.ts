@@ -74,8 +74,8 @@ function lineAt(node: ts.Node, position: number): number {
 }
 
 /**
- * Counts the lines of code and the lines of comments. A line with at least one token is code. Any other line that is
- * not empty is a comment.
+ * Counts the lines of code and the lines of comments in a file. A line with at least one token is code. Any other line
+ * that is not empty is a comment.
  */
 function linesOf({ tree, text }: SourceFile): { code: number; comment: number } {
   const coded = new Set<number>()
@@ -93,8 +93,8 @@ function linesOf({ tree, text }: SourceFile): { code: number; comment: number } 
 }
 
 /**
- * Returns the nesting depth of the control blocks in a function. A named function inside it is left out, because it
- * is measured by itself.
+ * Returns the nesting depth of the control blocks in a function. Named functions inside this function are left out,
+ * because each named function is measured separately.
  */
 function depthOf(node: ts.Node): number {
   const inner = node

@@ -1,6 +1,6 @@
 // Makes a release in dist/release: for each target the program, its signature and its bill of materials, and also
 // checksums, a provenance statement, and the changes since the last tag. Each program is built twice, in fresh clones
-// in two folders. If one byte of the two differs, the release fails.
+// in two folders. If the two results differ in one byte, the release fails.
 //
 // STENO_SIGNING_KEY=/path/key.pem make release
 //
@@ -108,7 +108,9 @@ function provenanceOf(programs: string[]) {
   }
 }
 
-/** Lists the commits since the last tag. */
+/**
+ * Returns the text of the file of changes: it lists the commits since the last tag, or all commits if there is no tag.
+ */
 function changes(): string {
   const { stdout } = Bun.spawnSync(['git', 'describe', '--tags', '--abbrev=0', 'HEAD^'], {
     cwd: root,
@@ -119,7 +121,10 @@ function changes(): string {
   return `# steno ${steno.version}\n\n${last ? `Changes since ${last}` : 'All changes'}, up to ${commit}.\n\n${list}\n`
 }
 
-/** Upgrades the built program to its own release. Then checks that the upgrade refuses a truncated file. */
+/**
+ * Tests `steno upgrade` with the programs of this release: it must install a correct program, and must refuse a
+ * truncated file.
+ */
 function tryUpgrade(): void {
   const own = `steno-linux-${process.arch}`
   const place = mkdtempSync(join(tmpdir(), 'steno-upgrade-'))

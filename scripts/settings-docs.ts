@@ -1,5 +1,5 @@
-// Writes the page docs/settings.md from the list of settings in src/config.ts. A test fails if the page
-// differs from the list.
+// Writes the page docs/settings.md from the list of settings in src/config.ts. A test fails if this page and the list
+// differ.
 
 import { flagOf, settings } from '../src/config.ts'
 

@@ -1,5 +1,5 @@
-// Copies of the database. A copy consists of two files: FILE is the database, and FILE.key is the secret that
-// decrypts some of its columns.
+// Copies of the database. A copy consists of two files: FILE is the database, and FILE.key is the secret of the data
+// folder, which decrypts some columns of this database.
 
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync } from 'node:fs'
@@ -25,17 +25,20 @@ export function checkCopy(file: string): void {
   if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
 }
 
-/** Returns the files of a copy, with their places in the data folder. */
+/** Returns the two files of a copy of the database, each with its place in the data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
-  // The secret is placed first. A server that starts before the database is in place then finds this secret.
-  // Otherwise it would create another one, which cannot decrypt the restored database.
+  // The secret comes first in the list, and is placed before the database. A server that starts between the two finds
+  // this secret. Without it, the server would create another secret, which cannot decrypt the restored database.
   return [
     { from: `${file}.key`, to: secretPath(dataDir) },
     { from: file, to: databasePath(dataDir) },
   ]
 }
 
-/** Restores a copy into a data folder without a database, and applies the migrations that the copy lacks. */
+/**
+ * Restores a copy of the database into a data folder that has no database. Then applies the migrations that the copied
+ * database lacks.
+ */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   for (const { from, to } of files) {
     using draft = new Draft(to)

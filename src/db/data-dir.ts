@@ -13,8 +13,9 @@ const ownNames =
 
 /**
  * Creates the data folder, which only its owner may enter. Throws if the folder exists and contains files of another
- * program. Throws if it contains media but no database, because the server would remove the media as unknown files.
- * With `restoring`, media are allowed, because the caller copies a database into the folder.
+ * program. Also throws if the folder contains media but no database, because the server would remove these media as
+ * unknown files. If `restoring` is true, such media are allowed, because the caller then copies a database into the
+ * folder.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -31,8 +32,8 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /**
- * Returns true if the folder has a database with content. Soon after the first start, all content may still be in the
- * write-ahead log.
+ * Returns true if the data folder has a database with content. Both files are checked, because soon after the first
+ * start, all content may still be in the write-ahead log.
  */
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
@@ -54,8 +55,8 @@ function requireNoMedia(dataDir: string): void {
 }
 
 /**
- * Returns true if the folder is a symbolic link. The server removes no unknown media from such a folder, because a
- * pair of servers may share it.
+ * Returns true if the folder is a symbolic link. The server removes no unknown media from such a folder, because
+ * another server may use the same folder.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

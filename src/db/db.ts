@@ -1,5 +1,5 @@
-// The database: one SQLite file. Only one process can write at a time. Within a transaction, `now` always returns the
-// same time.
+// The database: one SQLite file. Only one process can write to it at a time. Within a transaction, all calls of `now`
+// return the same time.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
@@ -17,43 +17,53 @@ export type DbOptions = {
   clock?: Clock
   uptime?: Clock
   /**
-   * SQLite's setting `synchronous`. With `normal`, a power cut may lose the last transactions, but never a part of
-   * one. Code that must not lose a transaction awaits `durable`. With `full`, each commit blocks the process until
-   * the disk has written the commit: 80 commits a second in a measurement, instead of 700 with `normal`.
+   * SQLite's setting `synchronous`. With `normal`, the last transactions may be lost in a power cut, but each
+   * transaction is kept or lost as a whole. Code that must not lose a transaction awaits `durable`. With `full`, each
+   * commit blocks the process until the disk has written the commit: 80 commits a second in a measurement, instead of
+   * 700 with `normal`.
    */
   synchronous?: 'normal' | 'full'
   /**
-   * The maximum time for which a write waits for another process, in milliseconds. The write blocks the whole process
-   * while it waits.
+   * The maximum time for which a write waits for another process, in milliseconds. The whole process is blocked while a
+   * write waits.
    */
   busyMs?: number
-  /** Called before each write. If the server may no longer write, this function ends the process. */
+  /**
+   * A function that is called before each write. If this server may no longer write to the database, the function ends
+   * the process.
+   */
   onWrite?: () => void
 }
 
 export type Db = {
-  /** Returns the first row of the result, or null if there is none. Statements are prepared once and then cached. */
+  /**
+   * Returns the first row that the SQL statement selects. Returns null if it selects no row. Statements are prepared
+   * once and then cached.
+   */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]
-  /** Runs a statement that writes. Returns the number of changed rows. */
+  /** Runs an SQL statement that writes. Returns the number of changed rows. */
   run(statement: string, params?: Params): number
   /**
-   * Runs `work` in a transaction, which takes the write lock at its start. A call of `tx` inside `work` is part of
-   * the same transaction.
+   * Runs `work` in a transaction. The transaction takes the write lock of the database at its start. If `work` calls
+   * `tx` again, the inner call is part of the same transaction.
    */
   tx<T>(work: () => T): T
   /** Returns the time at which the open transaction began. Without an open transaction, returns the current time. */
   now(): number
   /**
-   * Returns the time of a monotonic clock. Timeouts use this clock, because changes of the wall clock do not affect
-   * it.
+   * Returns the time of a monotonic clock, in milliseconds. Timeouts use this clock, because it does not jump when the
+   * wall clock is changed.
    */
   uptime(): number
-  /** Tests that the database can be written: writes a value that it already has. Throws if the write fails. */
+  /**
+   * Tests that the database can be written: writes the application id, which the database already has. Throws if the
+   * write fails.
+   */
   probe(): void
   /**
-   * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the
-   * disk. Does nothing during a call of `drainLog`.
+   * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
+   * Does nothing while a call of `drainLog` is running.
    */
   checkpoint(): void
   /**
@@ -64,7 +74,10 @@ export type Db = {
   drainLog(): Promise<void>
   /** Writes a consistent copy of the database to `path`. There must be no file at `path`, or an empty one. */
   copyTo(path: string): void
-  /** Resolves when all transactions up to this call are flushed to the disk, and would survive a power cut. */
+  /**
+   * Resolves when all transactions that were committed before this call are flushed to the disk. A power cut can then
+   * no longer lose these transactions.
+   */
   durable(): Promise<void>
   close(): void
 }
@@ -145,8 +158,8 @@ export function openDb(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint() {
-      // During a drain there is no checkpoint: it would block the event loop until the drain ends, and the drain
-      // needs the event loop.
+      // No checkpoint is made while `drain` is running. The checkpoint would block the event loop until the drain ends,
+      // but the drain needs the event loop to end.
       if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
     drainLog: drain.run,
@@ -155,16 +168,18 @@ export function openDb(
     close() {
       flusher.close()
       sql.close()
-      // The flusher is closed last: closing its file releases all SQLite locks of this process on the database.
+      // The flusher of the database file is closed after the connection: closing this file releases all SQLite locks of
+      // this process on the database.
       fileFlusher.close()
     },
   }
 }
 
 /**
- * Returns a function that runs a write. After a write that timed out, the next writes fail at once if the database is
- * locked. After a write that succeeded, they wait again. The server answers no request while a write waits, so it
- * must not wait for every write.
+ * Returns a function that runs a write to the database. A write waits up to `busyMs` for the write lock. After a write
+ * that timed out, the next writes do not wait, and fail at once if the database is locked. After a write that
+ * succeeded, writes wait again. The reason: the server answers no request while a write waits, so not every write may
+ * wait.
  */
 function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
   let waits = true

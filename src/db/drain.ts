@@ -1,25 +1,26 @@
 // Moves the write-ahead log into the database file, and waits for the disk outside the event loop. SQLite itself
 // would flush both files on the event loop, which takes 4 to 20 ms.
 //
-// SQLite overwrites no part of the log that a reader may need, and moves nothing that is newer than the start of the
-// reader. So a reader stays open until the database file is flushed. After a power cut before that, the log is still
-// complete.
+// A reader is a connection with a read transaction. As long as it is open, SQLite overwrites no part of the log that it
+// may need, and moves nothing that is newer than its start. The drain keeps a reader open until the database file is
+// flushed. If a power cut occurs before the flush, the log is still complete.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
-   * Moves the log that exists at the call. Resolves when its content is flushed to the disk in the database file, or
-   * when this failed.
+   * Moves the content that the write-ahead log has at this call. Resolves when this content is flushed to the disk in
+   * the database file. Also resolves if this failed.
    */
   run(): Promise<void>
-  /** True while moved content may not be flushed to the disk. */
+  /** Returns true while the database file may have content that is not flushed to the disk yet. */
   isRunning(): boolean
 }
 
 /**
- * `log` flushes the write-ahead log, and `file` flushes the database file. Both files belong to the connection `sql`.
+ * Creates the drain of the database at `path`, which the connection `sql` has open. `log` flushes the write-ahead log,
+ * and `file` flushes the database file.
  */
 export function openDrain(
   sql: Database,
@@ -40,8 +41,8 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If the flush failed, the reader stays open. The log then keeps all transactions, and grows until the server
-        // restarts.
+        // If the flush of the database file failed, the reader stays open. SQLite then keeps all transactions in the
+        // write-ahead log, which grows until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)
@@ -53,7 +54,10 @@ export function openDrain(
   }
 }
 
-/** Opens a connection that keeps reading the present state of the database. */
+/**
+ * Opens a connection with a read transaction. As long as this connection is open, SQLite keeps everything in the
+ * write-ahead log that this connection may read.
+ */
 function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true })
   reader.run('begin')
@@ -61,7 +65,7 @@ function openReader(path: string): Database {
   return reader
 }
 
-/** Moves the content of the log into the database file, without a flush. */
+/** Moves the content of the write-ahead log into the database file, without flushing the database file to the disk. */
 function moveLog(sql: Database): void {
   const before = sql.query<{ synchronous: number }, []>('pragma synchronous').get()
   sql.run('pragma synchronous = off')

@@ -1,5 +1,5 @@
 // Group commit: transactions that are committed at about the same time share one flush of the write-ahead log. The
-// flush runs on the thread pool, so requests do not wait for the disk meanwhile.
+// flush runs on the thread pool, so the event loop can answer other requests during the flush.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -7,22 +7,24 @@ import { promisify } from 'node:util'
 const dataSync = promisify(fdatasync)
 
 export type Flusher = {
-  /** Must be called after each committed transaction. */
+  /** Must be called after each write to the file. */
   written(): void
-  /** Resolves when all transactions that were committed before this call are flushed to the disk. */
+  /** Resolves when all writes before this call are flushed to the disk. */
   flush(): Promise<void>
   close(): void
 }
 
 /**
- * Creates the flusher of a file. At the first flush, the file must exist. After that, it must not be replaced by
- * another file.
+ * Creates the flusher of the file at `path`. The file must exist at the first flush. After that flush, no other file
+ * may take its place.
  */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null
   let writes = 0
   let flushedWrites = 0
-  /** The latest flush: the waiting one if there is one, otherwise the running one. */
+  /**
+   * The latest flush: the waiting flush if there is one, otherwise the flush that is running or was the last to end.
+   */
   let last: Promise<void> = Promise.resolve()
   let waiting: Promise<void> | null = null
 
@@ -40,7 +42,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // The running flush may have begun before the last write, so one more flush follows.
+      // The running flush may have begun before the last write, so one more flush is needed after it.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

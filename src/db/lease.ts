@@ -1,6 +1,6 @@
 // A lease in a folder that several servers share. Only the server that holds the lease may write to its database. The
-// holder renews the lease again and again. If the renewals stop, another server takes the lease, with the next higher
-// generation.
+// holder renews the lease at short intervals. If the renewals stop, another server takes the lease. Each new lease has
+// a generation, which is higher by one than that of the previous lease.
 
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,42 +9,47 @@ import type { Clock } from './db.ts'
 
 export type LeaseOptions = {
   folder: string
-  /** The id of this server's data folder, as the name of the holder. */
+  /** The name by which this server holds the lease: the id of its data folder. */
   holder: string
-  /** The time without a renewal, in milliseconds, after which another server may take the lease. */
+  /** If the holder has not renewed the lease for this time, in milliseconds, another server may take the lease. */
   afterMs: number
   /**
-   * A monotonic clock in milliseconds. Each server uses its own clock. Times of different servers are never compared.
+   * A monotonic clock in milliseconds. Each server uses its own clock, and the times of two servers are never compared.
    */
   monotonic: Clock
 }
 
-/** The content of a lease file. Each renewal changes `beat`. */
+/** The content of a lease file. Each renewal changes `beat`, so that other servers see that the holder is alive. */
 type Content = { holder: string | null; beat: number; isReleased: boolean }
 
 const unnamed: Content = { holder: null, beat: 0, isReleased: false }
 
 export type Lease = {
   generation: number
-  /** The previous lease. Its generation is 0 if there was none. */
+  /** The previous lease. Its generation is 0 if there was no previous lease. */
   last: Found
   /**
-   * Returns false if the last renewal was more than half of `afterMs` ago. This server must then write nothing more.
+   * Returns true if the last renewal is at most half of `afterMs` ago. If the lease is not valid, this server must not
+   * write to the database.
    */
   isValid(): boolean
-  /** Renews the lease. Returns false if another server has taken a higher generation. */
+  /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
   renew(): Promise<boolean>
-  /** Stores in the lease that this server has the latest database. Before this call, the lease names no holder. */
+  /**
+   * Writes the name of this server into the lease, which shows that this server has the latest database. Before this
+   * call, the lease names no holder. Returns false if another server has taken the lease.
+   */
   own(): Promise<boolean>
-  /** Gives up the lease, so that another server can take it at once. */
+  /** Gives up the lease, so that another server can take the lease at once. */
   release(): Promise<boolean>
 }
 
 export type Found = { generation: number; holder: string | null }
 
 /**
- * Returns a function that tries to take the lease, and must be called repeatedly. It returns null as long as another
- * server may hold the lease. Before it takes a free lease, it calls `onFree` with the previous lease.
+ * Returns a function that tries to take the lease. Call the returned function repeatedly: it returns null as long as
+ * another server may hold the lease. When the lease is free, it calls `onFree` with the previous lease, and then takes
+ * the lease.
  */
 export function openLease(
   options: LeaseOptions,
@@ -75,16 +80,16 @@ async function take(
   let content = unnamed
   let renewedAt = monotonic()
   try {
-    // The flag `wx` fails if the file exists. If several servers create the file at the same time, only one of them
-    // succeeds.
+    // With the flag `wx`, the write fails if the lease file exists. If several servers create this file at the same
+    // time, only one of them succeeds.
     await writeFile(path, JSON.stringify(content), { flag: 'wx', mode: 0o600 })
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null
     throw error
   }
   /**
-   * The last write. The next write waits for its end, because the write that ends last determines the content of the
-   * file.
+   * The last write to the lease file. The next write starts after its end: if both ran at the same time, the earlier
+   * content could stay in the file.
    */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {
@@ -115,7 +120,7 @@ function pathOf(folder: string, generation: number): string {
   return join(folder, `lease-${`${generation}`.padStart(8, '0')}`)
 }
 
-/** Returns the highest generation in the folder, or 0 if no server has held the lease. */
+/** Returns the highest generation of the lease files in the folder. Returns 0 if the folder has no lease file. */
 async function findGeneration(folder: string): Promise<number> {
   const names = await readdir(folder)
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))

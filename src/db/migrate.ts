@@ -1,5 +1,5 @@
-// Applies the numbered migrations to the database, each one once and in order. One transaction applies a migration
-// and records this in the database.
+// Applies the numbered migrations to the database, each one once and in order. A migration is applied and recorded as
+// done in the same transaction.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }
@@ -27,7 +27,10 @@ import searchParts from './migrations/022_search_parts.sql' with { type: 'text' 
 
 type Migration = { name: string; sql: string }
 
-/** The migrations of the released program. Their texts never change: each later change is a further migration. */
+/**
+ * The migrations of the released program. The text of a migration never changes: a later change of the database is a
+ * further migration.
+ */
 const shipped: Migration[] = [
   { name: '001_init', sql: init },
   { name: '002_media_of_account', sql: mediaOfAccount },

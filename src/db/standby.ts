@@ -1,5 +1,6 @@
-// A pair of servers: one of them serves, and the other one waits. Both use one shared folder, with the lease and with
-// copies of the database. When a server takes the lease from the other one, it first restores the newest copy.
+// A pair of servers: one server answers requests, and the other server waits. Both use one shared folder, which
+// contains the lease and copies of the database. A server that takes the lease from the other server first restores the
+// newest copy.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,24 +18,29 @@ type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: num
 
 type Options = {
   monotonic: Clock
-  /** Called once if the server must wait, because another server holds the lease. */
+  /** Called once if this server must wait, because another server holds the lease. */
   onWait: () => void
-  /** Called when the server may no longer write. This function must end the process. */
+  /**
+   * Called when this server has lost the lease, and so may no longer write to the database. This function must end the
+   * process.
+   */
   onLost: () => void
 }
 
 export type Standby = {
-  /** Calls `onLost` if the lease is no longer valid. Must be called before each write to the database. */
+  /**
+   * Calls `onLost` if the lease of this server is no longer valid. Must be called before each write to the database.
+   */
   check(): void
-  /** Starts to copy the database into the shared folder. Resolves when the first copy is complete. */
+  /** Starts to copy the database into the shared folder at intervals. Resolves when the first copy is complete. */
   startCopies(): Promise<void>
-  /** Makes a last copy of the database. Another server may take the lease at once after that. */
+  /** Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. */
   close(): Promise<void>
 }
 
 /**
- * Waits for the lease. When this function resolves, the data folder has the latest database. The caller must hold the
- * lock of the data folder.
+ * Waits until this server gets the lease. When this function resolves, the data folder of this server has the latest
+ * database that is known. The caller must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, dataDir, afterMs } = settings
@@ -100,8 +106,8 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby {
 }
 
 /**
- * Throws if the shared folder has no mark. If the shared folder is not mounted, an empty folder is in its place, and
- * only the mark distinguishes the two.
+ * Throws if the shared folder does not contain the file `steno-pair`. If the shared folder is not mounted, an empty
+ * local folder is in its place, and only this file shows the difference.
  */
 function requireMark(folder: string): void {
   const mark = join(folder, 'steno-pair')
@@ -115,7 +121,7 @@ function holderOf(dataDir: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/** Returns the names of the copies in the shared folder, newest first. */
+/** Returns the names of the database copies in the shared folder, newest first. */
 function listCopies(folder: string): string[] {
   return readdirSync(folder)
     .filter(name => /^copy-\d{8}-\d{8}\.db$/.test(name))
@@ -131,7 +137,8 @@ function requireCopy(folder: string): void {
 }
 
 /**
- * Restores the newest intact copy. The present database of this server stays in the data folder under another name.
+ * Restores the newest intact copy of the database from the shared folder. Does nothing if no copy is intact. The
+ * previous database of this server stays in the data folder under another name.
  */
 function restoreNewest({ folder, dataDir }: Settings, generation: number): void {
   for (const name of listCopies(folder)) {
@@ -151,8 +158,8 @@ function restoreNewest({ folder, dataDir }: Settings, generation: number): void 
 }
 
 /**
- * Returns true if the file to restore is the secret and the data folder already has the same secret. Throws if the
- * data folder has another secret.
+ * Returns true if the file `to` is the secret and the data folder already has the same secret. Throws if the data
+ * folder has another secret. Returns false for any other file, and if the data folder has no secret.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

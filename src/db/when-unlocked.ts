@@ -2,8 +2,8 @@ import { limits } from '../limits.ts'
 import { type Db, refusalOf } from './db.ts'
 
 /**
- * Writes to the database in a transaction. Retries only this write while another process holds the write lock, so
- * that the work before the write is not repeated.
+ * Runs `write` in a transaction of the database. If another process holds the write lock, retries only `write`, so that
+ * the caller need not repeat the work that it did before.
  */
 export async function whenUnlocked<Written>(db: Db, write: () => Written): Promise<Written> {
   const lastTryAt = performance.now() + limits.databaseBusyMs

@@ -1,4 +1,4 @@
-// The deliveries of events to webhooks, in the database: which deliveries are due, the outcomes of their attempts,
+// The deliveries of events to webhooks. The database stores which deliveries are due, the outcomes of their attempts,
 // and the times of the next attempts.
 
 import type { Db, Params } from '../db/db.ts'
@@ -7,8 +7,8 @@ import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
 
 /**
- * An event that still needs an attempt. If its job was deleted before the delivery, `sealedBody` is the encrypted
- * body of the event. Otherwise it is null, and the sender builds the body from the job.
+ * An event that still needs a delivery attempt. If the job was deleted before the delivery, `sealedBody` is the
+ * encrypted body of the event. Otherwise `sealedBody` is null, and the sender builds the body from the job.
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
@@ -22,18 +22,20 @@ export type Delivery = {
   responseStatus: number | null
   createdAt: number
   attemptedAt: number | null
-  /** The time of the last attempt: the event was then delivered, or given up. Null if a further attempt follows. */
+  /**
+   * The time after the last attempt, at which the event was delivered or given up. Null if a further attempt follows.
+   */
   settledAt: number | null
   /** The time of the next attempt. Null if no further attempt follows, or if the next one is due immediately. */
   nextAt: number | null
 }
 
-/** Lists the events of a job for which an attempt is due, oldest first. */
+/** Lists the events of a job for which a delivery attempt is due, oldest first. */
 export function listDueEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
 }
 
-/** Lists the events of a job for which at least one more attempt follows, immediately or later. */
+/** Lists the events of a job that need at least one more delivery attempt, immediately or later. */
 export function listOpenEvents(db: Db, jobId: string): DueEvent[] {
   return selectOpen(db, '', { jobId })
 }
@@ -66,8 +68,9 @@ export function markAttempted(db: Db, eventId: number): void {
 }
 
 /**
- * Stores the outcome of an attempt. The event is settled after an attempt that succeeded, and after the last of
- * `retries` retries. `outcome` is null if the event has no body or no address; the event is then settled too.
+ * Stores the outcome of a delivery attempt, and the time of the next attempt. No further attempt is made if this
+ * attempt succeeded, if it was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event
+ * has no body or no address.
  */
 export function markEnded(
   db: Db,
@@ -99,8 +102,9 @@ export function markEnded(
 }
 
 /**
- * Returns the pause after the failed attempt number `attempts`. It is 4 minutes after the first attempt, and four
- * times as long after each further attempt, up to `webhookRetryMsMax`.
+ * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The pause is 4
+ * minutes after the first attempt. After each further attempt it is four times as long as before, up to
+ * `webhookRetryMsMax`.
  */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)
@@ -110,7 +114,7 @@ export function retryPauseMs(attempts: number): number {
 const columns = `job_id as jobId, event, webhook_url as url, webhook_events.attempts, outcome, response_status as responseStatus,
   webhook_events.created_at as createdAt, attempted_at as attemptedAt, sent_at as settledAt, next_at as nextAt`
 
-/** Lists the newest deliveries of an account, newest first. */
+/** Lists the newest deliveries of an account, at most `deliveriesShownMax`, newest first. */
 export function listDeliveries(db: Db, accountId: string): Delivery[] {
   return db.list(
     `select ${columns} from webhook_events join jobs on jobs.id = job_id
@@ -131,7 +135,7 @@ export function findDelivery(
   )
 }
 
-/** Resets an event to its state before the first attempt, so that an attempt is due. */
+/** Resets an event to its state before the first delivery attempt, so that an attempt is due. */
 export function reopenDelivery(db: Db, { jobId, event }: Pick<Delivery, 'jobId' | 'event'>): void {
   db.run(
     `update webhook_events set sent_at = null, next_at = null, attempted_at = null, attempts = 0,

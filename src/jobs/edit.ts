@@ -15,9 +15,9 @@ type EditRequest = Static<typeof editRequest>
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
 
 /**
- * Edits a completed job of this account. `knownEdits` lists the edit counts that the caller accepts, or is null if
- * the caller accepts every count. Throws an ApiError if the job has another edit count, because another request has
- * edited the transcript.
+ * Edits the transcript of a completed job of this account. The edit count of a job is the number of its edits.
+ * `knownEdits` lists the edit counts that the caller accepts, or is null if the caller accepts every count. Throws an
+ * ApiError if the job has another count: then another request has edited the transcript.
  */
 export function editJob(
   db: Db,

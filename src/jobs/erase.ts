@@ -1,6 +1,6 @@
-// Erases an account: its jobs, transcripts, media, keys, and all other rows of the database that refer to the
-// account. The entries of the ledger stay, and so does the account's own row, without personal data. If an erasure is
-// interrupted, calling it again completes it.
+// Erases an account: its jobs, transcripts, media, keys, and all other rows of the database that refer to the account.
+// The entries of the ledger stay. The account's own row also stays, but without personal data. If an erasure is
+// interrupted, a second call of `eraseAccount` completes the erasure.
 
 import { rmSync } from 'node:fs'
 import { forgetAccount } from '../accounts/account.ts'
@@ -28,7 +28,7 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
   removeMailTo(dataDir, email)
 }
 
-/** Returns how many jobs and how many bytes of media an erasure removes. */
+/** Returns the number of jobs and the bytes of media that an erasure of this account would remove. */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
   const kept = db.find<{ bytes: number }>(
@@ -38,7 +38,7 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
   return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }
 }
 
-/** Ends all access to the account, so that no request adds data during the erasure. */
+/** Revokes the keys and ends all other access to the account, so that no request adds data during the erasure. */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
     const now = db.now()
@@ -71,8 +71,8 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Returns the tables with rows that belong to an account, except the ledger and the jobs, in the order of deletion: a
- * table that refers to another one comes first.
+ * Returns the names of the tables with rows that belong to an account, except the tables `ledger` and `jobs`. The names
+ * are in the order of deletion: a table that refers to another table comes before that table.
  */
 function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

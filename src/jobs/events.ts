@@ -1,5 +1,5 @@
-// The events of jobs, and the schemas of their webhook bodies. An event is recorded exactly once: in the transaction
-// that changes the state of its job.
+// The events of jobs, and the schemas of their webhook bodies. Each event is recorded exactly once, in the transaction
+// that changes the state of the job.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { oneOf } from '../base/schema.ts'
@@ -7,13 +7,13 @@ import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result } from '../transcripts/transcript.ts'
 
-/** The error of a failed job. */
+/** The schema of the error of a failed job. */
 export const jobError = Type.Object(
   { code: oneOf(Object.keys(jobErrors) as JobErrorCode[]), message: Type.String() },
   { $id: 'JobError' },
 )
 
-/** The texts that the caller gave with the job. */
+/** The schema of the texts that the caller stored with the job. */
 export const metadata = Type.Record(Type.String(), Type.String(), {
   description: 'As it was given with the job; empty without',
 })
@@ -66,7 +66,9 @@ export function errorOf({ errorCode, errorMessage }: Outcome): JobError {
   return { code, message: errorMessage ?? jobErrors[code] }
 }
 
-/** Records an event. Does nothing if the job has no webhook. */
+/**
+ * Records an event of a job, for the later delivery to the webhook of the job. Does nothing if the job has no webhook.
+ */
 export function recordEvent(db: Db, jobId: string, event: JobEvent): void {
   db.run(
     `insert into webhook_events (job_id, account_id, event, created_at)

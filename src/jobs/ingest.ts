@@ -1,4 +1,4 @@
-// Gets the media of a job: downloads it if the job has a `sourceUrl`, and inspects it.
+// Gets the media of a job: downloads the media file if the job has a `sourceUrl`, and inspects the media file.
 
 import { setTimeout } from 'node:timers/promises'
 import { openSemaphore } from '../base/semaphore.ts'
@@ -66,8 +66,9 @@ export function openIngest({
   }
 
   /**
-   * Inspects the media of a job. An inspection that finds no usable media costs the account nothing. So the account
-   * must rest after it: none of its jobs is inspected for some time.
+   * Inspects the media of a job. An inspection that fails, for example because the media are not usable, costs the
+   * account nothing. To limit such free work, the account must rest after a failed inspection: no job of this account
+   * is inspected for some time.
    */
   async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
     const began = performance.now()
@@ -91,7 +92,10 @@ export function openIngest({
   }
 }
 
-/** Returns the length of the rest after an inspection: as long as the inspection took, within the limits. */
+/**
+ * Returns how long an account must rest after a failed inspection, in milliseconds: as long as the inspection took, but
+ * within the range `limits.inspectionRestMs`.
+ */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs
   return Math.min(max, Math.max(min, tookMs))

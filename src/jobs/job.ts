@@ -1,5 +1,5 @@
-// Reads and writes jobs in the database. Only this file changes the state of a job. It allows the changes that `life`
-// in states.ts lists.
+// Reads and writes jobs in the database. Only this file changes the state of a job. The allowed changes of state are
+// listed in `life` in states.ts.
 
 import { takeTurn } from '../accounts/account.ts'
 import { findReleased, release, reserve, settle } from '../accounts/ledger.ts'
@@ -33,7 +33,9 @@ export type Job = Required<TranscribeChoices> & {
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
   splitChannels: boolean
-  /** True if the speakers get the names of the voices that the account has enrolled. */
+  /**
+   * True if speakers in the transcript get names, by comparison with the voice prints that the account has enrolled.
+   */
   nameSpeakers: boolean
   /** The number of channels of the recording. Null until the inspection of the media. */
   channelCount: number | null
@@ -42,7 +44,9 @@ export type Job = Required<TranscribeChoices> & {
   durationMs: number | null
   costUnits: number | null
   progress: string | null
-  /** The share of the recording that is transcribed, in percent. Null before the state `processing`. */
+  /**
+   * The share of the recording that is already transcribed, from 0 to 100 percent. Null before the state `processing`.
+   */
   progressPercent: number | null
   errorCode: JobErrorCode | null
   errorMessage: string | null
@@ -50,8 +54,8 @@ export type Job = Required<TranscribeChoices> & {
   startedAt: number | null
   completedAt: number | null
   /**
-   * The number of claims of the job. Each start of the job on an engine is a claim. The result of an older claim is
-   * refused.
+   * The number of the last claim of the job. Each start of the job on an engine is a claim. The result of an earlier
+   * claim is refused.
    */
   fence: number
   /** The number of claims by workers on other machines. */
@@ -197,8 +201,8 @@ function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | nul
 }
 
 /**
- * Restarts the timeouts of all unfinished jobs. Must be called when a process starts, because timeouts use the clock
- * `uptime`, which starts at zero in each process.
+ * Restarts the timeouts of all unfinished jobs. Must be called when the server starts: timeouts use the clock `uptime`,
+ * which starts at zero in each process.
  */
 export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
@@ -221,8 +225,8 @@ export function setFileBytes(db: Db, id: string, fileBytes: number): void {
 }
 
 /**
- * Queues a job whose media passed the inspection, and reserves its price. Returns false if the job has already ended.
- * If the balance is too low, throws a JobFailure and changes nothing.
+ * Queues a job whose media passed the inspection, and reserves the price of the job. Returns false if the job has
+ * already ended. If the balance is too low, throws a JobFailure and changes nothing.
  */
 export function queueJob(
   db: Db,
@@ -248,8 +252,8 @@ export function queueJob(
 }
 
 /**
- * Moves the next pending job to the state `processing`. Returns null if no job is pending. Accounts take turns (round
- * robin). The jobs of one account are in FIFO order.
+ * Moves the next pending job to the state `processing`. Returns null if no job is pending. The accounts take turns
+ * (round robin), and the jobs of one account are started in FIFO order.
  */
 export function startNextJob(db: Db): Job | null {
   return db.tx(() => {
@@ -263,9 +267,9 @@ export function startNextJob(db: Db): Job | null {
 }
 
 /**
- * Selects the first pending job of the account that has waited longest for its turn. The recursive part finds each
- * account with pending jobs by one look-up in the index. With 100,000 jobs of 100 accounts, a query that reads all
- * pending jobs takes 70 times as long.
+ * Selects the first pending job of the account that has waited longest for its turn. The recursive part of the query
+ * finds each account with pending jobs by one look-up in the index. With 100,000 jobs of 100 accounts, a query that
+ * reads all pending jobs takes 70 times as long.
  */
 const nextPending = `
   with recursive waiting (account_id) as (
@@ -280,8 +284,8 @@ const nextPending = `
   order by served_turn, (select min(seq) from jobs where state = 'pending' and account_id = accounts.id) limit 1`
 
 /**
- * Claims a running job for a worker on another machine, and restarts the timeout of the job. The holder of an earlier
- * claim can no longer complete the job. Returns null if the job is not running.
+ * Claims a job for a worker on another machine, and restarts the timeout of the job. After that, the holder of an
+ * earlier claim cannot complete the job. Returns null if the job is not in the state `processing`.
  */
 export function claimJob(db: Db, id: string, worker: string): Job | null {
   const row = db.find<JobRow>(
@@ -293,9 +297,9 @@ export function claimJob(db: Db, id: string, worker: string): Job | null {
 }
 
 /**
- * Stores the transcript, settles the reserve and records the event, all in one transaction. Returns null if the job
- * has already ended, or if `fence` is not the last claim. `stored` is the number of utterances that the database
- * already has.
+ * Completes a job: in one transaction, stores the transcript, charges the price from the reserve, and records the
+ * event. Returns null if the job has already ended, or if `fence` is not the last claim. `stored` is the number of
+ * utterances that the database already has.
  */
 export function completeJob(
   db: Db,
@@ -315,7 +319,10 @@ export function completeJob(
   })
 }
 
-/** Fails a job and releases its reserve. Returns null if the job has already ended. */
+/**
+ * Moves a job to the state `failed`, and releases the money that was reserved for it. Returns null if the job has
+ * already ended.
+ */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {
     const job = moveJob(db, id, 'failed', failure)
@@ -329,8 +336,8 @@ export function failJob(db: Db, id: string, failure: Failure): Job | null {
 export type Cancelled = { job: Job; releasedUnits: number }
 
 /**
- * Cancels a job of this account. `ended` is true if this call ended the job, and false if an earlier call did. The
- * other fields of the result are the same in both cases.
+ * Cancels a job of this account. `ended` is true if this call ended the job, and false if an earlier call already
+ * cancelled it. The other fields of the result are the same in both cases.
  */
 export function cancelJob(db: Db, accountId: string, id: string): Cancelled & { ended: boolean } {
   return db.tx(() => {
@@ -363,8 +370,9 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes the rows of the jobs that were deleted at least `keptMs` ago, with the rows of their uploads. The indexer
- * needs the row of a job, so the row stays until the transcript is removed from the search index.
+ * Removes from the database the rows of the jobs that were deleted at least `keptMs` ago, and the rows of their
+ * uploads. The row of a job stays until the indexer has removed the transcript from the search index, because the
+ * indexer needs this row.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {

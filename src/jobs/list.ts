@@ -14,8 +14,8 @@ export type ListFilter = {
 export type Place = { createdAt: number; seq: number }
 
 /**
- * Returns at most `limit` jobs of an account that match the filter. `after` is the place of the previous page's last
- * job (keyset pagination). It is null for the first page.
+ * Returns at most `limit` jobs of an account that match the filter. `after` is the place of the last job on the
+ * previous page (keyset pagination). `after` is null for the first page.
  */
 export function listJobs(
   db: Db,
@@ -51,7 +51,8 @@ export function listJobs(
 }
 
 export function listUnfinishedJobs(db: Db): Job[] {
-  // The plus sign prevents SQLite from using the index of `seq`, with which it would read all jobs.
+  // The plus sign before `seq` prevents SQLite from using the index of `seq`. With this index, SQLite would read all
+  // jobs, not only the unfinished jobs.
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
@@ -61,7 +62,7 @@ export function countJobs(db: Db): { state: JobState; jobs: number }[] {
   )
 }
 
-/** Lists the jobs that have been in `state` for longer than `timeoutMs`, by the monotonic clock. */
+/** Lists the unfinished jobs that have been in `state` for longer than `timeoutMs`, by the monotonic clock. */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
   return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,
@@ -69,7 +70,7 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
-/** Lists the jobs that ended at `endedBefore` or earlier, without deleted jobs. */
+/** Lists jobs that ended at `endedBefore` or earlier, but no deleted jobs. A call returns a limited number of them. */
 export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
@@ -78,7 +79,7 @@ export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): J
   )
 }
 
-/** Lists the newest jobs of one account, or of all accounts. */
+/** Lists the newest jobs of one account. If `accountId` is null, lists the newest jobs of all accounts. */
 export function listNewestJobs(
   db: Db,
   { accountId, state, limit }: { accountId: string | null; state: JobState | null; limit: number },
@@ -92,8 +93,8 @@ export function listNewestJobs(
 }
 
 /**
- * Lists the jobs whose media are no longer needed: those that ended at `endedBefore` or earlier, and deleted jobs. (A
- * deleted job has media only after a crash during its deletion.)
+ * Lists jobs whose media are no longer needed: jobs that ended at `endedBefore` or earlier, and deleted jobs. (A
+ * deleted job still has media only if the server crashed during the deletion.) A call returns a limited number of jobs.
  */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(

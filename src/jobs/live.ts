@@ -1,5 +1,5 @@
 // Notifies listeners in this process when a job changes. A listener gets the latest state of the job, which is in the
-// database, and the complete utterances, which are only in memory.
+// database, and the utterances that are complete so far, which are only in memory.
 
 import { errorFields, log } from '../base/log.ts'
 import { type Db, refusalOf } from '../db/db.ts'
@@ -9,8 +9,8 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A job as its listeners see it while it runs. Both fields change. `utterances` begins with the first utterance of
- * the recording. Utterances have no speakers here. The array stays unchanged after the end of the job.
+ * A running job, as its listeners see it. Both fields change while the job runs. `utterances` has all utterances up to
+ * now, from the start of the recording, without speakers. After the end of the job, `utterances` does not change.
  */
 export type LiveJob = { readonly job: Job; readonly utterances: readonly Utterance[] }
 
@@ -18,7 +18,7 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /** The job as it was at the last notification. Null before the first one. */
+  /** The job as it was at the last notification of its listeners. Null before the first notification. */
   told: Job | null
   utterances: Utterance[]
   followers: Set<() => void>
@@ -29,7 +29,7 @@ type Entry = {
 export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
-  /** The jobs that have listeners, that have utterances, or that have a change without a notification yet. */
+  /** The jobs that have listeners, that have utterances, or that have changed since their last notification. */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
   #isClosed = false
@@ -40,8 +40,8 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners that a job has changed. A job causes at most one notification per `everyMs`, with its
-   * latest state, but its end is always notified at once.
+   * Notifies the listeners that a job has changed. A job causes at most one notification in `everyMs` milliseconds,
+   * with the latest state of the job. But when the job ends, its listeners are notified at once.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -58,8 +58,8 @@ export class LiveJobs {
   }
 
   /**
-   * Adds utterances of a running job. `first` is the index of the first one in the transcript. When the engine starts
-   * a job again, `first` is 0, and the given utterances replace all earlier ones.
+   * Adds utterances to a running job. `first` is the index in the transcript of the first given utterance. When the
+   * engine starts a job again, `first` is 0, and the given utterances replace all earlier utterances.
    */
   heard(job: Job, utterances: readonly Utterance[], first: number): void {
     const entry = this.#entryOf(job)
@@ -69,8 +69,8 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` after each change of the job, until the caller calls `leave`. If the job has already ended, it
-   * never changes, and `onChange` is never called. Returns null if no job has this id.
+   * Calls `onChange` after each change of the job, until the caller calls `leave` of the result. If the job has already
+   * ended, `onChange` is never called. Returns null if no job has this id.
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -93,7 +93,7 @@ export class LiveJobs {
     }
   }
 
-  /** Calls `onChange` with each job of the account that has changed. Returns a function that stops these calls. */
+  /** Calls `onChange` with each job of this account that changes. Returns a function that stops these calls. */
   followAccount(accountId: string, onChange: (job: Job) => void): () => void {
     const followers = this.#accounts.get(accountId) ?? new Set()
     this.#accounts.set(accountId, followers.add(onChange))
@@ -116,8 +116,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads all jobs with listeners from the database again, because a command in another process may have changed
-   * them. Then calls every listener, also those of unchanged jobs.
+   * Reads all jobs with listeners from the database again, because a command in another process may have changed these
+   * jobs. Calls every listener, even if its job has not changed.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -130,7 +130,7 @@ export class LiveJobs {
     return this.#isClosed
   }
 
-  /** Calls all listeners a last time, because the server stops. */
+  /** Calls all listeners of jobs a last time, because the server stops. */
   close(): void {
     this.#isClosed = true
     for (const { timer, followers } of this.#entries.values()) {
@@ -167,8 +167,8 @@ export class LiveJobs {
   }
 
   /**
-   * Reads a job. Returns null if no job has this id. Also returns null if the database is locked or full, so that
-   * this error does not fail the job.
+   * Reads a job. Returns null if no job has this id. Also returns null if the database is locked or full: a
+   * notification that cannot be sent must not fail the job.
    */
   #read(jobId: string): Job | null {
     try {
@@ -183,14 +183,14 @@ export class LiveJobs {
 }
 
 /**
- * Replaces `entry.job` if the job has changed. If it is equal, the object stays the same: a stream compares the
- * objects, and would send an equal job again.
+ * Replaces `entry.job` by `job` if the job has changed. If both are equal, `entry.job` stays the same object. A stream
+ * to a client compares the objects, and would send the same job again for another object.
  */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
 }
 
-/** Calls a listener. Logs an error of the listener, which must not fail the job. */
+/** Calls a listener. If the listener throws an error, only logs this error, because it must not fail the job. */
 function attempt(call: () => void): void {
   try {
     call()

@@ -23,15 +23,15 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
   db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
 }
 
-/** Removes the media of jobs that ended at least `keptMs` ago. */
+/** Removes the media files of jobs that ended at least `keptMs` milliseconds ago. */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   for (const job of listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs }))
     removeMedia(db, dataDir, job)
 }
 
 /**
- * Removes files from the media folders that a killed process has left: drafts, incomplete downloads, and files
- * without a job or upload in the database. Returns the number of removed files.
+ * Removes the files that a killed process has left in the folders `uploads` and `media`: drafts, incomplete downloads,
+ * and files without a job or upload in the database. Returns the number of removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const leftovers = [
@@ -47,9 +47,9 @@ function downloadPath(dataDir: string, jobId: string): string {
 }
 
 /**
- * Lists the files in a folder that are not needed. Only files with names that steno gives are listed: an id, or an id
- * with the suffix of a draft. If the folder is a symbolic link, nothing is listed, because another server may use it
- * too.
+ * Lists the files in a folder that are not needed. A file is listed only if steno could have given its name: an id, or
+ * an id with the suffix of a draft. If the folder is a symbolic link, no file is listed, because another server may use
+ * the same folder.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []
@@ -70,8 +70,8 @@ function isUploadNeeded(db: Db, id: string): boolean {
 }
 
 /**
- * Returns true if the downloaded file is complete and is still kept. A job gets the size of its file when the
- * download is complete.
+ * Returns true if the downloaded file of the job is complete and must still be kept. The field `file_bytes` of the job
+ * is set when the download is complete.
  */
 function isDownloadNeeded(db: Db, id: string): boolean {
   const download = `select 1 from jobs

@@ -5,10 +5,10 @@ import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** `percent` is null until the transcription of the job starts. */
+/** The progress of a job. `percent` is from 0 to 100. It is null until the transcription of the job starts. */
 export type Progress = { sentence: string; percent: number | null }
 
-/** The sentence about the progress of a job when it enters a state. */
+/** For each state, the sentence about the progress of a job that has just entered this state. */
 export const defaultProgress: Record<JobState, string> = {
   created: 'Accepted; the file has not been looked at yet',
   downloading: 'Downloading the file',
@@ -18,13 +18,13 @@ export const defaultProgress: Record<JobState, string> = {
   failed: 'Failed',
 }
 
-/** Returns a sentence such as `Downloading, 3.2 MB of 80.0 MB`. `total` is null if the size is unknown. */
+/** Returns a sentence such as `Downloading, 3.2 MB of 80 MB`. `total` is null if the size of the file is unknown. */
 export function downloadProgress(bytes: number, total: number | null): Progress {
   const done = `Downloading, ${formatSize(bytes)}`
   return { sentence: total ? `${done} of ${formatSize(total)}` : done, percent: null }
 }
 
-/** Returns a sentence such as `Transcribing 42 % (12:30 of 29:48)`. */
+/** Returns the percentage, and a sentence such as `Transcribing 42 % (12:30 of 29:48)`. */
 export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {
   const done = Math.min(seconds, total)
   const percent = total > 0 ? Math.floor((100 * done) / total) : 0
@@ -47,8 +47,8 @@ export function setProgress(db: Db, id: string, { sentence, percent }: Progress)
 }
 
 /**
- * Returns a function that passes its calls on to `tell`, but at most one per `progressEveryMs`. All other calls are
- * ignored.
+ * Returns a function that calls `tell`, but at most once in `progressEveryMs` milliseconds. All other calls of the
+ * returned function are ignored.
  */
 export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY

@@ -38,10 +38,10 @@ type Parts = {
   engine: Engine
   live: LiveJobs
   download: Download
-  /** Waits during the rest of an account after an inspection without usable media. The default is a timer. */
+  /** The function that waits while an account must rest after a failed inspection of media. The default is a timer. */
   pause?: Pause
   webhooks: WebhookSender
-  /** Called once for each job, when the job ends. */
+  /** A function that is called once for each job, when the job ends. */
   onEnd: (job: Job) => void
 }
 
@@ -50,11 +50,14 @@ export class Runner {
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
   /**
-   * Jobs in the state `processing` whose step was interrupted, for example by a restart. They run before the pending
-   * jobs.
+   * Jobs in the state `processing` whose recognition was interrupted, for example by a restart of the server. These
+   * jobs are started before the pending jobs.
    */
   readonly #interrupted = new Map<string, Job>()
-  /** Results of steps, by the id of the job. They are not stored yet, because the database was locked or full. */
+  /**
+   * Results of steps, by the id of the job. These results are not in the database yet, because the database was locked
+   * or full.
+   */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
   #recognising = 0
   #closing = false
@@ -71,7 +74,10 @@ export class Runner {
     if (job) this.#prepare(job)
   }
 
-  /** Cancels a job of this account, and aborts its step. If the job is already cancelled, nothing changes. */
+  /**
+   * Cancels a job of this account, and aborts the running step of the job. If the job is already cancelled, changes
+   * nothing.
+   */
   cancel(accountId: string, jobId: string): Cancelled {
     const { ended, ...cancelled } = cancelJob(this.#parts.db, accountId, jobId)
     if (ended) this.#stop(cancelled.job)
@@ -88,7 +94,7 @@ export class Runner {
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  /** Starts interrupted and pending jobs until the engine has no free capacity. */
+  /** Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. */
   pump(): void {
     const { db, engine, live, webhooks } = this.#parts
     while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
@@ -112,14 +118,16 @@ export class Runner {
     }
   }
 
-  /** Deletes the jobs that ended at least `keptMs` ago, in the same way as a DELETE request of their account. */
+  /**
+   * Deletes the jobs that ended at least `keptMs` milliseconds ago, in the same way as a DELETE request of the account.
+   */
   deleteOldJobs({ keptMs }: { keptMs: number }): void {
     const { db } = this.#parts
     for (const { accountId, id } of listOldJobs(db, { endedBefore: db.now() - keptMs }))
       this.delete(accountId, id)
   }
 
-  /** Aborts the steps of jobs that a command in another process has ended or deleted. */
+  /** Aborts the running steps of jobs that a command in another process has ended or deleted. */
   stopEndedJobs(): void {
     for (const id of this.#underWay.jobIds()) {
       const job = findJob(this.#parts.db, id)
@@ -129,7 +137,8 @@ export class Runner {
   }
 
   /**
-   * Stores the results that could not be stored because the database was locked or full. Then sends the due events.
+   * Stores the results that could not be stored earlier, because the database was locked or full. Then sends the due
+   * webhook events.
    */
   writeEnds(): void {
     for (const { job, end } of [...this.#unwritten.values()]) {
@@ -173,8 +182,8 @@ export class Runner {
   }
 
   /**
-   * Runs a step of a job and stores its result. An error in the step fails the job. If the step was aborted, nothing
-   * is stored. If the database was locked or full, the step is repeated.
+   * Runs a step of a job and stores the result of the step. An error in the step fails the job. If the step was
+   * aborted, nothing is stored. If the step failed because the database was locked or full, the step is run again.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
@@ -199,7 +208,7 @@ export class Runner {
     })
   }
 
-  /** Starts the step of a job again, unless the job has ended. */
+  /** Starts the step of a job again. Does nothing if the job has ended. */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)
     if (job && !isTerminal(job.state)) this.#resumeJob(job)
@@ -207,8 +216,8 @@ export class Runner {
   }
 
   /**
-   * Stores the result of a step. If the database is locked or full, keeps the result in `#unwritten`, and a sweep
-   * stores it later.
+   * Stores the result of a step. If the database is locked or full, keeps the result in `#unwritten`, and a later sweep
+   * stores it.
    */
   #write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
@@ -223,7 +232,10 @@ export class Runner {
     }
   }
 
-  /** Aborts the step of a job, and forgets its result if that is not stored yet. */
+  /**
+   * Handles the end of a job: aborts the running step of the job, and discards a result of the step that is not stored
+   * yet.
+   */
   #stop(job: Job): void {
     this.#interrupted.delete(job.id)
     this.#unwritten.delete(job.id)
@@ -263,8 +275,8 @@ function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job)
 }
 
 /**
- * Converts an error to the failure that the account sees. A LedgerError means that the job could not be charged; the
- * job then fails with BILLING_ERROR.
+ * Converts an error to the failure that the account sees. A LedgerError means that the account could not be charged for
+ * the job; the job then fails with BILLING_ERROR.
  */
 function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error
@@ -274,8 +286,8 @@ function failureOf(job: Job, error: unknown): JobFailure {
 }
 
 /**
- * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. In the second
- * case, a sweep calls `pump` again later.
+ * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. If the database
+ * is locked or full, a later sweep calls `pump` again.
  */
 function startIfWritable(db: Db): Job | null {
   try {

@@ -1,4 +1,4 @@
-// Searches the utterances of all transcripts of an account.
+// Searches in the utterances of all transcripts of an account.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -13,10 +13,13 @@ import {
 import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
-/** A part of an utterance's text that matches the query. `start` and `end` are its times in seconds. */
+/**
+ * A part of an utterance's text that matches the query. `start` and `end` are the times of this part in the recording,
+ * in seconds.
+ */
 export type Match = Stretch & { start: number; end: number }
 
-/** An utterance that contains all phrases of a query. */
+/** An utterance that contains all phrases of a search query. */
 export type Hit = {
   jobId: string
   /** The name of the uploaded file. Null for a job whose source is an address. */
@@ -32,8 +35,9 @@ export type Hit = {
 export type SearchOrder = 'newest' | 'best'
 
 /**
- * The place at which the next page starts: only row ids below `top`. In the order `best`, `skip` is the number of
- * hits on the previous pages.
+ * The place at which the next page of hits starts. The next page contains only utterances whose row id is below `top`.
+ * In the order `best`, it also leaves out the first `skip` hits, which are on the previous pages. In the order
+ * `newest`, `skip` is 0.
  */
 export type SearchPlace = { top: number; skip: number }
 
@@ -41,7 +45,7 @@ export type SearchPage = { hits: Hit[]; next: SearchPlace | null }
 
 type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { rowId: number; body: string }
 
-/** What `newest` and `best` search for. */
+/** The input of the functions `newest` and `best`. */
 type Query = { accountId: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
 
 /** Returns one page of the utterances that contain all phrases of `query`. */
@@ -67,7 +71,10 @@ type Page = { rows: HitRow[]; next: SearchPlace | null }
 const details = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
   uploads.filename, utterances.body, utterances.id as rowId`
 
-/** Joins utterances with their jobs. `cross join` makes SQLite read the table `utterances` first. */
+/**
+ * The part of an SQL query that joins utterances with their jobs. `cross join` makes SQLite read the table `utterances`
+ * before the table `jobs`.
+ */
 const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
 
@@ -77,8 +84,8 @@ const found = `from search cross join utterances on utterances.id = search.rowid
 const newestTop = Number.MAX_SAFE_INTEGER
 
 /**
- * Returns the newest utterances that contain all phrases and have a row id below `top`. Reads the parts of the index
- * from the newest to the oldest one, until `limit` rows are found.
+ * Returns the newest utterances that contain all phrases and have a row id below `top`. Reads the parts of the search
+ * index from the newest to the oldest part, until `limit` rows are found.
  */
 function findRows<Row>(
   db: Db,
@@ -95,7 +102,7 @@ function findRows<Row>(
   return rows
 }
 
-/** Returns the phrases as a query of FTS5. */
+/** Returns a query of FTS5, SQLite's full-text search, for the phrases in one part of the search index. */
 function matchIn(part: number, phrases: readonly Phrase[]): string {
   return phrases.map(phrase => `"${phrase.map(word => wordInPart(part, word)).join(' ')}"`).join(' ')
 }
@@ -103,7 +110,7 @@ function matchIn(part: number, phrases: readonly Phrase[]): string {
 function newest(db: Db, query: Query): Page {
   const { limit, after } = query
   const top = after?.top ?? newestTop
-  // One row more than `limit` is read. If it exists, there is a next page.
+  // One row more than `limit` is read. If this row exists, there is a next page.
   const rows = findRows<HitRow>(db, details, query, { top, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
@@ -111,8 +118,8 @@ function newest(db: Db, query: Query): Page {
 }
 
 /**
- * Returns the best of the newest `searchRankedMax` hits. FTS5 could rank all hits, but counts all utterances of the
- * account for each word, which takes 0.2 s for 30 million words.
+ * Ranks the newest `searchRankedMax` hits, and returns one page of the best. FTS5 itself could rank all hits. But for
+ * each word, FTS5 counts all utterances of the account, which takes 0.2 s for 30 million words.
  */
 function best(db: Db, query: Query): Page {
   const { phrases, limit, after } = query
@@ -140,7 +147,8 @@ function best(db: Db, query: Query): Page {
 }
 
 /**
- * The constants k1 and b of BM25, and the usual length of an utterance in characters, which stands for the average.
+ * The constants k1 and b of the ranking function BM25, and a typical length of an utterance, in characters, which is
+ * used in place of the average length.
  */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
@@ -161,7 +169,7 @@ function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit
   }
 }
 
-/** Returns the parts of an utterance that match the phrases, each with the time of its words. */
+/** Returns the parts of an utterance that match the phrases, each part with the start and the end of its words. */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
   return findPhrases(text, phrases).map(({ from, to }) => {
@@ -171,7 +179,7 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
 }
 
 /**
- * Finds the position of each word in the text of its utterance. A word that the text does not contain is left out.
+ * Returns the position of each word in the text of the utterance. A word that the text does not contain is left out.
  */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0

@@ -24,8 +24,8 @@ export function before(to: JobState): JobState[] {
 }
 
 /**
- * The states with a timeout. `setting` is the setting that holds the timeout. A job that times out fails with `code`.
- * The state `pending` has no timeout.
+ * The states of a job that have a timeout. `setting` is the name of the setting with this timeout. A job that is in the
+ * state for longer fails with `code`. The state `pending` has no timeout.
  */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },

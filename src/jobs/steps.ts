@@ -1,5 +1,5 @@
-// The two steps of a job: preparing its media, and recognising the speech in it. A step does not change the state of
-// the job. It returns a function that stores the result and changes the state.
+// The two steps of a job: preparing its media, and recognising the speech in it. A step itself does not end the job. It
+// returns a function that stores the result of the step, and changes the state of the job.
 
 import { findPrints, markVoicesUsed } from '../accounts/voice.ts'
 import { log } from '../base/log.ts'
@@ -29,7 +29,9 @@ export type Work = {
   ingest: Ingest
 }
 
-/** Stores the result of a step. Returns the job if this has ended the job, otherwise null. */
+/**
+ * A function that stores the result of a step. Returns the job if storing the result has ended the job, otherwise null.
+ */
 export type End = () => Job | null
 
 /** Gets and inspects the media of a job. The returned function queues the job. */

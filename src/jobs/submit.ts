@@ -13,13 +13,13 @@ import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './job.ts'
 
 /**
- * The body of POST /v1/transcribe. A field that is null counts as missing. Only the endpoint that is compatible with
- * OpenAI sets `translate`.
+ * The body of the request POST /v1/transcribe. A field that is null counts as missing. Only the OpenAI-compatible
+ * endpoint sets `translate`.
  */
 type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks a request as far as no database is needed. Throws an ApiError if the request is invalid. The function is
+ * Checks the rules for which the database is not needed. Throws an ApiError if the request is invalid. The function is
  * asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
@@ -49,7 +49,7 @@ export async function checkSubmission(
 
 /**
  * Creates a job and returns its id. If the balance is too low or the upload cannot be used, throws an ApiError and
- * changes nothing. For a request without an API key, the newest key of the account signs the webhooks.
+ * changes nothing. If the request had no API key, the newest key of the account signs the webhooks of the job.
  */
 export function submitJob(
   db: Db,

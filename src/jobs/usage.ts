@@ -4,7 +4,7 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type HourOfJobs = {
-  /** The time at which the hour starts. */
+  /** The time at which this hour starts, in milliseconds since 1970. */
   at: number
   completed: number
   failed: number
@@ -29,7 +29,7 @@ export type UseOfAccount = {
 }
 
 /**
- * Returns the totals of the last 24 hours, one entry for each hour, oldest first. An entry counts the jobs that ended
+ * Returns the totals of all jobs for each of the last 24 hours, oldest hour first. An entry counts the jobs that ended
  * in its hour. Cancelled jobs do not count as failed.
  */
 export function listHours(db: Db): HourOfJobs[] {
@@ -62,7 +62,7 @@ export function listFailures(db: Db): { code: string; jobs: number; lastAt: numb
   )
 }
 
-/** Counts the webhook events of the last 24 hours that were given up. */
+/** Counts the webhook events that were given up in the last 24 hours, because all delivery attempts failed. */
 export function countLostEvents(db: Db): number {
   const row = db.find<{ events: number }>(
     `select count(*) as events from webhook_events
@@ -76,7 +76,7 @@ function shownSince(db: Db): number {
   return db.now() - limits.shownHours * limits.hourMs
 }
 
-/** Lists the accounts with the most transcribed audio in the last 30 days. */
+/** Lists the accounts with the most transcribed audio in the last 30 days, the largest first. */
 export function listUse(db: Db): UseOfAccount[] {
   return db.list<UseOfAccount>(
     `select email, count(jobs.id) as jobs,
@@ -90,7 +90,7 @@ export function listUse(db: Db): UseOfAccount[] {
   )
 }
 
-/** Returns the size of the media of all jobs and unused uploads. */
+/** Returns the size of the media files of all jobs and of all unused uploads, in bytes. */
 export function sumMedia(db: Db): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where media_kept = 1)
@@ -100,8 +100,8 @@ export function sumMedia(db: Db): number {
 }
 
 /**
- * Returns the name and the duration of each job. The name is the one that the caller stored with the job, or else the
- * name of the uploaded file, or else the address of the source. Deleted jobs are left out.
+ * Returns the name and the duration of each job. The name is `name` in the metadata of the job. If the metadata has no
+ * name, it is the name of the uploaded file, or else the address of the source. Deleted jobs are left out.
  */
 export function findNames(
   db: Db,

@@ -1,4 +1,5 @@
-// Sends events to webhooks in the background. The events of one job are sent in their order.
+// Sends events of jobs to webhooks, in the background. The events of one job are sent in the order in which they
+// occurred.
 
 import { findSigningSecret } from '../accounts/key.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -46,9 +47,9 @@ export class WebhookSender {
   readonly #parts: Parts
   readonly #sending = new Map<string, Promise<void>>()
   /**
-   * Outcomes of attempts by the id of the event. They are not in the database yet, because it was locked or full. The
-   * sender stores them later, and does not repeat these attempts. The outcome is null for an event without a body or
-   * an address.
+   * Outcomes of delivery attempts, by the id of the event. These outcomes are not in the database yet, because the
+   * database was locked or full. The sender stores them later, and does not repeat these attempts. The outcome is null
+   * for an event without a body or an address.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -60,14 +61,14 @@ export class WebhookSender {
     this.#breaker = openBreaker(parts.monotonic)
   }
 
-  /** Sends the due events of a job, in the background. */
+  /** Starts to send the due events of a job to its webhook, in the background. */
   send({ id: jobId, accountId }: JobOfAccount): void {
     const { signal } = this.#closing
     if (this.#sending.has(jobId) || signal.aborted) return
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // An error because the database is locked or full is not logged: a sweep sends the events later.
+        // If the error was that the database is locked or full, it is not logged: a sweep sends the events later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -75,12 +76,12 @@ export class WebhookSender {
     this.#sending.set(jobId, sent)
   }
 
-  /** Sends the due events of all jobs. Called at the start, and by a sweep. */
+  /** Starts to send the due events of all jobs. Called at the start of the server, and by a sweep. */
   resume(): void {
     for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
 
-  /** Waits until the running deliveries end, but aborts them after `stopGraceMs`. */
+  /** Waits until the running deliveries end. Aborts the deliveries that still run after `stopGraceMs`. */
   async close(): Promise<void> {
     const grace = setTimeout(() => this.#closing.abort(), limits.stopGraceMs)
     await Promise.all(this.#sending.values())
@@ -89,8 +90,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again, as if it had never been sent. Throws an ApiError if the event is unknown,
-   * or if its body needs a transcript that was deleted.
+   * Sends an event of this account again, with all its attempts, as if the event had never been sent. Throws an
+   * ApiError if the event is unknown, or if its body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
@@ -109,8 +110,8 @@ export class WebhookSender {
   }
 
   /**
-   * Stores the encrypted bodies of a job's unsettled events. Must be called before the transcript is deleted, because
-   * a body may contain the transcript.
+   * Stores the encrypted bodies of those events of a job that still need a delivery attempt. Must be called before the
+   * transcript is deleted, because the body of an event may contain the transcript.
    */
   keepBodies(jobId: string): void {
     const { db, secrets } = this.#parts
@@ -131,16 +132,18 @@ export class WebhookSender {
     const { signal } = this.#closing
     while (!signal.aborted) {
       if (listDueEvents(db, jobId).length === 0) return
-      // If the flush fails, this function throws, and the event stays due.
+      // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // The event is read again after the flush. If the job was deleted meanwhile, `due.sealedBody` has the body.
+      // The event is read again after the flush. If the job was deleted during the flush, `due.sealedBody` has the body
+      // of the event.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts
       if (!this.#unrecorded.has(due.id)) {
         markAttempted(db, due.id)
         const outcome = await this.#attempt(jobId, due)
-        // If the stopping server aborted the delivery, the event stays due, and is sent after the next start.
+        // If the delivery was aborted because the server stops, the event stays due, and is sent after the next start
+        // of the server.
         if (signal.aborted) return
         this.#unrecorded.set(due.id, outcome)
       }
@@ -149,7 +152,7 @@ export class WebhookSender {
     }
   }
 
-  /** Makes one attempt to deliver an event. Returns null if the event has no body or no address. */
+  /** Makes one attempt to deliver an event to its webhook. Returns null if the event has no body or no address. */
   async #attempt(jobId: string, { event, sealedBody }: DueEvent): Promise<Outcome | null> {
     const { db, secrets, deliver, onOutcome } = this.#parts
     const { signal } = this.#closing
@@ -175,8 +178,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the circuit breaker: the account and the host. Each account has its own breaker for a host, so
- * that no account can block the deliveries of another one.
+ * Returns the name of the circuit breaker for a webhook: the account and the host of the webhook. Each account has its
+ * own circuit breakers, so that no account can block the deliveries of another account.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

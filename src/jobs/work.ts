@@ -1,4 +1,4 @@
-// Holds the running step of each job, so that the runner can abort it.
+// Stores the running step of each job, so that the runner can abort the step.
 
 import { errorFields, log } from '../base/log.ts'
 
@@ -7,7 +7,7 @@ type Piece = { stop: AbortController; done: Promise<void> }
 export class WorkUnderWay {
   readonly #pieces = new Map<string, Piece>()
 
-  /** Runs a step of a job. The promise never rejects: an error of the step is logged. */
+  /** Runs a step of a job. The returned promise never rejects: an error of the step is logged. */
   run(jobId: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const stop = new AbortController()
     const done = work(stop.signal)

@@ -1,6 +1,6 @@
-// Signed addresses on the server for the worker that holds a job: for the media of the job, and for a large result.
-// Also the tokens with which workers prove a claim or download models. Only the server reads the expiry time in an
-// address, so the clock of a worker does not matter.
+// Signed addresses on the server, for the worker that holds a job: one address for the media of the job, and one for a
+// large result. This file also makes the tokens with which workers prove a claim or download models. Only the server
+// reads the expiry time in an address, so a wrong clock of a worker does no harm.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'
@@ -27,7 +27,10 @@ export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Sign
   )
 }
 
-/** Returns the token for a claim. The worker must send this token in each later message about the job. */
+/**
+ * Returns the token that proves the claim `fence` of a job. The worker must send this token in each later message about
+ * the job.
+ */
 export function tokenFor(secrets: Secrets, jobId: string, fence: number): string {
   return secrets.sign('worker claim', textOf(jobId, `${fence}`, ''))
 }
@@ -49,8 +52,8 @@ export function isModelToken(secrets: Secrets, token: string, now: number): bool
 }
 
 /**
- * Returns a random name for one run of a worker program. After a restart, the worker has another session, and does
- * not hold its earlier jobs.
+ * Returns a random name for a session, which lasts from the start of a worker process to its end. After a restart, the
+ * worker has another session, and so does not hold the jobs of its earlier session.
  */
 export function newSession(): string {
   return randomUUID().slice(0, 8)

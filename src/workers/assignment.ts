@@ -1,4 +1,5 @@
-// One job in the hands of a worker: claiming it, fetching its media, transcribing, and delivering the result.
+// The work of a worker on one job: it claims the job, fetches the media, transcribes the media, and delivers the
+// result.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,15 +19,18 @@ type Parts = { server: Server; engine: Engine; session: string; folder: string }
 
 type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 
-/** The reason for the abort of an assignment whose job has ended, or was claimed by another worker. */
+/** The error with which an assignment is aborted if its job has ended, or was claimed by another worker. */
 class Stopped extends Error {}
 
-/** The work of the engine on an assignment, or null if the worker delivered no transcript. */
+/**
+ * The seconds of audio of the job, and the seconds that the worker needed for them. Null if the worker delivered no
+ * transcript.
+ */
 export type Outcome = { audioSeconds: number; workSeconds: number } | null
 
 export class Assignment {
   readonly jobId: string
-  /** Resolves at the end of the assignment, with the measured work of the engine. Never rejects. */
+  /** Resolves at the end of the assignment, with the measured outcome. Never rejects. */
   readonly done: Promise<Outcome>
   /** The fence of the claim, or 0 before the job is claimed. */
   fence = 0
@@ -36,7 +40,7 @@ export class Assignment {
   readonly #utterances: Utterance[] = []
   #delivery: Delivery
   #seconds = 0
-  /** The number of utterances that the server has received. */
+  /** The number of utterances that the server has received from this assignment. */
   #heard = 0
 
   constructor(delivery: Delivery, claim: Claim, parts: Parts) {
@@ -48,8 +52,8 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers the same message again. JetStream then accepts answers only to the later
-   * delivery.
+   * Must be called if JetStream delivers the message of this job again. JetStream then accepts answers only to the last
+   * delivery of the message.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
@@ -57,14 +61,14 @@ export class Assignment {
   }
 
   /**
-   * Ends the assignment, because the job has ended or was claimed by another worker. The message is removed from the
-   * stream.
+   * Ends the assignment, because the job has ended or was claimed by another worker. The message of the job is removed
+   * from the stream.
    */
   stop(): void {
     this.#stop.abort(new Stopped())
   }
 
-  /** Ends the assignment, because this worker stops. The message stays in the stream, for another worker. */
+  /** Ends the assignment, because this worker stops. The message of the job stays in the stream, for another worker. */
   leave(): void {
     this.#stop.abort(new Error('the worker ends'))
   }
@@ -85,7 +89,7 @@ export class Assignment {
     }
   }
 
-  /** Claims the job. Returns null if this worker does not get it. */
+  /** Claims the job at the server. Returns null if the server does not give the job to this worker. */
   async #claimJob(): Promise<Yours | null> {
     const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
     if (answer.kind === 'yours') return answer
@@ -150,8 +154,8 @@ export class Assignment {
   }
 
   /**
-   * Reports the progress to the server. The answer tells which utterances the server needs next, or ends the
-   * assignment.
+   * Reports the progress to the server. The answer of the server contains the index of the next utterance to send, or
+   * the order to stop.
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const first = this.#heard
@@ -165,8 +169,8 @@ export class Assignment {
   }
 
   /**
-   * Sends the result, again and again until the server has stored or refused it. The server may be unreachable for a
-   * long time.
+   * Sends the result of the job. Repeats this until the server accepts or refuses the result, because the server may be
+   * unreachable for a long time.
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
@@ -218,7 +222,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns the first utterances, as many as fit into one report, and at least one. */
+/** Returns the first of `utterances`: as many as fit into one report to the server, but at least one. */
 function firstOf(utterances: Utterance[]): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {
@@ -229,8 +233,8 @@ function firstOf(utterances: Utterance[]): Utterance[] {
 }
 
 /**
- * Returns the failure to report for an error. An error that is not a JobFailure is a fault of this machine, such as a
- * full disk. On another worker, the job may succeed.
+ * Returns the failure that the worker reports to the server for an error. An error that is not a JobFailure is a fault
+ * of this machine, such as a full disk, so the job may succeed on another worker.
  */
 function failureOf(error: unknown): { code: JobFailure['code']; message: string } {
   if (error instanceof JobFailure) return { code: error.code, message: error.message }

@@ -1,4 +1,4 @@
-// Opens the connection of a server or a worker to NATS. The connection is opened again whenever it breaks.
+// Opens the connection of a server or a worker to NATS. When the connection breaks, it is opened again.
 
 import { readFileSync } from 'node:fs'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'
@@ -11,15 +11,15 @@ export type NatsSettings = {
    */
   address: string
   /**
-   * The path of a file with credentials, in the form that `nsc generate creds` writes. Null if NATS requires no such
-   * file.
+   * The path of a file with credentials, in the form that `nsc generate creds` writes. Null if NATS requires no
+   * credentials.
    */
   credentials: string | null
 }
 
 export type { NatsConnection }
 
-/** Opens the connection. Rejects if NATS cannot be reached at the moment. */
+/** Opens a connection to NATS. Rejects if NATS cannot be reached at the moment. */
 export function openNats(
   { address, credentials }: NatsSettings,
   { name, inboxPrefix }: { name: string; inboxPrefix: string },
@@ -40,7 +40,8 @@ export function openNats(
     timeout: limits.natsConnectMs,
     pingInterval: limits.natsPingMs,
     maxPingOut: 2,
-    // NATS may refuse the sign-in for some time, for example during a restart or a change of the password.
+    // After a refused sign-in, the connection must try again: NATS may refuse it for some time, for example during a
+    // restart or a change of the password.
     ignoreAuthErrorAbort: true,
   })
 }

@@ -1,5 +1,5 @@
-// A message of the stream, as JetStream delivers it to a worker, with the answers that a worker can give to
-// JetStream.
+// One delivery of a message: JetStream sends a message of the stream to a worker. The methods are the answers that the
+// worker can send to JetStream.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
@@ -8,15 +8,16 @@ import { consumerOf, type Priority, streamOf } from './messages.ts'
 export type Delivery = {
   jobId: string
   sequence: number
-  /** How often JetStream has delivered the message, including this delivery. */
+  /** How often JetStream has delivered this message, including this delivery. */
   count: number
   /** Removes the message from the stream. */
   remove(): void
   /**
-   * Tells JetStream that the work on the message continues. Without this, JetStream would deliver the message again.
+   * Informs JetStream that the work on the message continues. Must be called at intervals, because JetStream otherwise
+   * delivers the message again.
    */
   keep(): void
-  /** Returns the message to JetStream, which delivers it again after the delay. */
+  /** Returns the message to JetStream, which delivers the message again after the delay. */
   giveBack(delayMs: number): void
 }
 
@@ -31,19 +32,19 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // A message is delivered with the subject of its job instead of the subject of the request, so the connection's
-  // shared inbox could not match the two.
+  // JetStream answers with a message that has the subject of a job, not the subject of this request. The connection's
+  // shared inbox could not match the answer to the request, so this request has its own subscription.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
-  // A response without a job has a status, such as 404 for an empty queue.
+  // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
-  // The last fields are: number of deliveries, sequence number in the stream, sequence number in the consumer, time,
-  // number of waiting messages. Recent versions of NATS add a random field after them, and two fields before the name
-  // of the stream.
+  // The address for replies has fields separated by dots. The last fields are: number of deliveries, sequence number in
+  // the stream, sequence number in the consumer, time, number of waiting messages. Recent versions of NATS add two
+  // fields before the name of the stream, and a random field at the end.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

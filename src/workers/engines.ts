@@ -1,5 +1,5 @@
-// The engine of a server with workers on other machines. It passes each job to the fleet, or to the server's own
-// engine. The server has no own engine if STENO_WORKERS is 0.
+// The engine of a server with workers on other machines. This engine passes each job to the fleet of these workers, or
+// to the server's own engine. If STENO_WORKERS is 0, the server has no engine of its own.
 
 import type { Engine, EngineState, HandOver, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -68,8 +68,9 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns the server's own engine if it should do the job. It must have a free place. If it does not support the
-   * language of the job, the job goes to the fleet when a free worker does.
+   * Returns the server's own engine if this engine should do the job, otherwise null. The own engine must be able to
+   * start the job now. If the own engine does not support the language of the job, but a free worker does, the job goes
+   * to the fleet.
    */
   #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
     const own = this.#own

@@ -1,6 +1,6 @@
-// The engine that passes jobs to workers on other machines. The stream of JetStream only carries the jobs. The
-// database decides which worker may deliver the result of a job: the one whose claim has the last fence. If the
-// stream loses a job, the job is put into the stream again.
+// The engine that passes jobs to workers on other machines. The stream of JetStream only transports the ids of jobs to
+// workers. The database decides which worker may deliver the result of a job: the worker whose claim has the last
+// fence. If the stream loses the message of a job, the message is put into the stream again.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -41,7 +41,7 @@ export class Fleet implements Engine {
   readonly #handOvers: HandOvers
   readonly #readyListeners: (() => void)[] = []
   readonly #timer: Timer
-  /** The reason why the stream accepts no jobs, such as a full disk. Null if it accepts jobs. */
+  /** The reason why the stream accepts no jobs, such as a full disk. Null if the stream accepts jobs. */
   #refusal: string | null = null
   #isClosed = false
 
@@ -64,7 +64,7 @@ export class Fleet implements Engine {
     return this.#room() > 0
   }
 
-  /** Returns true if a pool of workers can do this job. */
+  /** Returns true if at least one pool of workers can do this job. */
   serves(input: TranscribeInput): boolean {
     return this.#roster.pools().some(pool => canDo(pool, input))
   }
@@ -82,7 +82,10 @@ export class Fleet implements Engine {
     }
   }
 
-  /** Returns the reason why no job can be passed to a worker, or null if jobs can. Callers may see this text. */
+  /**
+   * Returns the reason why no job can be passed to a worker. Returns null if jobs can be passed. Callers of the API may
+   * see this text, so it must contain nothing private.
+   */
   fault(): string | null {
     return (
       this.#link.fault() ?? (this.#refusal === null ? null : 'JetStream takes no jobs; the log says why.')
@@ -117,7 +120,7 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, performance.now())
     this.#handOvers.add(entry)
-    // If a worker held the job before the restart of the server, the stream still has the message.
+    // If a worker held the job before the restart of the server, the stream still has the message of the job.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -151,7 +154,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if this server signed the address, the address has not expired, and its worker still holds the job.
+   * Returns true if this server signed the address for this purpose, the address has not expired, and the worker to
+   * which the address was given still holds the job.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts
@@ -187,7 +191,10 @@ export class Fleet implements Engine {
     return taken
   }
 
-  /** Puts a job into the queue of a pool: of the pools that can do the job, the one with the most free places. */
+  /**
+   * Puts a job into the queue of a pool. Keeps the pool that the job already has. Otherwise chooses the pool with the
+   * most free places from the pools that can do the job, or from all pools if no pool can.
+   */
   #place(entry: HandOver): void {
     const taken = this.#taken()
     const pools = this.#roster.pools()
@@ -213,8 +220,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Stores and logs the reason why the stream accepts no jobs, or null. As long as it accepts none, pending jobs are
-   * not started.
+   * Stores and logs the reason why the stream accepts no jobs. `reason` is null if the stream accepts jobs. As long as
+   * the stream accepts no jobs, pending jobs are not started.
    */
   #refused(reason: string | null): void {
     if (this.#isClosed || reason === this.#refusal) return
@@ -243,7 +250,7 @@ export class Fleet implements Engine {
     if (this.#link.fault() !== null) return
     for (const entry of this.#handOvers.all()) {
       const isWorkedOn = entry.holder !== null && now - entry.heardAt < 2 * this.#parts.leaseMs
-      // If the queue still has the job, putting it there again has no effect.
+      // If the queue still has the message of the job, putting the job there again has no effect.
       if (!entry.isAborted && !isWorkedOn) this.#place(entry)
     }
   }
@@ -287,7 +294,7 @@ export class Fleet implements Engine {
     return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
-  /** Creates the queues of a pool. After that, jobs can be passed to the pool. */
+  /** Creates the queues of a pool in JetStream. When they exist, puts the waiting jobs into the queues. */
   #openPool(pool: string): void {
     this.#link.openPool(pool).then(
       () => {

@@ -1,12 +1,13 @@
-// One job that the server passes to workers: its message in the stream, and the worker that holds it.
+// A hand-over: one job that the server passes to workers. It stores the place of the job's message in the stream, and
+// the worker that holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './messages.ts'
 
 /**
- * The worker with the last claim, and the fence of this claim. `delivery` is the number of the delivery with which
- * the worker made the claim.
+ * The worker with the last claim, and the fence of this claim. `delivery` is how often JetStream had delivered the
+ * message when the worker made the claim.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
@@ -16,15 +17,15 @@ export class HandOver {
   readonly durationMs: number
   readonly done: Promise<Transcript>
   /**
-   * The pool of the queue that has the message, and the sequence number of the message. Null if the stream has no
+   * The pool whose queue has the message of the job, and the sequence number of this message. Null if the stream has no
    * message of the job.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
   attempts: number
-  /** The time of the last message from the holder, by the monotonic clock. */
+  /** The time of the last message from the holder of the job, by the monotonic clock. */
   heardAt: number
-  /** The number of utterances that the holder has sent. */
+  /** The number of utterances of this job that the holder has sent. */
   heard = 0
   /** The failure of the last attempt, if another worker may still succeed. Otherwise null. */
   failure: Error | null = null
@@ -52,7 +53,7 @@ export class HandOver {
     return this.#options.signal.aborted
   }
 
-  /** True if the job was claimed before. Workers get such a job before others. */
+  /** True if a worker claimed the job before. Workers get such jobs before other jobs. */
   get wasStarted(): boolean {
     return this.attempts > 0
   }
@@ -70,7 +71,10 @@ export class HandOver {
     this.#options.onSeconds(0)
   }
 
-  /** Takes a report of the holder. Its utterances count only if they directly follow those of the last report. */
+  /**
+   * Handles a report of the holder. The utterances in the report are used only if they directly follow the utterances
+   * of the earlier reports.
+   */
   beat(
     { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },
     now: number,

@@ -19,9 +19,9 @@ import {
 } from './messages.ts'
 import { workerId } from './roster.ts'
 
-/** The functions of the database that hand-overs need. */
+/** The functions that hand-overs need from the database. */
 export type Claims = {
-  /** Claims a running job for a worker. Returns null if the job is not running. */
+  /** Claims a job for a worker. Returns null if the job is not in the state `processing`. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null
   /** Finds a job. Returns null if no job has this id. */
   find(jobId: string): { fence: number; isOver: boolean } | null
@@ -33,7 +33,7 @@ export type HandOverParts = {
   claims: Claims
   /** The wall clock, for the expiry times of signed addresses. */
   wall: () => number
-  /** Called when a job fails because the last of its attempts ended without a result. */
+  /** A function that is called when a job fails because the last allowed attempt ended without a result. */
   onDead?: () => void
 }
 
@@ -41,8 +41,8 @@ export class HandOvers {
   readonly #parts: HandOverParts
   readonly #entries = new Map<string, HandOver>()
   /**
-   * The results that are being stored, by the id of the job. `answers` belong to the workers that wait for the end of
-   * the storing.
+   * The results that are being stored, by the id of the job. `answers` are the functions that send an answer to the
+   * workers that wait until the result is stored.
    */
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
@@ -62,7 +62,10 @@ export class HandOvers {
     this.#entries.set(entry.jobId, entry)
   }
 
-  /** Answers the workers that wait for the end of a job. If the job still has a hand-over, removes and returns it. */
+  /**
+   * Answers the workers that wait until the result of a job is stored. If the job still has a hand-over, removes and
+   * returns the hand-over, otherwise returns null.
+   */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)
     this.#storing.delete(jobId)
@@ -72,18 +75,20 @@ export class HandOvers {
     return entry
   }
 
-  /** Stores the time of a message from the holder of a job. */
+  /** Stores the present time as the time of the last message from the holder of a job. */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)
     if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
   }
 
-  /** Restarts the leases of all holders. NATS was unreachable, so that no holder could send a message. */
+  /**
+   * Restarts the leases of all holders, after a time in which NATS was unreachable and no holder could send a message.
+   */
   hearAll(): void {
     for (const entry of this.#entries.values()) entry.heardAt = performance.now()
   }
 
-  /** Returns true if the last message of the holder is not older than the lease. */
+  /** Returns true if the time since the last message of the holder is shorter than the lease. */
   isHeard({ heardAt }: HandOver): boolean {
     return performance.now() - heardAt < this.#parts.leaseMs
   }
@@ -98,8 +103,8 @@ export class HandOvers {
     const worker = workerId(name, session)
     const { holder } = entry
     if (holder?.worker === worker && holder.delivery === delivery) return this.#grant(entry, holder.fence)
-    // JetStream also delivers a message again after JetStream itself was unreachable. The holder may then still work
-    // on the job.
+    // JetStream may deliver a message again because JetStream itself was unreachable, not because the holder failed.
+    // The holder may still be working on the job, so it keeps the job.
     if (holder && holder.worker !== worker && this.isHeard(entry)) return { kind: 'later' }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)
@@ -167,7 +172,7 @@ export class HandOvers {
   }
 
   /**
-   * Returns the hand-over for a message if its sender holds the job. Otherwise returns what the worker must do: stop,
+   * Returns the hand-over for a message if its sender holds the job. Otherwise returns what the sender must do: stop,
    * or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
@@ -177,7 +182,10 @@ export class HandOvers {
     return this.mustStop(job, fence) ? 'stop' : 'later'
   }
 
-  /** Returns true if the worker must stop the job: the job has ended, or its last claim is not this one. */
+  /**
+   * Returns true if the worker with the claim `fence` must stop the job: the job has ended, or `fence` is not its last
+   * claim.
+   */
   mustStop(job: string, fence: number): boolean {
     const found = this.#parts.claims.find(job)
     return found === null || found.isOver || found.fence !== fence
@@ -188,9 +196,7 @@ export class HandOvers {
   }
 }
 
-/**
- * Returns true if the failure was caused by the machine and not by the recording. Another worker may then succeed.
- */
+/** Returns true if the machine of the worker caused the failure, not the recording. Another worker may then succeed. */
 function isOfMachine({ code, message }: { code: JobErrorCode; message: string }): boolean {
   return (code === 'PROCESSING_ERROR' || code === 'INTERNAL_ERROR') && message === jobErrors[code]
 }

@@ -20,18 +20,18 @@ import { JobStream } from './stream.ts'
 type Settings = NatsSettings & { cluster: string; leaseMs: number }
 
 type Handlers = {
-  /** Returns the answer to a request, or null if no answer must be sent. */
+  /** Returns the answer to a request of a worker. Returns null if the server must not answer the request. */
   answer<Kind extends RequestKind>(
     worker: string,
     kind: Kind,
     request: Requests[Kind],
   ): Promise<Answers[Kind] | null>
-  /** Called whenever the stream becomes usable. */
+  /** Called each time that the stream becomes usable. */
   onReady(): void
 }
 
 export class Link {
-  /** The stream. Null before the first connection. */
+  /** The stream of JetStream. Null before the first connection to NATS. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers
@@ -48,16 +48,16 @@ export class Link {
   }
 
   /**
-   * Returns the reason why the stream is unusable, or null if it is usable. Callers may see this text, so it contains
-   * no host name.
+   * Returns the reason why the stream is unusable. Returns null if the stream is usable. Callers of the API may see
+   * this text, so it contains no host name.
    */
   fault(): string | null {
     return this.#fault
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // Publishing on a connection that is being closed throws. If the message is lost, the worker gets the same order
-    // in the answer to its next report.
+    // `publish` throws if the connection is being closed. The messages are orders to stop a job. If such a message is
+    // lost, the worker gets the same order in the answer to its next report.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 
@@ -88,7 +88,7 @@ export class Link {
     }
   }
 
-  /** Serves one connection. Resolves when the connection is closed. */
+  /** Opens a connection to NATS, and answers the requests of workers. Resolves when the connection is closed. */
   async #serve(): Promise<void> {
     const { cluster } = this.#settings
     const subjects = subjectsOf(cluster)
@@ -116,7 +116,10 @@ export class Link {
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
   }
 
-  /** Returns the answer to a request, or null if the worker must repeat the request later. */
+  /**
+   * Returns the answer to a request of a worker. Returns null if no answer can be given; the worker then repeats the
+   * request later.
+   */
   async #receive(subject: string, data: Uint8Array): Promise<Uint8Array | null> {
     const [, , , worker = '', kind = ''] = subject.split('.')
     try {
@@ -148,7 +151,7 @@ export class Link {
     this.#handlers.onReady()
   }
 
-  /** Logs an event, unless it was also the last one that was logged here. */
+  /** Logs an event. Does nothing if the last event that this function logged has the same name. */
   #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
     if (this.#logged !== event) log.warn(event, fields)
     this.#logged = event

@@ -45,7 +45,8 @@ export function saveList(db: Db, workers: readonly ListedWorker[]): void {
 }
 
 /**
- * Returns the list that a server stored last, and the time of that. Returns null if no server has ever stored a list.
+ * Returns the list of workers that a server stored last, and the time at which it was stored. Returns null if no server
+ * has ever stored a list of workers.
  */
 export function readList(db: Db): { workers: ListedWorker[]; writtenAt: number } | null {
   const row = db.find<{ workers: string; writtenAt: number }>(

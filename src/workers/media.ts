@@ -1,5 +1,5 @@
 // Fetches the media of a job from the server. A transfer that breaks off is continued later, even if the server was
-// unreachable or the signed address has expired meanwhile.
+// unreachable for some time or the signed address has expired.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -53,8 +53,8 @@ export async function fetchMedia(
 }
 
 /**
- * Writes a chunk synchronously. An asynchronous write of each chunk of 64 KB needs twice the CPU time and halves the
- * speed. The event loop runs between two chunks.
+ * Writes a chunk to the file at `position`, synchronously. Asynchronous writes of chunks of 64 KB would need twice the
+ * CPU time and halve the speed. The event loop still runs between two chunks.
  */
 function writeAll(file: number, chunk: Uint8Array, position: number): number {
   let written = 0

@@ -44,7 +44,10 @@ export function consumerOf(pool: string, priority: Priority): string {
   return `${pool}_${priority}`
 }
 
-/** Replaces the characters that are not allowed in a subject. A worker can then have the name of its host. */
+/**
+ * Converts a name to a token of a subject: replaces the characters that are not allowed there. So the name of a host
+ * can be used as the name of a worker.
+ */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'
 }
@@ -55,7 +58,8 @@ const fence = Type.Integer({ minimum: 1 })
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
 /**
- * The abilities of a worker. Workers with the same abilities form a pool, and take their jobs from the same queues.
+ * The abilities of a worker, as fields of its messages. Workers with the same abilities form a pool, and take jobs from
+ * the same queues.
  */
 const abilities = {
   model: Type.String({ minLength: 1, maxLength: 100 }),
@@ -68,14 +72,16 @@ const hello = Type.Object({
   protocol: Type.Integer(),
   session,
   version: Type.String({ maxLength: 100 }),
-  /** False while the engine of the worker loads its model, and after the worker was told to stop. */
+  /** False while the engine of the worker loads its model, and after the worker has begun to stop. */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
   device: nullable(Type.String({ maxLength: 100 })),
   ...abilities,
   /** The number of jobs that the worker runs at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
-  /** The speed of the last jobs, in seconds of audio per second of work. Null before the first job. */
+  /**
+   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first job.
+   */
   speed: nullable(Type.Number()),
   jobs: Type.Array(Type.Object({ job: jobId, fence }), { maxItems: 2048 }),
 })
@@ -84,21 +90,24 @@ const claim = Type.Object({
   protocol: Type.Integer(),
   session,
   job: jobId,
-  /** The sequence number of the message in the stream, and the number of its deliveries. */
+  /**
+   * `sequence` is the sequence number of the job's message in the stream. `delivery` is how often JetStream has
+   * delivered this message.
+   */
   sequence: Type.Integer({ minimum: 1 }),
   delivery: Type.Integer({ minimum: 1 }),
 })
 
 /**
- * The fields in a message from the holder of a job. The token proves that the sender made the claim with this fence.
+ * The fields in each message from the holder of a job. The token proves that the sender made the claim with this fence.
  */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 
 const beat = Type.Object({
   ...held,
-  /** The length of the recording that is transcribed, in seconds. */
+  /** The length of the part of the recording that is already transcribed, in seconds. */
   seconds: Type.Number({ minimum: 0 }),
-  /** Complete utterances, in order. `first` is the index of the first of them in the transcript. */
+  /** Complete utterances, in order. `first` is the index in the transcript of the first utterance of this message. */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
 })
@@ -127,14 +136,20 @@ export type Held = Static<typeof addresses>
 export type ModelsRequest = Static<typeof modelsRequest>
 export type ResultMessage = Static<typeof resultMessage>
 
-/** The input of the engine for a job. The path of the file is left out, because each machine has its own path. */
+/**
+ * The input of the engine for a job. The path of the media file is left out, because the file has another path on each
+ * machine.
+ */
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 
-/** Signed paths on the server, which expire after a short time. */
+/**
+ * Signed paths on the server, which expire after a short time: for fetching the media of a job, and for sending its
+ * result.
+ */
 export type Addresses = { media: string; result: string }
 
 export type ClaimAnswer =
@@ -149,13 +164,15 @@ export type ClaimAnswer =
   | { kind: 'refused'; message: string }
 
 /**
- * `heard` is the number of utterances that the server has. The next report starts with the utterance of this index.
+ * The answer to a report. `heard` is the number of utterances that the server has received. The next report starts with
+ * the utterance at this index.
  */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 
 /**
- * After `stored` and `refused`, the worker has nothing more to do. `again` means the same, but another worker will
- * get the job. After `later`, the worker sends the result again.
+ * The answer to a result. After `stored` and `refused`, the work on the job is over. After `again`, the worker returns
+ * the message of the job to JetStream, so that a worker gets the job again. After `later`, the worker sends the result
+ * again.
  */
 export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
 
@@ -164,7 +181,7 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
-/** A token with which the worker can download the server's models, for a short time. */
+/** The answer with a token. With this token, the worker can download the server's models for a short time. */
 export type ModelsAnswer = { kind: 'models'; token: string }
 
 export type Answers = {

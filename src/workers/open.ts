@@ -1,4 +1,4 @@
-// The entry file of this room for the server, which imports it only if STENO_NATS is set.
+// The entry file of the room `workers` for the server. The server imports this file only if STENO_NATS is set.
 
 import type { Engine } from '../engine/protocol.ts'
 import { Engines } from './engines.ts'

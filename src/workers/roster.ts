@@ -1,21 +1,26 @@
-// The workers that have sent a hello to this server, and the pools that these workers form.
+// The workers that have sent a message `hello` to this server, and the pools that these workers form.
 
 import { sha256 } from '../base/hash.ts'
 import { type Hello, protocol, tokenOf } from './messages.ts'
 
 export type KnownWorker = Hello & {
-  /** The name of the worker, and its session. */
+  /** The id of the worker: its name and its session, as `workerId` joins them. */
   id: string
   name: string
   pool: string
-  /** The time of the last hello. `heardAt` is by the monotonic clock, and `seenAt` by the wall clock. */
+  /**
+   * The time of the last message `hello` from this worker. `heardAt` is by the monotonic clock, and `seenAt` by the
+   * wall clock.
+   */
   heardAt: number
   seenAt: number
-  /** The reason why the server gives this worker no jobs. Null if it gives jobs. */
+  /** The reason why the server gives no jobs to this worker. Null if the server gives jobs to it. */
   refusal: string | null
 }
 
-/** One pool: the abilities of its workers, and the number of jobs that they can do at the same time. */
+/**
+ * A pool of workers: their common abilities, and the number of jobs that all of them together can do at the same time.
+ */
 export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
 
 type Ability = 'model' | 'languages' | 'translates' | 'diarization'
@@ -30,7 +35,10 @@ export class Roster {
     this.#leaseMs = leaseMs
   }
 
-  /** Stores a hello. Returns the worker, and the state that the worker had before this hello. */
+  /**
+   * Stores a message `hello` of a worker. Returns the worker, and in `before` its state before this message, which is
+   * null for a new worker.
+   */
   note(
     name: string,
     hello: Hello,
@@ -51,7 +59,7 @@ export class Roster {
     return { worker, before }
   }
 
-  /** Removes and returns the workers whose last hello is older than the lease. */
+  /** Removes and returns the workers whose last message `hello` is older than the lease. */
   dropSilent(now: number): KnownWorker[] {
     const silent = [...this.#workers.values()].filter(({ heardAt }) => now - heardAt > this.#leaseMs)
     for (const { id } of silent) this.#workers.delete(id)
@@ -66,7 +74,7 @@ export class Roster {
     return [...this.#workers.values()]
   }
 
-  /** Returns the workers that accept jobs. */
+  /** Returns the workers that are ready and that the server has not refused. */
   working(): KnownWorker[] {
     return this.all().filter(({ ready, refusal }) => ready && refusal === null)
   }
@@ -100,8 +108,8 @@ export function canDo({ abilities }: Pool, { language, diarize, translate = fals
 }
 
 /**
- * Returns the name of the pool of a worker: the same for all workers with the same abilities. People can read the
- * name, and it is short enough for a subject.
+ * Returns the name of the pool of a worker. All workers with the same abilities get the same name. The name begins with
+ * the model, so that people can read it, and is short enough for a subject of NATS.
  */
 function poolOf({ model, languages, translates, diarization }: Hello): string {
   const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])

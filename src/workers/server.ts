@@ -1,4 +1,4 @@
-// The server from the view of a worker: requests over NATS, and addresses over HTTP.
+// The server, as a worker uses it: the worker sends requests over NATS, and transfers files over HTTP.
 
 import type { NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
@@ -36,7 +36,10 @@ export class Server {
     return await this.#send(kind, bytesOf(request))
   }
 
-  /** Delivers a result: over NATS, or over HTTP if the result is larger than a message of NATS may be. */
+  /**
+   * Delivers the result of a job to the server. Uses NATS, or HTTP if the result is larger than a message of NATS may
+   * be.
+   */
   async deliver(message: ResultMessage): Promise<ResultAnswer> {
     const bytes = bytesOf(message)
     if (bytes.length <= this.#messageBytesMax()) return await this.#send('result', bytes)
@@ -47,7 +50,10 @@ export class Server {
     return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
   }
 
-  /** Returns the server's models as a mirror of the hub. */
+  /**
+   * Returns the address and the token with which the worker downloads models from the server, as from a mirror of the
+   * hub.
+   */
   async modelHub(): Promise<Hub> {
     const { token } = await this.ask('models', { protocol })
     return { endpoint: this.addressOf('/v1/workers/models'), token }

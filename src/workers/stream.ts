@@ -1,5 +1,5 @@
-// The stream of JetStream, which holds each job until a worker has delivered the result. A job is one message, with
-// its own subject. The message contains only the id of the job.
+// The stream of JetStream, which keeps each job until a worker has delivered the result. A job is one message in the
+// stream, with its own subject. The message contains only the id of the job and the version of the protocol.
 
 import {
   AckPolicy,
@@ -17,7 +17,9 @@ import {
 import { type NatsConnection, nanos } from '@nats-io/transport-node'
 import { bytesOf, consumerOf, type Priority, priorities, protocol, streamOf, subjectsOf } from './messages.ts'
 
-/** The error if the stream exists but has other settings. It may belong to another program. */
+/**
+ * The error that is thrown if the stream exists but has other settings. Such a stream may belong to another program.
+ */
 export class OtherStream extends Error {}
 
 /** Error codes of JetStream. */
@@ -50,8 +52,8 @@ export class JobStream {
   }
 
   /**
-   * Creates the queues of a pool. If the worker of a delivered message sends nothing for the length of the lease,
-   * JetStream delivers the message again.
+   * Creates the queues of a pool. If a worker has taken a message, and then sends nothing about it for the time of the
+   * lease, JetStream delivers the message again.
    */
   async openPool(pool: string): Promise<void> {
     for (const priority of priorities) {
@@ -61,8 +63,8 @@ export class JobStream {
         ack_policy: AckPolicy.Explicit,
         deliver_policy: DeliverPolicy.All,
         ack_wait: nanos(this.#leaseMs),
-        // JetStream must not limit the number of deliveries: it also delivers a message again after it was
-        // unreachable. The database counts the attempts.
+        // JetStream must not limit the number of deliveries, because it also delivers a message again after JetStream
+        // itself was unreachable. The database counts the attempts of a job instead.
         max_deliver: -1,
         max_ack_pending: -1,
       })
@@ -70,8 +72,8 @@ export class JobStream {
   }
 
   /**
-   * Puts a job into the queue of a pool. Returns the sequence number of its message. If the queue already has the
-   * job, this is the number of the existing message.
+   * Puts a job into the queue of a pool. Returns the sequence number of the message. If the queue already has the job,
+   * returns the sequence number of the existing message.
    */
   async put(pool: string, priority: Priority, jobId: string): Promise<number> {
     const subject = subjectsOf(this.#cluster).job(pool, priority, jobId)
@@ -85,7 +87,7 @@ export class JobStream {
     }
   }
 
-  /** Removes a message, because its job has ended or has a message in another queue. */
+  /** Removes a message from the stream, because its job has ended or has a message in another queue. */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {
       if (!(error instanceof JetStreamApiError)) throw error

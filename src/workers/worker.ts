@@ -1,5 +1,5 @@
-// A worker: takes jobs from the stream, transcribes them with its engine, and delivers the results. It has no data
-// folder.
+// A worker takes jobs from the stream, transcribes them with its engine, and delivers the results to the server. A
+// worker has no data folder.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -21,7 +21,7 @@ export type WorkerSettings = NatsSettings & {
   name: string
   /** The address of the server, without a slash at the end. */
   server: string
-  /** The folder for media. It is emptied at the start of the worker, and removed at the end. */
+  /** The folder for the media of jobs. The worker empties this folder at its start, and removes it at its end. */
   folder: string
 }
 
@@ -33,7 +33,7 @@ export class Worker {
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
   readonly #draining = new AbortController()
-  /** Resolves at the server's first answer to a hello. */
+  /** Resolves when the server first answers a message `hello` of this worker. */
   readonly #greeted = Promise.withResolvers<void>()
   readonly #loops: Promise<unknown>
   #pool: string | null = null
@@ -63,7 +63,9 @@ export class Worker {
     this.#logStatus()
   }
 
-  /** Connects to NATS. If NATS cannot be reached, waits and retries until the signal is aborted. */
+  /**
+   * Connects to NATS and starts the worker. If NATS cannot be reached, waits and retries until the signal is aborted.
+   */
   static async open(settings: WorkerSettings, engine: Engine, signal: AbortSignal): Promise<Worker> {
     rmSync(settings.folder, { recursive: true, force: true })
     mkdirSync(settings.folder, { recursive: true, mode: 0o700 })
@@ -83,13 +85,16 @@ export class Worker {
     }
   }
 
-  /** Returns the server's models as a mirror of the hub. First waits until the server has answered a hello. */
+  /**
+   * Returns the address and the token with which this worker downloads models from the server, as from a mirror of the
+   * hub. First waits until the server has answered a message `hello`.
+   */
   async modelHub(): Promise<Hub> {
     await this.#greeted.promise
     return await this.#server.modelHub()
   }
 
-  /** Ends the worker: it takes no further job, finishes the jobs in its hands, and closes the connection. */
+  /** Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. */
   async drain(): Promise<void> {
     this.#draining.abort()
     await this.#loops
@@ -98,8 +103,8 @@ export class Worker {
   }
 
   /**
-   * Ends the worker at once: it drops the jobs in its hands and closes the connection. After the lease, other workers
-   * get these jobs.
+   * Ends the worker at once: it aborts the jobs that it has, and closes the connection to NATS. When the leases of
+   * these jobs end, other workers get the jobs.
    */
   async close(): Promise<void> {
     this.#draining.abort()
@@ -114,14 +119,17 @@ export class Worker {
     return this.#draining.signal.aborted
   }
 
-  /** Sends hellos to the server at intervals: what this worker can do, and which jobs it has. */
+  /**
+   * Sends a message `hello` to the server at intervals. The message lists what this worker can do, and which jobs it
+   * has.
+   */
   async #greet(): Promise<void> {
     while (!this.#isDraining || this.#assignments.size > 0) {
       try {
         this.#welcome(await this.#server.ask('hello', this.#hello()))
       } catch {
-        // The server is unreachable. The present jobs continue. A job that is taken from the stream waits for its
-        // claim.
+        // The server is unreachable. The jobs that the worker already has continue. The worker repeats the claim of any
+        // further job until the server answers.
       }
       await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
     }
@@ -165,8 +173,8 @@ export class Worker {
   }
 
   /**
-   * Takes and does one job after the other. A worker runs one of these loops for each job that its engine can do at
-   * the same time.
+   * A loop that takes and does one job after the other. A worker runs as many of these loops as its engine can do jobs
+   * at the same time.
    */
   async #takeJobs(): Promise<void> {
     while (!this.#isDraining) {
@@ -200,8 +208,8 @@ export class Worker {
   }
 
   /**
-   * Takes the next message from the stream. Returns null after a pause if there is none, or if this worker cannot
-   * take jobs at the moment.
+   * Takes the next message from the queues of this worker's pool. If there is no message, or if this worker cannot take
+   * jobs at the moment, returns null after a pause.
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
@@ -228,7 +236,10 @@ export class Worker {
     }
   }
 
-  /** Pauses for `ms`. Returns early if `drain` is called. */
+  /**
+   * Pauses for `ms` milliseconds. A call of `drain` shortens the pause, which then ends at most `workerBeatMs` after
+   * this call. While the worker drains, each pause is at most `workerBeatMs`.
+   */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})
     if (this.#isDraining) await wait(Math.min(ms, limits.workerBeatMs))
