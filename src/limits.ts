@@ -11,11 +11,14 @@ const GB = 1024 ** 3
 export const limits = {
   // Limits of reading media files.
   mediaRedirectsMax: 5,
-  /** Timeout of an inspection. It is long because a busy engine has a higher CPU priority than an inspection. */
+  /**
+   * Timeout of the inspection of a media file. It is long because a busy engine has a higher CPU priority than an
+   * inspection.
+   */
   mediaInspectMs: 25 * minute,
   /**
-   * Maximum time between two messages of the child process that decodes media. A child process that is silent for
-   * longer is ended.
+   * Maximum time between two messages of a media child process. If the child process is silent for longer, it is
+   * killed.
    */
   mediaStallMs: 2 * minute,
   /** Interval at which the server retries to start the media program if there is no free file descriptor. */
@@ -36,8 +39,8 @@ export const limits = {
    */
   mediaDamagedPacketsMax: 2000,
   /**
-   * Memory that a media child process may allocate after its start. FFmpeg's index of a film of ten hours takes about
-   * 150 MB.
+   * Maximum memory that a media child process may allocate after its start. FFmpeg's index of a film of ten hours takes
+   * about 150 MB.
    */
   mediaMemoryBytes: 640 * MB,
   /**
@@ -136,7 +139,8 @@ export const limits = {
 
   // Limits of outgoing requests: downloads and webhooks.
   /**
-   * Timeout for the DNS look-up, the connection and the TLS handshake together. Each redirect has this timeout anew.
+   * Timeout for the DNS look-up, the connection and the TLS handshake together. The timeout starts again at each
+   * redirect.
    */
   connectTimeoutMs: 15 * second,
   /** Timeout of a DNS look-up with all its attempts. */
@@ -160,7 +164,7 @@ export const limits = {
   answerHeaderBytesMax: 64 * KB,
 
   // Limits of downloads.
-  /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive in `downloadStallMs`. */
+  /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive within `downloadStallMs`. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
   /**
@@ -398,8 +402,8 @@ export const limits = {
   engineNice: 10,
   engineLoadMs: 10 * minute,
   /**
-   * Maximum time between two messages of a busy engine. On a slow machine, one pass of a large model over a batch takes
-   * half a minute.
+   * Maximum time between two messages of a busy engine. If an engine is silent for longer, it is killed. On a slow
+   * machine, one pass of a large model over a batch takes half a minute.
    */
   engineStallMs: 5 * minute,
   /** Interval of the check whether a busy engine process was stopped by a signal, such as SIGSTOP. */
@@ -407,7 +411,7 @@ export const limits = {
   /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,
-  /** First pause after a model failed to load. The pauses grow exponentially. */
+  /** First pause after a model failed to load. Further pauses grow exponentially up to `engineRetryMsMax`. */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
   /**

@@ -10,8 +10,8 @@ export const accessTokenStart = 'sto_'
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
- * Finds the grant of an access token, and stores the time of this use. Returns null if the token is unknown or
- * expired.
+ * Finds the grant of an access token, and stores the current time as the last use of the grant. Returns null if the
+ * token is unknown or expired.
  */
 export function useAccessToken(db: Db, token: string): Access | null {
   const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
@@ -28,8 +28,8 @@ export function useAccessToken(db: Db, token: string): Access | null {
 }
 
 /**
- * Stores the time of the last use of a grant. Does nothing if the database is locked or full, because the request is
- * allowed in any case.
+ * Stores the current time as the last use of a grant. If the database is locked or full, stores nothing and does not
+ * throw, so that the request succeeds in any case.
  */
 function noteUse(db: Db, id: string): void {
   try {

@@ -29,7 +29,7 @@ export function findClient(db: Db, id: string): Client | null {
   return row && { ...row, redirectUris: JSON.parse(row.redirectUris) }
 }
 
-/** Removes the clients that have no grant and were not used for `clientKeptMs`. */
+/** Removes the OAuth clients that have no grant and were not used for `clientKeptMs`. */
 export function purgeClients(db: Db): void {
   db.run(
     `delete from clients where used_at <= $usedBefore
@@ -66,7 +66,7 @@ export function isRedirectUri(text: string): boolean {
 
 /**
  * Returns true if the client registered this redirect address. The port of a loopback address may differ, because a
- * desktop program listens on any free port. All other addresses must be equal.
+ * desktop program listens on any free port. Any other address must be equal to a registered address.
  */
 export function isRegistered({ redirectUris }: Client, redirectUri: string): boolean {
   const wanted = withoutPort(redirectUri)

@@ -13,7 +13,10 @@ export type Key = {
   name: string | null
   prefix: string
   createdAt: number
-  /** The time of the last request with this key, or up to a minute earlier. Null for a key that was never used. */
+  /**
+   * The time of the last request with this API key. The stored time may be up to a minute too early, because it is not
+   * updated at each request. Null for a key that was never used.
+   */
   lastUsedAt: number | null
   revokedAt: number | null
 }

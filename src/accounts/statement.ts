@@ -7,7 +7,7 @@ export type StatementEntry = {
   id: number
   kind: 'deposit' | 'settle'
   units: number
-  /** The balance of the account after this entry. */
+  /** The balance of the account after this deposit or charge, in units of 1/3600 cent. */
   balanceUnits: number
   jobId: string | null
   createdAt: number

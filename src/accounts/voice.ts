@@ -1,5 +1,6 @@
-// The voices that an account has enrolled under names. A voice print is biometric data. It is stored in encrypted
-// form, and the API never returns it. It is deleted with the voice, with the account, or after the retention time.
+// The voices that an account has enrolled under names. A voice print is biometric data. The database stores each voice
+// print in encrypted form, and the API never returns a voice print. A voice print is deleted with its voice, with its
+// account, or after the retention time.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'

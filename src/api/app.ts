@@ -117,7 +117,7 @@ export function openApp(service: Service): AnyElysia {
       return body
     })
 
-    // The changes of the request are flushed to the disk before the response is sent.
+    // All database changes of a request are flushed to the disk before the response is sent.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })

@@ -34,7 +34,7 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
   }
 }
 
-/** Removes the brackets of an IPv6 address. */
+/** Removes the brackets of an IPv6 address: `[::1]` becomes `::1`. */
 function bare(name: string): string {
   return name.replace(/^\[(.*)\]$/, '$1')
 }

@@ -1,6 +1,6 @@
 // Parses the request header Range (RFC 9110, section 14).
 
-/** A part of a file: from the byte `start` to before the byte `end`. */
+/** A part of a file. The byte `start` is its first byte. The byte `end` is the first byte after the part. */
 export type ByteRange = { start: number; end: number }
 
 /**

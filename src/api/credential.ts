@@ -17,7 +17,7 @@ export type Caller = {
    * neither of these.
    */
   keyId: string | null
-  /** The scopes of the request. A key or a session has all scopes. An access token may have only some. */
+  /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */
   scopes: readonly Scope[]
   /** The credential as the access log shows it: the first characters of a key, `session`, or the id of a grant. */
   shownAs: string

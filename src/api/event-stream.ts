@@ -12,14 +12,14 @@ import { listedJob } from './job-json.ts'
 type Options = {
   /** A signal that is aborted when the client disconnects. */
   signal: AbortSignal
-  /** The number of utterances that the client has received from earlier streams. */
+  /** The number of utterances that the client has received from earlier event streams of this job. */
   utterancesSent: number
   /**
-   * Called before each write. Returns false if the caller may no longer read the job, for example because its key was
-   * revoked.
+   * Called before each write. Returns false if the caller may no longer read the job, for example because the caller's
+   * key was revoked.
    */
   isAdmitted: () => boolean
-  /** Called once, at the end of the stream or when the client disconnects. */
+  /** Called once: at the end of the event stream, or when the client disconnects. */
   onEnd: () => void
   aliveEveryMs?: number
 }
@@ -114,8 +114,9 @@ function jobEvent(job: Job): Uint8Array {
 }
 
 /**
- * Encodes the event of an utterance. The id of the event is the number of utterances that the client has after it.
- * When the client reconnects, it sends this id as Last-Event-ID, and the stream continues with the next utterance.
+ * Encodes the event of an utterance. The id of the event is the number of utterances that the client has after this
+ * event. When the client reconnects, it sends this id as Last-Event-ID, and the stream continues with the next
+ * utterance.
  */
 function segmentEvent(utterance: Utterance, index: number): Uint8Array {
   return once(

@@ -24,7 +24,7 @@ export type RequestState = {
   network: string
   /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
   caller: Caller | null
-  /** The Idempotency-Key that this request holds. Null if there is none. */
+  /** The Idempotency-Key that this request has locked. Null if there is none. */
   claim: Claim | null
   rawBody: Uint8Array
   /** The fields of an HTML form in the body. Empty for a request without a form. */

@@ -13,7 +13,7 @@ import { sendFile } from './send-file.ts'
 import type { Service } from './service.ts'
 import * as requests from './shapes/requests.ts'
 
-/** The routes that a player uses: the media file of a job, and the peaks of its waveform. */
+/** The routes that the media player of the web app uses: the media file of a job, and the peaks of its waveform. */
 export const media = (service: Service) => {
   function findJob(accountId: string, id: string): Job {
     const job = findOwnJob(service.db, accountId, id)

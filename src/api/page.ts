@@ -123,7 +123,7 @@ function answer(file: PageFile, request: Request, headers: Record<string, string
   })
 }
 
-/** Returns true if the header Accept-Encoding contains the encoding with a weight above zero. */
+/** Returns true if the header Accept-Encoding contains the encoding `coding` with a weight above zero. */
 function accepts(header: string, coding: string): boolean {
   return header.split(',').some(part => {
     const [name, weight = ''] = part.trim().split(/\s*;\s*/)

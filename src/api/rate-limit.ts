@@ -23,7 +23,9 @@ export type Quota = {
 }
 
 export type RateLimiter = {
-  /** Returns the maximum number of requests per minute. Returns null if rate limits are off. */
+  /**
+   * Returns the maximum number of requests per minute for the rate limit `name`. Returns null if rate limits are off.
+   */
   limitOf(name: RateName): number | null
   /**
    * Counts a request of the caller `who`, if the quota allows it, and returns the state of the quota. Returns null if

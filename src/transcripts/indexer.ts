@@ -39,7 +39,7 @@ export class Indexer {
       })
   }
 
-  /** Waits until the index is complete, or until an error stops the indexer. */
+  /** Waits until the search index is complete, or until an error stops the indexer. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running
   }

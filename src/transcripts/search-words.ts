@@ -4,7 +4,10 @@
 /** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
 
-/** A part of a text: from the position `from` to before the position `to`, in UTF-16 code units. */
+/**
+ * A part of a text. `from` is its first position, and `to` is the position after its last character. Positions are
+ * counted in UTF-16 code units.
+ */
 export type Stretch = { from: number; to: number }
 
 const unspaced =

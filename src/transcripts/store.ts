@@ -52,7 +52,7 @@ export function storeTranscript(
   storeUtterances(db, seq, utterances, { from: stored, to: utterances.length })
 }
 
-/** Stores the utterances from the index `from` to before the index `to`. */
+/** Stores the utterances whose index is at least `from` and less than `to`. */
 export function storeUtterances(
   db: Db,
   seq: number,
@@ -77,7 +77,10 @@ const columns: Record<Version, { head: string; body: string }> = {
   original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
 }
 
-/** Returns a transcript as JSON text. A caller can insert the JSON into a response without parsing it. */
+/**
+ * Returns a transcript as JSON text, or null if the job has no transcript. A caller can insert the JSON into a response
+ * without parsing it.
+ */
 export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
   const { head, body } = columns[version]
   const found = db.find<{ head: string; seq: number }>(

@@ -42,7 +42,7 @@ export class UploadStore {
   readonly #db: Db
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
-  /** The running transfers: a PUT by the id of its upload, and a form by a random id. */
+  /** The running transfers. A PUT is listed under the id of its upload, and a form under a random id. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -128,7 +128,7 @@ export class UploadStore {
     }
   }
 
-  /** Deletes an upload and its file. No job may have used the upload. */
+  /** Deletes an upload and its file. Must not be called for an upload that a job has used. */
   discard(id: string): void {
     purgeUpload(this.#db, id)
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })

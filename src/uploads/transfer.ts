@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 
 export type TransferFacts = {
   accountId: string
-  /** The Content-Length of the request. */
+  /** The Content-Length of the request, in bytes. */
   bytesDeclared: number
   /** True if the disk quota of the account already includes the bytes of this request. */
   isReserved?: boolean

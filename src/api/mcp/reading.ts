@@ -29,7 +29,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
   let reported = -1
   const tell = ({ progress, progressPercent }: Job) => {
-    // MCP requires that each report has a higher number than the previous one.
+    // MCP requires that each progress report has a higher number than the previous report.
     reported = Math.max(progressPercent ?? 0, reported + 0.01)
     report(reported, progress ?? '').catch(() => {})
   }

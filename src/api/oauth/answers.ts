@@ -57,7 +57,7 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
 /** The error codes whose HTTP status is 400 in OAuth, but another status in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Converts an error of a request to an OAuth endpoint to a response in the format of OAuth. */
+/** Returns the response for an error of an OAuth endpoint, in the error format of OAuth. */
 export function oauthAnswer(path: string, { code, message, headers }: ApiError) {
   const status = malformed.includes(code) ? 400 : statusOf(code)
   if (path === '/oauth/authorize') return { status, headers, body: errorPage(message, status) }

@@ -57,8 +57,8 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a token request that is refused: it repeats a parameter, comes from an unknown client, or
- * contains a client secret, although no client has one. Returns null for any other request.
+ * Returns the error for a token or revocation request that is refused: it repeats a parameter, comes from an unknown
+ * client, or contains a client secret, although no client has one. Returns null for any other request.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

@@ -11,7 +11,7 @@ type Facts = {
   reason: string | null
   /** The field of the form that caused the error. Null if no field did. */
   param: string | null
-  /** True if OpenAI's clients must not repeat the request by themselves. */
+  /** True if OpenAI's clients must not send the request again automatically. */
   isFinal: boolean
 }
 

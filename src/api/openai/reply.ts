@@ -81,7 +81,7 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
   })
 }
 
-/** Returns true if the promise resolves within `withinMs`. */
+/** Returns true if the promise resolves within `withinMs`, and false otherwise. */
 async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean> {
   const late = Promise.withResolvers<boolean>()
   const timer = setTimeout(() => late.resolve(false), withinMs)
