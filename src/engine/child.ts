@@ -1,7 +1,7 @@
 // The engine process. It loads one model on one device and runs one job at a time. It opens no network
 // connection and no database. It receives orders and sends reports as IPC messages.
 
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
@@ -24,7 +24,8 @@ import { type LoadedModels, type TranscribeListener, transcribe } from './transc
 type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function engine(): Promise<void> {
-  setPriority(limits.engineNice)
+  // A process may not raise its own priority, for example if the server was started by `nice -n 15`.
+  setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to the whole process group, but only the supervisor decides
   // when its workers end.
