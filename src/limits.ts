@@ -406,7 +406,10 @@ export const limits = {
    * machine, one pass of a large model over a batch takes half a minute.
    */
   engineStallMs: 5 * minute,
-  /** Interval of the check whether a busy engine process was stopped by a signal, such as SIGSTOP. */
+  /**
+   * Interval of the check whether a busy engine process was stopped by a signal, such as SIGSTOP. A stopped process is
+   * killed.
+   */
   engineLookMs: 5 * second,
   /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,
@@ -420,7 +423,7 @@ export const limits = {
   engineReportEveryMs: second / 4,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
-  /** Maximum memory for the caches of the decoder, for all rows of a batch together. */
+  /** Maximum memory for the caches of the decoder, for all rows of a batch together: on a CPU, and on a GPU. */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Limits of enrolled voices.

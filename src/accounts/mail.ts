@@ -111,7 +111,7 @@ function openMailFolder(folder: string, from: string): Mailer {
   }
 }
 
-/** Removes the mails to an email address from the data folder. */
+/** Removes the files of all mails to an email address from the data folder. */
 export function removeMailTo(dataDir: string, email: string): void {
   for (const path of listMail(dataDir)) {
     const isToAddress = readFileSync(path, 'utf8').split('\r\n').includes(`To: ${email}`)

@@ -1,5 +1,5 @@
-// The files of the bundled web app. In the source code, the value is null. The build (scripts/build.ts) replaces this
-// module by one that contains the bundle.
+// The files of the bundled web app. They are null when the program runs from its source code. The build
+// (scripts/build.ts) replaces this module by one that contains the bundle.
 
 import type { PageFile } from './page-bundle.ts'
 

@@ -19,7 +19,7 @@ export function sessionCookie(service: Service, request: Request, token: string)
   return setCookie(service, request, { token, seconds: limits.sessionTtlMs / 1000 })
 }
 
-/** Returns a Set-Cookie header that removes the cookie. */
+/** Returns a Set-Cookie header that makes the browser remove the session cookie. */
 export function removedCookie(service: Service, request: Request): string {
   return setCookie(service, request, { token: '', seconds: 0 })
 }
@@ -36,7 +36,7 @@ function setCookie(
 
 /**
  * Returns the name of the session cookie. A browser accepts a cookie whose name begins with __Host- only from an https
- * address. It sends such a cookie only to the same host.
+ * address, and sends the cookie only to the same host.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

@@ -178,7 +178,10 @@ type Awaited = {
   query: { wait?: number }
 }
 
-/** Returns a job of the caller as soon as the job has ended, or after `seconds` if the job is still unfinished. */
+/**
+ * Returns a job of the caller as soon as the job has ended. If the job is still unfinished after `seconds` seconds,
+ * returns the unfinished job.
+ */
 async function findAwaited(
   service: Service,
   { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,

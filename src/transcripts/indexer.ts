@@ -62,8 +62,9 @@ export class Indexer {
   }
 
   /**
-   * Removes the words of deleted transcripts from the search index. Does nothing if the last purge was too short a time
-   * ago. In this case, a sweep calls `wake` later, and the purge is tried again.
+   * Removes the words of deleted transcripts from the search index. Does nothing until `purgePauseRatio` times the
+   * duration of the last purge has passed since that purge. In this case, a sweep calls `wake` later, and the purge is
+   * tried again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()

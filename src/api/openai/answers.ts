@@ -167,7 +167,10 @@ function logOf(confidence: number | null): number {
   return Math.log(Math.max(probabilityMin, confidence ?? 1))
 }
 
-/** Returns the compression ratio of the text by zlib. A text with repetitions has a high ratio. */
+/**
+ * Returns how much zlib compresses the text: the size of the text divided by its compressed size. A text with
+ * repetitions has a high ratio.
+ */
 function compressionOf(text: string): number {
   const bytes = new TextEncoder().encode(text)
   // OpenAI measures a zlib stream, which is 6 bytes longer than the output of deflateSync.
