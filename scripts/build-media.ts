@@ -42,8 +42,8 @@ const { values } = parseArgs({
 })
 const work = resolve(values.work)
 /**
- * The source files of each program. `checks` runs parts of the media program for the tests; the steno binary does not
- * contain `checks`.
+ * The names of the C source files of each program. The program `checks` runs parts of the media program for the tests.
+ * The built program of steno does not contain `checks`.
  */
 const programs = {
   'steno-media':
@@ -132,7 +132,7 @@ function makeTools(target: Target): string {
   return folder
 }
 
-/** Compiles and links one program of this project. Returns the path of the program. */
+/** Compiles and links one of `programs` for a target. Returns the path of the compiled program. */
 function link(target: Target, libraries: string, program: Program): string {
   const outfile = join(work, `${target}-${program}`)
   const archives = ['avformat', 'avcodec', 'swresample', 'avutil'].map(name =>
@@ -150,7 +150,7 @@ function link(target: Target, libraries: string, program: Program): string {
   return outfile
 }
 
-/** Installs the compiler into the work folder. Returns the path of the compiler. */
+/** Installs Zig's compiler into the folder `work` if it is not there yet. Returns the path of the compiler. */
 async function findCompiler(): Promise<string> {
   const folder = join(work, `zig-${zig.version}`)
   const program = join(folder, 'ziglang/zig')

@@ -24,7 +24,10 @@ const { values, positionals } = parseArgs({
 const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
-/** The compression level of Zstandard. Level 19 would take eight times as long, and save only 1.5 of 15 MB. */
+/**
+ * The level at which Zstandard compresses the embedded files. Level 19 would take eight times as long, and would save
+ * only 1.5 of 15 MB.
+ */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
 for (const name of cppNames)

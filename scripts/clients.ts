@@ -57,7 +57,7 @@ function openapiGenerator(jar: string, document: string, call: string[]): void {
   run('openapi-generator', [process.execPath, join(output, 'whole-job.ts'), ...call])
 }
 
-/** Runs a command, and shows its output only if the command fails. */
+/** Runs a command of a tool. If the command fails, throws an error that contains the output of the command. */
 function run(tool: string, command: string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder, stderr: 'pipe' })
   const told = `${stdout}${stderr}`.trim()

@@ -19,7 +19,7 @@ const program = ts.createProgram(
   options,
 )
 const checker = program.getTypeChecker()
-/** The files of `sources`, with syntax trees that also have types. */
+/** The files of `sources`, with syntax trees in which types can be looked up. */
 const files = sources.map(file => ({
   ...file,
   tree: program.getSourceFile(join(root, file.path)) ?? file.tree,

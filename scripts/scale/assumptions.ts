@@ -13,7 +13,7 @@ export const load = {
    * covers only one server.
    */
   servers: 8,
-  /** The median and the mean of the length of a recording, in seconds. Its distribution is log-normal. */
+  /** The median and the mean length of a recording, in seconds. The lengths have a log-normal distribution. */
   medianSeconds: 12 * 60,
   meanSeconds: 30 * 60,
   longestSeconds: 10 * hour,

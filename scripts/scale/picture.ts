@@ -1,5 +1,5 @@
-// Draws the simulated year as an SVG picture: the number of GPUs in the busiest week, and the waiting times of each
-// day.
+// Draws the simulated year as an SVG picture. One panel shows the number of GPUs in the busiest week, and the other
+// panel shows the waiting times of each day.
 
 import { hour, load, week } from './assumptions.ts'
 import type { Result } from './simulate.ts'

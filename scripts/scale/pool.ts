@@ -1,4 +1,5 @@
-// The GPUs of one server: how they are ordered, started, withdrawn and stopped, and what they cost.
+// The pool of GPUs of one simulated server. GPUs are ordered, started, withdrawn and stopped here, and their cost is
+// summed.
 
 import type { Random } from '../../test/support/random.ts'
 import { exponential } from './arrivals.ts'
@@ -28,7 +29,7 @@ export type Pool = {
   vanished: number
   /** True during an outage, in which no spot GPU can be ordered. */
   isOutage: boolean
-  /** The moving average of the load, in seconds of audio per second. */
+  /** The moving average of the load: seconds of audio that arrive per second. */
   load: number
   surplusSince: number | null
 }

@@ -41,7 +41,9 @@ type World = Result & {
   /** Jobs that wait again, because their GPU was withdrawn. These jobs are started before the jobs in `waiting`. */
   again: Job[]
   waiting: Job[]
-  /** The index of the first job in `waiting` that is still in the queue. */
+  /**
+   * The index of the first job in `waiting` that is still in the queue. All jobs before this index have left the queue.
+   */
   head: number
   queuedSeconds: number
   minute: { jobs: number; audioSeconds: number }

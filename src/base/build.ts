@@ -1,9 +1,9 @@
-// The version of the program.
+// The version and the commit of the program.
 
 import steno from '../../package.json'
 
 /**
- * The commit from which the program was built. `scripts/build.ts` defines this constant. In a checkout it is
+ * The commit from which the program was built. `scripts/build.ts` defines this constant. In a checkout, the constant is
  * undefined.
  */
 declare const STENO_COMMIT: string | undefined

@@ -32,7 +32,10 @@ export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
 
-/** Returns the user's cache folder, for files that can be unpacked or downloaded again. */
+/**
+ * Returns the folder for the cache of steno. The files there may be deleted, because steno can unpack or download them
+ * again.
+ */
 export function cacheDir(): string {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
   if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
@@ -40,8 +43,8 @@ export function cacheDir(): string {
 }
 
 /**
- * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. The
- * child process inherits no other variables and no working folder.
+ * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. They are
+ * necessary because the child process inherits no other variables, and no working folder.
  */
 export function nativeEnvironment(): Record<string, string> {
   unpackCarried()
@@ -80,7 +83,7 @@ export async function unpackFiles(): Promise<void> {
   if (carried !== null) unpack(nativeHome(), carried)
 }
 
-/** Returns the folder that holds the unpacked native files and the downloaded CUDA provider. */
+/** Returns the folder that contains the unpacked carried files and the downloaded CUDA provider. */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(cacheDir(), 'native')
 }

@@ -5,8 +5,8 @@ import { Database } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'
 
 /**
- * Takes the lock and returns the function that releases it. Returns null if another process already holds
- * the lock.
+ * Takes the lock on the file at `path`, and returns the function that releases this lock. Returns null if another
+ * process already holds the lock.
  */
 export function lockFile(path: string): (() => void) | null {
   const file = new Database(touchPrivate(path))

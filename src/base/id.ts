@@ -1,4 +1,4 @@
-// Random ids and tokens.
+// Creates random ids and tokens.
 
 import { randomBytes } from 'node:crypto'
 

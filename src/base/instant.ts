@@ -1,4 +1,4 @@
-// Parses points in time that callers send.
+// Parses dates and times that callers send in requests.
 
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 

@@ -1,4 +1,4 @@
-// System calls for which Bun has no function.
+// Makes those system calls of the operating system for which Bun has no function.
 
 import { dlopen, ptr } from 'bun:ffi'
 
@@ -44,7 +44,7 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
 const timexBytes = 208
 const unsynchronised = 5
 
-/** Returns false if no time service (NTP) keeps the clock of the kernel in step. */
+/** Returns false if the clock of the kernel is not synchronised by a time service (NTP). */
 export function isClockSynchronised(): boolean {
   return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
 }

@@ -1,5 +1,5 @@
-// The log on stderr. Each line has a time, a name and fields. No line contains a key, a signed address or a
-// transcript.
+// Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a key, a signed
+// address or a transcript.
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = (typeof levels)[number]
@@ -12,7 +12,7 @@ export const levels = ['info', 'warn', 'error'] as const
 
 /**
  * Sets the format of the log, and the lowest level that is written. Without a call of this function, nothing is logged.
- * Only the server calls it, so other commands print nothing but their own output.
+ * Only the commands `serve` and `worker` call it, so all other commands print nothing but their own output.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen
@@ -26,8 +26,8 @@ export const log = {
 }
 
 /**
- * Returns the log fields of an unexpected error: its message and its stack. No response to a caller contains these
- * fields.
+ * Returns the log fields for an unexpected error: the message and the stack of the error. They may be written only to
+ * the log: a response to a caller must not contain them.
  */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }

@@ -1,4 +1,4 @@
-// Ends a child process together with its parent.
+// Ends this child process when its parent process ends.
 
 import { systemCall } from './libc.ts'
 

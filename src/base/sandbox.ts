@@ -9,7 +9,9 @@ import { canDenyCalls, denyCalls } from './seccomp.ts'
 
 const setDumpable = 4
 const setNoNewPrivileges = 38
-/** The capability CAP_DAC_OVERRIDE, by which root reads and writes the files of every user. */
+/**
+ * The capability CAP_DAC_OVERRIDE as a bit mask. With this capability, root reads and writes the files of every user.
+ */
 const anyFile = 0b10
 
 /**

@@ -1,4 +1,4 @@
-// Builds the command that starts this program again, as a child process.
+// Builds the command line that starts another process of this program, as a child process.
 
 import { fileURLToPath } from 'node:url'
 import { isCompiled } from './carried.ts'

@@ -1,4 +1,4 @@
-// Tells systemd when the service is ready, alive or stopping. Sends nothing if systemd did not start the service.
+// Informs systemd when the service is ready, alive or stopping. Sends nothing if systemd did not start the service.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'
@@ -43,7 +43,7 @@ function send(path: string, state: string): void {
     const address = addressOf(path)
     if (systemCall('connect', socket, ptr(address), address.length) === 0) writeSync(socket, state)
   } catch {
-    // The queue of the receiver is full, so the message is lost.
+    // The queue of systemd's socket is full, so this message is lost.
   } finally {
     closeSync(socket)
   }

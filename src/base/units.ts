@@ -19,13 +19,13 @@ export function parseSize(text: string): number | null {
     : null
 }
 
-/** Formats 5368709120 as `5 GB`. */
+/** Formats a size in bytes, for example 5368709120 as `5 GB`. */
 export function formatSize(bytes: number): string {
   const [unit, size] = Object.entries(sizeUnits).findLast(([, size]) => bytes >= size) ?? ['B', 1]
   return `${Number((bytes / size).toFixed(1))} ${unit}`
 }
 
-/** Formats 36_000_000 as `10 hours`, and 11_700 as `11.7 seconds`. */
+/** Formats a duration in milliseconds, for example 36_000_000 as `10 hours`, and 11_700 as `11.7 seconds`. */
 export function formatDuration(durationMs: number): string {
   const [amount, unit] =
     durationMs >= durationUnits.h

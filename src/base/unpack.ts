@@ -42,6 +42,7 @@ function write(folder: string, files: Record<string, string>): void {
     const bytes = readFileSync(inside)
     writeFileSync(path, inside.endsWith('.zst') ? Bun.zstdDecompressSync(bytes) : bytes, { mode: 0o700 })
   }
-  // If another process wrote the folder first, place() does nothing. The files of both processes are the same.
+  // If another process has written the folder first, place() does nothing, because the files of both processes are the
+  // same.
   draft.place()
 }

@@ -31,7 +31,7 @@ export const backup = command({
   },
 })
 
-/** Creates a file, and calls `fill` to write it. Only the owner may read the file, even while it is being written. */
+/** Creates a file, and calls `fill` to write it. Only the owner may read the file, even while `fill` is writing it. */
 function writePrivate(path: string, fill: (path: string) => void): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, '', { mode: 0o600 })

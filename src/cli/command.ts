@@ -15,7 +15,7 @@ export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
  * The description of a command. The help of the command, the completion of shells and the manual page are made from it.
  */
 export type Description = {
-  /** The line that shows the arguments, such as `steno keys create EMAIL [--name N]`. */
+  /** The usage line: the name and the arguments of the command, such as `steno keys create EMAIL [--name N]`. */
   usage: string
   summary: string
   options: ParseArgsOptionsConfig
@@ -41,7 +41,7 @@ export type Command = Description & {
 /** The error for wrong arguments of a command. After this error, the program exits with code 2. */
 export class UsageError extends Error {}
 
-/** The error of a command that has already printed why it failed. */
+/** The error of a command that has already printed the reason of its failure. No further message is printed. */
 export class Reported extends Error {}
 
 /** The error of a command that was interrupted with Ctrl-C. */
@@ -104,7 +104,7 @@ export function print(
   say(...(json ? [JSON.stringify(record)] : [lines()].flat()))
 }
 
-/** Prints lines to stdout. */
+/** Prints each of `lines` to stdout, with a line break. */
 export function say(...lines: string[]): void {
   terminal.out(lines.map(line => `${line}\n`).join(''))
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export type BuildTarget = 'linux-x64' | 'linux-arm64'
 
 const machines = { 'linux-x64': 'x86_64', 'linux-arm64': 'aarch64' }
-/** The number of a processor in the ELF header of a program or library. */
+/** The number of each processor type in the ELF header of a program or library. */
 const machineNumbers = { x86_64: 62, aarch64: 183 } as Record<string, number>
 
 export function isTarget(name: string): name is BuildTarget {

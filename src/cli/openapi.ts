@@ -46,7 +46,10 @@ function unopened(config: Config): Service {
   }
 }
 
-/** Returns a placeholder for a part of the service. Reading a field of the placeholder throws an error. */
+/**
+ * Returns a placeholder for a part of the service that is not opened, such as the database. Reading a field of the
+ * placeholder throws an error.
+ */
 function unopenedPart<Part extends object>(): Part {
   return new Proxy({} as Part, { get: absent })
 }

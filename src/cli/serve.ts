@@ -50,8 +50,8 @@ export const serve = command({
 })
 
 /**
- * Creates an account at the first start of the server, and returns its API key. Returns null if the database already
- * has an account.
+ * Creates an account at the first start of the server, and returns the API key of this account. Returns null if the
+ * database already has an account.
  */
 function createFirstAccount({ service: { db, secrets } }: Running): string | null {
   return db.tx(() => {
@@ -80,8 +80,8 @@ function ownCommand(): string {
 }
 
 /**
- * Returns the flag --data-dir for the commands of steno that the server suggests to its operator. Returns an empty
- * text if these commands find the same folder without the flag.
+ * Returns the flag --data-dir for the commands of steno that the server suggests to its operator. Returns an empty text
+ * if these commands find the same data folder without the flag.
  */
 function folderFlag(dataDir: string): string {
   const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)

@@ -1,5 +1,5 @@
-// Reads the settings of a command from the environment, and finds the folder for its files: the data folder of a
-// service, or else the user's cache folder.
+// Reads the settings of a command from the environment. Finds the folder in which the command keeps its files: the data
+// folder of a service, or else the user's cache folder.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,9 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 /** The option `--data-dir`, which every command with a data folder has. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
-/** The values of a command's options, by their names. Options that are not settings are ignored. */
+/**
+ * The values of a command's options, by the names of the options. Only options that are settings are read from here.
+ */
 export type Flags = Record<string, unknown>
 type Environment = Record<string, string | undefined>
 
@@ -100,7 +102,8 @@ function installedSettings(): Environment {
 }
 
 /**
- * Returns a hint if a service is installed but this user may not read its settings. Otherwise returns an empty text.
+ * Returns a hint for the error message if a service is installed but this user may not read its settings. Otherwise
+ * returns an empty text.
  */
 function unreadable(): string {
   try {

@@ -69,8 +69,8 @@ async function signatureProblem(from: string, copy: string, unsigned: boolean): 
 }
 
 /**
- * Runs `program` and returns the version and the commit that it prints. Returns null if the file is not a
- * steno program.
+ * Runs the file `program`, and returns the version and the commit that it prints. Returns null if the file is not a
+ * program of steno for this machine.
  */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
@@ -83,7 +83,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // The file cannot be executed, or it does not print the output of `steno version`.
+    // Either the file cannot be executed, or its output is not the output of `steno version --json`.
     return null
   }
 }

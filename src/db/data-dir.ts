@@ -7,7 +7,10 @@ import { reasonOf } from '../base/reason.ts'
 import { isDraft } from '../base/whole-file.ts'
 import { databasePath } from './db.ts'
 
-/** Matches the names that a data folder may contain. `lost+found` is a folder in the root of many file systems. */
+/**
+ * Matches the names of files and folders that a data folder may contain. `lost+found` is a folder in the root of many
+ * file systems.
+ */
 const ownNames =
   /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
 

@@ -67,12 +67,12 @@ export type Db = {
    */
   checkpoint(): void
   /**
-   * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A
-   * caller that writes much awaits this function after every few transactions. Without these calls, SQLite moves and
-   * flushes 4 MB at once, which blocks the event loop for 20 to 40 ms.
+   * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A caller
+   * that writes much data calls this function after every few transactions, and awaits the result. Without these calls,
+   * SQLite would move and flush 4 MB at once, which blocks the event loop for 20 to 40 ms.
    */
   drainLog(): Promise<void>
-  /** Writes a consistent copy of the database to `path`. There must be no file at `path`, or an empty one. */
+  /** Writes a consistent copy of the database to `path`. Any file that exists at `path` must be empty. */
   copyTo(path: string): void
   /**
    * Resolves when all transactions that were committed before this call are flushed to the disk. A power cut can then
@@ -82,7 +82,10 @@ export type Db = {
   close(): void
 }
 
-/** The application id `sten` in the header of the SQLite file. It marks the file as a database of steno. */
+/**
+ * The application id in the header of the SQLite file: the bytes of the text `sten`. It marks the file as a database of
+ * steno.
+ */
 const applicationId = 0x7374656e
 
 export function databasePath(dataDir: string): string {
@@ -90,8 +93,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Returns the reason of a temporary database error: `busy` if another process holds the write lock, `full` if the
- * disk is full. Returns null for any other error.
+ * Returns the reason of a temporary database error: `busy` if another process holds the write lock, and `full` if the
+ * disk is full or reports an error. Returns null for any other error.
  */
 export function refusalOf(error: unknown): 'busy' | 'full' | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''

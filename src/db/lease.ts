@@ -126,7 +126,7 @@ async function findGeneration(folder: string): Promise<number> {
   return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
 }
 
-/** Parses the content of a lease file. A file that is not completely written names no holder. */
+/** Parses the content of a lease file. If the file is not completely written, the result names no holder. */
 function contentOf(text: string): Content {
   return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
 }

@@ -114,7 +114,7 @@ function requireMark(folder: string): void {
   if (!existsSync(mark)) throw new Error(`${mark} is missing: mount the shared folder; create the file once`)
 }
 
-/** Returns the id of the data folder. The first call creates the id. */
+/** Returns the id of the data folder, under which this server holds the lease. The first call creates the id. */
 function holderOf(dataDir: string): string {
   const path = join(dataDir, 'standby.id')
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })
@@ -175,7 +175,10 @@ function setAside(dataDir: string, generation: number): void {
       renameSync(path + suffix, join(dataDir, `replaced-${generation}.db${suffix}`))
 }
 
-/** Returns a function that copies the database in a child process, because copying a large database takes seconds. */
+/**
+ * Returns a function that copies the database into the shared folder. The copy is made in a child process, because
+ * copying a large database takes seconds.
+ */
 function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')
   let count = 0

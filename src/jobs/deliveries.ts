@@ -26,7 +26,10 @@ export type Delivery = {
    * The time after the last attempt, at which the event was delivered or given up. Null if a further attempt follows.
    */
   settledAt: number | null
-  /** The time of the next attempt. Null if no further attempt follows, or if the next one is due immediately. */
+  /**
+   * The time of the next delivery attempt. Null if no further attempt follows, or if the next attempt is due
+   * immediately.
+   */
   nextAt: number | null
 }
 

@@ -9,7 +9,7 @@ import { findUtterance } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { findOwnJob, type Job } from './job.ts'
 
-/** The body of PATCH /v1/transcribe/{id}. */
+/** The body of the request PATCH /v1/transcribe/{id}. */
 type EditRequest = Static<typeof editRequest>
 
 export type EditedJob = { job: Job; edits: number; utterances: ({ index: number } & Utterance)[] }
@@ -48,7 +48,10 @@ export function editJob(
   })
 }
 
-/** Throws an ApiError if the request breaks a rule that a JSON schema cannot express. */
+/**
+ * Checks the rules for an edit request that a JSON schema cannot express. Throws an ApiError if the request breaks a
+ * rule.
+ */
 function checkRequest({ utterances = [], speakers = {} }: EditRequest): void {
   if (utterances.length === 0 && Object.keys(speakers).length === 0)
     throw invalid('Give utterances or speakers.')

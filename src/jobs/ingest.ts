@@ -45,7 +45,9 @@ export function openIngest({
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
 
-  /** Downloads the source of a job. Returns false if the job ended before the download could start. */
+  /**
+   * Downloads the media of a job from `url` to `path`. Returns false if the job ended before the download could start.
+   */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
     live.changed(job.id)
@@ -101,7 +103,7 @@ export function restAfter(tookMs: number): number {
   return Math.min(max, Math.max(min, tookMs))
 }
 
-/** Waits for a time, but does not keep the process running. */
+/** Waits for `ms` milliseconds. The timer does not keep the process running: the process may end before the timer. */
 function pauseFor(ms: number): Promise<void> {
   return setTimeout(ms, undefined, { ref: false })
 }

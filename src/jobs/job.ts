@@ -16,19 +16,22 @@ import { recordEvent } from './events.ts'
 import { defaultProgress } from './progress.ts'
 import { before, isTerminal, type JobState } from './states.ts'
 
-/** Texts that a caller stores with a job, in order to find the job again. */
+/** Texts by their names, which a caller stores with a job in order to find the job again. */
 export type Metadata = Record<string, string>
 
 export type Job = Required<TranscribeChoices> & {
   seq: number
   id: string
   accountId: string
-  /** The key that signs the webhooks of the job. Null if the job has no webhook. */
+  /**
+   * The id of the API key whose secret signs the webhooks of the job. Null if there was no such key when the job was
+   * created.
+   */
   keyId: string | null
   state: JobState
   sourceUrl: string | null
   uploadId: string | null
-  /** The name of the uploaded file. Null for a job whose source is an address. */
+  /** The name of the uploaded media file. Null if the source of the job is an address. */
   filename: string | null
   metadata: Metadata
   /** True if the engine transcribes each channel of the recording separately. */
@@ -54,13 +57,13 @@ export type Job = Required<TranscribeChoices> & {
   startedAt: number | null
   completedAt: number | null
   /**
-   * The number of the last claim of the job. Each start of the job on an engine is a claim. The result of an earlier
-   * claim is refused.
+   * The number of the last claim of the job. The change to the state `processing` is the first claim, and each claim by
+   * a worker on another machine is a further claim. The result of an earlier claim is refused.
    */
   fence: number
-  /** The number of claims by workers on other machines. */
+  /** The number of times that workers on other machines claimed the job. */
   attempts: number
-  /** The worker on another machine that made the last claim. Null if the server's own engine runs the job. */
+  /** The worker on another machine that made the last claim of the job. Null if no such worker has claimed the job. */
   worker: string | null
   editedAt: number | null
   deletedAt: number | null

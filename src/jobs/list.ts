@@ -1,4 +1,4 @@
-// Lists jobs: one page for a caller, or the jobs that a sweep or a restart must handle.
+// Lists jobs: one page of jobs for a caller, or the jobs that a sweep or a restart of the server must handle.
 
 import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -70,7 +70,7 @@ export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; t
   })
 }
 
-/** Lists jobs that ended at `endedBefore` or earlier, but no deleted jobs. A call returns a limited number of them. */
+/** Lists jobs that ended at `endedBefore` or earlier, but no deleted jobs. A call returns a limited number of jobs. */
 export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,

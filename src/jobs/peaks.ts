@@ -3,7 +3,7 @@
 
 import type { Db } from '../db/db.ts'
 
-/** Stores the peaks of a job. The transcript of the job must already be in the database. */
+/** Stores the peaks of a job's recording. The transcript of the job must already be in the database. */
 export function storePeaks(db: Db, jobId: string, peaks: Uint8Array): void {
   db.run('insert into peaks (job_id, body) values ($jobId, $peaks)', { jobId, peaks })
 }

@@ -1,5 +1,5 @@
-// Runs the steps of each job until the job ends. The state of a job is in the database. A running step exists only in
-// memory.
+// Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step exists
+// only in memory, and is lost at a restart of the server.
 
 import { LedgerError } from '../accounts/ledger.ts'
 import { centsOf } from '../accounts/price.ts'
@@ -254,7 +254,7 @@ export class Runner {
   }
 }
 
-/** The error codes of failures that only the operator can correct. */
+/** The error codes of failures that are not the fault of the account. Only the operator can correct their causes. */
 const ownFaults = new Set<JobErrorCode>([
   'PROCESSING_ERROR',
   'CREATED_TIMEOUT',

@@ -22,7 +22,7 @@ export type Match = Stretch & { start: number; end: number }
 /** An utterance that contains all phrases of a search query. */
 export type Hit = {
   jobId: string
-  /** The name of the uploaded file. Null for a job whose source is an address. */
+  /** The name of the uploaded media file. Null if the source of the job is an address. */
   filename: string | null
   sourceUrl: string | null
   createdAt: number
@@ -48,7 +48,10 @@ type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & { ro
 /** The input of the functions `newest` and `best`. */
 type Query = { accountId: string; phrases: readonly Phrase[]; limit: number; after: SearchPlace | null }
 
-/** Returns one page of the utterances that contain all phrases of `query`. */
+/**
+ * Returns one page of the account's utterances that contain all phrases of `query`. Returns no hits if `query` has no
+ * words, or more than `searchWordsMax` words.
+ */
 export function searchUtterances(
   db: Db,
   accountId: string,
@@ -139,8 +142,8 @@ function best(db: Db, query: Query): Page {
       rowId,
     }),
   )
-  // Utterances that are added later have higher row ids. `fixedTop` excludes them from the next pages, so that all
-  // pages rank the same utterances.
+  // Utterances that are added later have higher row ids. The next pages contain only row ids below `fixedTop`, so that
+  // all pages rank the same utterances.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const isLast = skip + limit >= ranked.length
   return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }

@@ -34,7 +34,7 @@ export type Work = {
  */
 export type End = () => Job | null
 
-/** Gets and inspects the media of a job. The returned function queues the job. */
+/** Gets and inspects the media of a job. The returned function puts the job into the queue for the recognition. */
 export async function prepare({ job, signal, db, config, live, ingest }: Work): Promise<End> {
   const inspection = await ingest(job, signal)
   signal.throwIfAborted()

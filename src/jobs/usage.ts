@@ -10,13 +10,13 @@ export type HourOfJobs = {
   failed: number
   audioMs: number
   /**
-   * The longest time, in milliseconds, from the acceptance of a job to the start of its recognition, or to its end if
-   * it was never recognised.
+   * The longest waiting time of the jobs in this hour, in milliseconds. The waiting time of a job is from its creation
+   * to the start of its recognition, or to its end if its recognition never started.
    */
   waitMs: number
 }
 
-/** The SQL condition for a failed job. A cancelled job also has the state `failed`, but is excluded here. */
+/** The SQL condition for a failed job. A cancelled job also has the state `failed`, but this condition excludes it. */
 const hasFailed = "(state = 'failed' and error_code != 'CANCELLED')"
 
 export type UseOfAccount = {

@@ -38,7 +38,7 @@ type Parts = {
   secrets: Secrets
   deliver: Deliver
   monotonic: Clock
-  /** The maximum number of retries of an event. */
+  /** The maximum number of retries for the delivery of an event. */
   retries: number
   onOutcome: (outcome: string) => void
 }
@@ -125,7 +125,7 @@ export class WebhookSender {
 
   /**
    * Sends the due events of a job, one after the other. After each delivery, reads the due events again, because
-   * another event may have been recorded meanwhile.
+   * another event may have been recorded during the delivery.
    */
   async #sendAll(jobId: string): Promise<void> {
     const { db } = this.#parts

@@ -32,7 +32,7 @@ export class Assignment {
   readonly jobId: string
   /** Resolves at the end of the assignment, with the measured outcome. Never rejects. */
   readonly done: Promise<Outcome>
-  /** The fence of the claim, or 0 before the job is claimed. */
+  /** The fence of this worker's claim of the job. It is 0 until the server has accepted the claim. */
   fence = 0
   readonly #parts: Parts
   readonly #claim: Claim
@@ -194,7 +194,7 @@ export class Assignment {
   }
 }
 
-/** Calls a function repeatedly, with a pause after each call, until it is stopped. */
+/** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
 class Beats {
   readonly #stop = new AbortController()
   readonly #done: Promise<void>

@@ -147,7 +147,10 @@ export class Fleet implements Engine {
     } else if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
   }
 
-  /** Accepts a result that a worker sent by HTTP. Resolves when the result is stored in the database. */
+  /**
+   * Accepts the result of a job that a worker sent by HTTP. If the worker holds the job, resolves when the result is
+   * stored in the database.
+   */
   async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
     const message = readRequest('result', bytes)
     return message ? await this.#handOvers.result(message) : { kind: 'refused' }
@@ -165,7 +168,7 @@ export class Fleet implements Engine {
     )
   }
 
-  /** Returns true if this token of a worker allows downloading models. */
+  /** Returns true if a worker may download models with this token. */
   allowsModels(token: string): boolean {
     return isModelToken(this.#parts.secrets, token, this.#parts.wall())
   }

@@ -27,7 +27,10 @@ export class HandOver {
   heardAt: number
   /** The number of utterances of this job that the holder has sent. */
   heard = 0
-  /** The failure of the last attempt, if another worker may still succeed. Otherwise null. */
+  /**
+   * The failure of the last attempt, if the machine of the worker caused it, so that another worker may still succeed.
+   * Otherwise null.
+   */
   failure: Error | null = null
   readonly #options: TranscribeOptions
   readonly #settle: (transcript: Transcript) => void

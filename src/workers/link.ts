@@ -1,5 +1,5 @@
-// The server's connection to NATS. Opens the stream, receives the requests of workers, and sends the answers. NATS
-// may be unreachable at the start and at any later time.
+// The server's connection to NATS. Opens the stream of JetStream, receives the requests of workers, and sends the
+// answers. NATS may be unreachable at the start and at any later time.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'

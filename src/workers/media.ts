@@ -10,8 +10,8 @@ import type { Addresses, Held } from './messages.ts'
 import type { Server } from './server.ts'
 
 /**
- * Fetches the media into a file in `folder`, and returns the path of the file. If the signal is aborted, rejects with
- * its reason.
+ * Fetches the media of a job into a file in `folder`, and returns the path of this file. If the signal is aborted,
+ * rejects with the reason of the signal.
  */
 export async function fetchMedia(
   server: Server,

@@ -13,15 +13,18 @@ import { result, utterance } from '../transcripts/transcript.ts'
 export const protocol = 1
 
 /**
- * The two queues of each pool. `again` is for jobs that were already started once. Workers take the jobs of `again`
- * first.
+ * The names of the two queues of each pool. The queue `again` is for jobs that were already started once, and `first`
+ * is for all other jobs. Workers take the jobs of `again` before those of `first`.
  */
 export const priorities = ['again', 'first'] as const
 export type Priority = (typeof priorities)[number]
 
 export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses' | 'models'
 
-/** The subjects of one cluster. The names of clusters, workers and pools consist of letters, digits, `_` and `-`. */
+/**
+ * Returns the NATS subjects of one cluster. The names of clusters, workers and pools consist of letters, digits, `_`
+ * and `-`.
+ */
 export function subjectsOf(cluster: string) {
   const root = `steno.${cluster}`
   return {
@@ -77,7 +80,7 @@ const hello = Type.Object({
   message: Type.String({ maxLength: 1000 }),
   device: nullable(Type.String({ maxLength: 100 })),
   ...abilities,
-  /** The number of jobs that the worker runs at the same time. */
+  /** The number of jobs that the worker can run at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
   /**
    * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first job.
@@ -118,7 +121,10 @@ const modelsRequest = Type.Object({ protocol: Type.Integer() })
 
 const resultMessage = Type.Object({
   ...held,
-  /** The result has either a transcript, with its peaks in base64, or a failure. */
+  /**
+   * The result of a job has either a transcript or a failure. With a transcript, `peaks` has the peaks of the recording
+   * in base64.
+   */
   transcript: Type.Optional(result),
   peaks: Type.Optional(Type.String()),
   failure: Type.Optional(
@@ -159,7 +165,10 @@ export type ClaimAnswer =
    * which delivers it again later.
    */
   | { kind: 'later' }
-  /** The job has ended, or it has another message in the stream. */
+  /**
+   * The job has ended, or another message in the stream is valid for it. The worker removes its message from the
+   * stream.
+   */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }
 

@@ -19,8 +19,8 @@ export type ServerSettings = { cluster: string; worker: string; address: string 
 
 export class Server {
   /**
-   * The timeout of a request, in milliseconds. It is shorter than the lease: if NATS loses a request, the worker must
-   * send another one before the lease ends.
+   * The timeout of a request, in milliseconds. The timeout is shorter than the lease: if NATS loses a request, the
+   * worker must send another request before the lease ends.
    */
   timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection
@@ -31,7 +31,10 @@ export class Server {
     this.#settings = settings
   }
 
-  /** Sends a request and returns the answer. Rejects if no answer comes within the timeout. */
+  /**
+   * Sends a request to the server over NATS, and returns the answer. Rejects if the server does not answer within the
+   * timeout.
+   */
   async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
     return await this.#send(kind, bytesOf(request))
   }

@@ -22,7 +22,7 @@ import { bytesOf, consumerOf, type Priority, priorities, protocol, streamOf, sub
  */
 export class OtherStream extends Error {}
 
-/** Error codes of JetStream. */
+/** The codes of two errors of JetStream. */
 const codes = { streamNotFound: 10059, messageNotFound: 10037 }
 
 export class JobStream {
@@ -116,7 +116,8 @@ function settingsOf(cluster: string): Wanted {
     subjects: [subjectsOf(cluster).allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // The stream refuses a second message of a job, so publishing a job twice has no effect.
+    // The stream refuses a second message with the same subject, so putting a job into the same queue twice has no
+    // effect.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,

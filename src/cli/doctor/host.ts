@@ -13,7 +13,7 @@ import { limits } from '../../limits.ts'
 import { fetchGuarded } from '../../net/fetch.ts'
 import { parseNets } from '../../net/nets.ts'
 
-/** The input of the checks. `dataDir` is null if there is no data folder yet. */
+/** The input of the checks of this machine. `dataDir` is null if there is no data folder yet. */
 export type Host = { config: Config; dataDir: string | null }
 
 type Check = (host: Host) => Promise<string>

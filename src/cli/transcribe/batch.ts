@@ -24,7 +24,7 @@ export type Counts = { done: number; failed: number; skipped: number; seconds: n
 type Run = {
   config: Config
   task: Task
-  /** The format for transcripts on stdout. */
+  /** The format of transcripts that are written to stdout. */
   stdoutFormat: Output['format']
   signal: AbortSignal
   /** The function that starts the engine. Tests replace this function. */
@@ -69,7 +69,7 @@ export class Batch {
     }
   }
 
-  /** Counts a source as failed and prints the reason. */
+  /** Counts a source as failed, and prints the reason to stderr. */
   fail(place: string, reason: string): void {
     this.counts.failed += 1
     terminal.err(`steno: ${visible(place)}: ${reason}\n`)

@@ -13,7 +13,7 @@ import type { Screen } from './screen.ts'
 import type { Source } from './sources.ts'
 
 export type Fetcher = {
-  /** Returns the path of a file with the content of the source. */
+  /** Makes the source available as a local file. Returns the path of this file. */
   bring(source: Source, screen: Screen): Promise<string>
   close(): void
 }

@@ -1,4 +1,4 @@
-// Runs work that Ctrl-C can interrupt.
+// Lets the user interrupt the work of a command with Ctrl-C.
 
 import { interruptedCode } from '../command.ts'
 

@@ -77,7 +77,7 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
 
 /** Returns a unique output name for each source. The extension of the format is added to this name later. */
 function distinctNames(sources: Source[]): Map<Source, string> {
-  /** The possible names of each source, the shortest one first. */
+  /** The possible output names of each source, the shortest name first. */
   const names = new Map(
     sources.map(source => [source, [withoutExtension(source), source.name, flat(source.place)]]),
   )
@@ -101,7 +101,7 @@ function distinctNames(sources: Source[]): Map<Source, string> {
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
   mkdirSync(dirname(path), { recursive: true })
-  // The name of the draft is independent of the file's name, which may already have the maximum length.
+  // The name of the draft does not contain the name of the file, because that name may already have the maximum length.
   const draft = join(dirname(path), `.${crypto.randomUUID()}.part`)
   try {
     writeFileSync(draft, text, { flag: 'wx', flush: true })

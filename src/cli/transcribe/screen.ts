@@ -6,12 +6,12 @@ import { barOf, openBar } from '../bar.ts'
 import { terminal, visible } from '../terminal.ts'
 
 export type Screen = {
-  /** Shows what the command is doing. Does nothing if stderr is not a terminal. */
+  /** Shows a text about what the command is doing. Does nothing if stderr is not a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
   /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */
   line(text: string): void
-  /** Shows recognised text. Does nothing if stderr is not a terminal. */
+  /** Shows a text that was recognised in the recording. Does nothing if stderr is not a terminal. */
   heard(text: string): void
   end(): void
 }
@@ -67,7 +67,7 @@ export function speedOf(seconds: number, elapsed: number): string {
   return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`
 }
 
-/** Formats seconds as `7:53`, and from one hour on as `1:02:03`. */
+/** Formats a time in seconds as `7:53`. A time of one hour or more is formatted as `1:02:03`. */
 export function clock(seconds: number): string {
   const whole = Math.floor(seconds)
   const two = (part: number) => String(part).padStart(2, '0')

@@ -1,4 +1,4 @@
-// The part of a recording between the times of --from and --to.
+// Handles the options --from and --to: only the part of a recording between these two times is transcribed.
 
 import type { TranscribeInput } from '../../engine/protocol.ts'
 import { JobFailure } from '../../errors.ts'

@@ -65,7 +65,8 @@ const reasons: Record<string, string> = {
 }
 
 /**
- * Lists the files of a folder whose extension is that of a media format, sorted by name. Hidden files are left out.
+ * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
+ * files are left out.
  */
 export function mediaIn(folder: string, recursive: boolean): Source[] {
   return readdirSync(folder, { recursive, withFileTypes: true })

@@ -82,7 +82,7 @@ export type Section = { fromMs: number; toMs: number | null }
 
 export type Task = {
   input: TranscribeChoices
-  /** True if each channel is transcribed separately, as one speaker. */
+  /** True if each channel of the recording is transcribed separately, as one speaker. */
   splitChannels: boolean
   section: Section
   exports: ExportOptions

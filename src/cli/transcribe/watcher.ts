@@ -15,9 +15,9 @@ export type Watcher = {
 }
 
 export function openWatcher(folder: string, { recursive }: { recursive: boolean }): Watcher {
-  /** The size and the modification time of each file at the previous call. */
+  /** The size and the modification time of each file at the previous call of `look`. */
   let seen = new Map<string, string>()
-  /** The size and the modification time of each file when it was returned as ready. */
+  /** The size and the modification time that each file had when it was last returned as ready. */
   const handedOut = new Map<string, string>()
   let complaint: string | null = null
 
