@@ -2,8 +2,8 @@
 
 /**
  * Maps each language code of steno to the code of the same language in Omnilingual ASR, which is an ISO 639-3 code and
- * a script. Omnilingual ASR supports all languages of steno except Norwegian Nynorsk and Sanskrit, which are missing
- * here.
+ * a script. Only two languages of steno are not in this map, Norwegian Nynorsk and Sanskrit, because Omnilingual ASR
+ * does not support them.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (
@@ -35,8 +35,8 @@ export const languagesByKind = {
 } as const
 
 /**
- * Maps a script code of Omnilingual ASR to Unicode scripts. Script codes that are missing here are themselves names of
- * Unicode scripts.
+ * Maps a script code of Omnilingual ASR to Unicode scripts. A script code that is not in this map is itself the name of
+ * a Unicode script.
  */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],

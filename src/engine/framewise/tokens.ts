@@ -6,7 +6,7 @@
  */
 export type Tokens = readonly string[]
 
-/** Parses the vocabulary file of a model. `path` is the path of this file. It is used only in error messages. */
+/** Parses the vocabulary file of a model. `path`, the path of this file, is used only in error messages. */
 export function parseTokens(content: string, path: string): Tokens {
   const tokens: string[] = []
   for (const [index, line] of content.split('\n').entries()) {

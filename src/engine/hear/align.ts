@@ -9,7 +9,7 @@ import { startsOf, warp } from './warp.ts'
 
 export type AlignedWord = {
   text: string
-  /** The start of the word. `from` and `to` are model frames of the window. */
+  /** The start (`from`) and the end (`to`) of the word, in model frames of the window. */
   from: number
   to: number
   probability: number
@@ -24,20 +24,26 @@ export type Segment = {
    * one, from the decoding pass that predicted the end of the segment. Each array is heads × frames.
    */
   attention: readonly Float32Array[]
-  /** The times of the segment's first and last time token, in model frames of the window. */
+  /**
+   * The time of the segment's first time token (`from`) and of its last time token (`to`), in model frames of the
+   * window.
+   */
   from: number
   to: number
 }
 
-/** The largest error of a time token that the alignment tolerates, in model frames. Such a large error is rare. */
+/**
+ * The largest error of the time that a time token marks, in model frames. The alignment tolerates this error. Such a
+ * large error is rare.
+ */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of a time token, in model frames. */
+/** The usual error of the time that a time token marks, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Returns the times of all words of a window, from one DTW path over all segments. The words of a segment stay between
- * the two time tokens of the segment, with a small tolerance. Otherwise a word could get the time of speech that the
- * model left out. The last row of each segment aligns the end of the segment with the silence before the next segment.
+ * Returns the times of all words of a window. One DTW path goes over all segments. The words of a segment stay between
+ * the start and the end of the segment, with a small tolerance. Otherwise a word could get the time of speech that the
+ * model left out. The path also matches the end of each segment with the silence before the next segment.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -109,10 +115,10 @@ const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words whose times include silence. The maximum length is one second, or twice the median length of the
- * words, whichever is more. A word next to a sentence boundary is shortened if it is longer than this maximum. A word
- * inside a sentence is shortened only if it is longer than two seconds, because it may include the time of speech that
- * the model left out.
+ * Shortens words whose times include silence. The maximum length is one second, or twice the median length of the words
+ * if this is more, but at most 1.4 s. A word next to a sentence boundary is shortened if it is longer than this
+ * maximum. A word inside a sentence is shortened only if it is longer than two seconds, because it may include the time
+ * of speech that the model left out.
  */
 function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
@@ -133,8 +139,8 @@ function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
  */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word, even after a space. French, for example, has a space before
- * some punctuation marks. A dash may follow a space in any language.
+ * Matches punctuation that is joined to the previous word, even if a space is between the word and the punctuation.
+ * French, for example, has a space before some punctuation marks. A dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 

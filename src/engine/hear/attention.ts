@@ -3,8 +3,9 @@
 import type { Band, BandedRow } from './warp.ts'
 
 /**
- * The input of `attentionIn` for one token: the range of frames in which the token may lie, and the attention of the
- * decoding pass that predicted the token. `attention` has heads × frames values, for all frames of the window.
+ * The input of `attentionIn` for one token: a band, which is the range of frames in which the token may lie, and the
+ * attention of the decoding pass that predicted the token. `attention` has heads × frames values, for all frames of the
+ * window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
 

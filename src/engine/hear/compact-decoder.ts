@@ -1,6 +1,6 @@
-// Decodes one batch of windows with a network in the compact form. For each kind of tensor in `kinds`, one memory area
-// holds the tensors of all windows. When the text of a row is complete, the row is removed from the batch, and the last
-// row moves to the place of the removed row.
+// Decodes one batch of windows with a network in the compact form (8-bit weights). Each window is a row of the batch.
+// For each kind of tensor in `kinds`, one memory area holds the tensors of all rows. When the text of a row is
+// complete, the row is removed from the batch, and the last row moves to the place of the removed row.
 
 import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
@@ -60,9 +60,9 @@ type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array;
 
 class RunningBatch implements Batch {
   rows: number
-  /** The number of tokens that the last run added to each row. */
+  /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions = 0
-  /** The number of tokens of each row in the cache. */
+  /** The number of tokens that the cache holds for each row of the batch. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)

@@ -1,7 +1,7 @@
-// Decodes one batch of windows on a GPU. The caches, the scores and the attention stay in the memory of the GPU, so
-// each decoding step copies only a few numbers for each row between the GPU and the host. The number of rows in a run
-// is a power of two, because CUDA makes one recording for each number of rows. Rows of a run that have no window are
-// idle.
+// Decodes one batch of windows on a GPU. Each window is a row of the batch. The caches, the scores and the attention
+// stay in the memory of the GPU, so each decoding step copies only a few numbers for each row between the GPU and the
+// host. The number of rows in a run is a power of two, because CUDA makes one recording for each number of rows. Rows
+// of a run that have no window are idle.
 
 import { cacheNames } from '../network/float-decoder.ts'
 import { allowedInput } from '../network/pick.ts'
@@ -73,8 +73,8 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * A factor in the numbers of CUDA's recordings. A recording has the number allocations × `recordsMax` + rows. No run
- * has 1024 rows, so all these numbers are different.
+ * A factor in the numbers of CUDA's recordings. The number of a recording is allocations × `recordsMax` + rows. A run
+ * has fewer rows than `recordsMax`, so all these numbers are different.
  */
 const recordsMax = 1024
 
@@ -96,8 +96,8 @@ type Row = {
   frames: number
   tokens: number[]
   /**
-   * The attention arrays that callers of `attention` received. The key is the number of the decoding step. The arrays
-   * contain zeros until the row is removed from the batch. Their values are then copied from the GPU.
+   * The attention arrays that callers of `attention` received. The key is the number of the decoding step. An array
+   * contains zeros until the row is removed from the batch. The values of the array are then copied from the GPU.
    */
   asked: Map<number, Float32Array>
 }
@@ -108,7 +108,7 @@ class RunningBatch implements Batch {
   private readonly live: Row[]
   /** The number of rows in the next run of the decoder, including idle rows. */
   private size: number
-  /** The number of tokens of each row in the cache. */
+  /** The number of tokens that the cache holds for each row of the batch. */
   private length = 0
   /** The number of decoding steps since the prompt was added. */
   private steps = 0
@@ -197,8 +197,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0. They have no effect on
-   * other rows.
+   * Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0. These tokens have no effect
+   * on other rows.
    */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
@@ -220,8 +220,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Returns the four numbers of the graph's input `allowed` for a row: they describe which tokens may follow next (see
-   * pick.ts).
+   * Returns the four numbers of the graph's input `allowed` for a row. The four numbers describe which tokens may
+   * follow next (see pick.ts).
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]

@@ -23,9 +23,10 @@ const soundMax = (2 / 3) * windowFrames
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The number of model frames that one frame represents between these two parts of the silence. The encoder's attention
- * multiplies the weight of such a frame by `group`. The output probabilities then diverge by 0.009 nats a token from
- * the probabilities with all frames. Without the multiplication, they diverge by 0.031 nats.
+ * The number of model frames that one frame represents in the middle of the silence after the sound. In its attention,
+ * the encoder multiplies the weight of this frame by the number of frames that it represents. The output probabilities
+ * then diverge by 0.009 nats a token from the probabilities with all frames. Without the multiplication, they diverge
+ * by 0.031 nats.
  */
 const group = 8
 

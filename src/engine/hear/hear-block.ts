@@ -116,7 +116,8 @@ type DecodedWindow = {
   texts: PlacedText[]
   /**
    * A window over the speech that must be decoded again. The first `textsKept` elements of `texts` stay in the result.
-   * The other elements are used only if the second decoding fails. Null if no speech must be decoded again.
+   * The other elements of `texts` are used only if the second decoding returns no good text. Null if no speech must be
+   * decoded again.
    */
   rest: { window: Window; textsKept: number } | null
 }
@@ -129,8 +130,8 @@ type DecodeOptions = {
 }
 
 /**
- * Decodes windows. `extended` has the same windows, but a window may have more speech at its end. `encoded` has the
- * encoded form of `extended`. Words in the added speech are removed from the result.
+ * Decodes windows. `extended` has the same windows as `windows`, but a window of `extended` may have more speech at its
+ * end. `encoded` has the encoded form of `extended`. Words in the added speech are removed from the result.
  */
 async function decodeWindows(
   { whisper }: WhisperModels,
@@ -146,8 +147,8 @@ async function decodeWindows(
     prompt: promptOf(whisper, context, { language, translate }),
     promptAgain: promptOf(whisper, [], { language, translate }),
     timestamps: true,
-    // The attention of a translation does not follow the order of the speech, so word times cannot be computed from it.
-    // The times of a translation are estimated from the lengths of the words.
+    // The attention of a translation does not follow the order of the speech, so the attention cannot give word times.
+    // The word times of a translation are estimated from the lengths of the words.
     attention: attendingDecoder !== null && !translate,
     random: seededRandom(),
     onShare,

@@ -14,8 +14,8 @@ const [usual, quiet] = [0.1, 0.02]
  */
 const gainMax = 32
 /**
- * The share of frames, the loudest ones, that the level of the sound does not depend on. These frames may be clicks,
- * which are louder than speech.
+ * The share of the frames that are left out when the level of the sound is measured. The loudest frames are left out,
+ * because these frames may be clicks, which are louder than speech.
  */
 const louder = 0.05
 

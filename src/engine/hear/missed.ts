@@ -1,5 +1,5 @@
-// Finds speech for which the model returned no text. This speech is decoded again. If it still has no text, a warning
-// is logged.
+// Finds speech for which the model returned no text. This speech is decoded again. If the speech still has no text, a
+// warning is logged.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
@@ -12,12 +12,15 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * The shortest speech without text that is decoded again, in samples. Shorter speech is usually a breath, laughter, or
- * an error of the word times.
+ * The shortest speech between two words, or at an end of a window, that counts as speech without text, in samples.
+ * Shorter speech is usually a breath, laughter, or an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 
-/** Returns one window for each gap between the texts that contains at least `shortest` samples of speech. */
+/**
+ * Finds the gaps between the texts of a window. Returns one window for each gap that contains at least `shortest`
+ * samples of speech.
+ */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -37,8 +40,8 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 }
 
 /**
- * The shortest speech at the end of a window that is decoded again, in samples. Shorter speech usually belongs to the
- * last word.
+ * The shortest speech after an incomplete text that is decoded again, in samples. Shorter speech usually belongs to the
+ * last word of the text.
  */
 const restMin = 0.4 * sampleRate
 

@@ -39,8 +39,8 @@ export function placeInRecording(
  */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)
-  // By its attention, a word can start earlier than the previous word. In a transcript, the starts of words must never
-  // decrease, so such a word gets the start of the previous word.
+  // The attention can give a word an earlier start than the previous word. In a transcript, the starts of words must
+  // never decrease, so such a word gets the start of the previous word.
   let earliest = 0
   return words.map(word => {
     const { from, to } = spanOf(voices, word)

@@ -3,7 +3,7 @@
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The context that a caller can supply for a recording. It helps the model to choose words and style. */
+/** The context that a caller can supply for a recording. The context helps the model to choose words and style. */
 export type Context = {
   /**
    * A text that the model treats as the text before the recording. The model follows the style and the punctuation of
@@ -42,7 +42,10 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   }
 }
 
-/** Replaces control characters, line breaks and repeated spaces by single spaces. */
+/**
+ * Replaces each sequence of spaces, line breaks and control characters by one space. Removes spaces at both ends of the
+ * text.
+ */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }

@@ -1,6 +1,6 @@
-// Decodes one batch of windows with the decoder graph of a published model. The first run adds the prompt to each row.
-// Each later run adds one token to each row. The cache stays in native memory. When the text of a row is complete, the
-// row is removed, and the last row moves to the place of the removed row.
+// Decodes one batch of windows with the decoder graph of a published model. Each window is a row of the batch. The
+// first run adds the prompt to each row. Each later run adds one token to each row. The cache stays in native memory.
+// When the text of a row is complete, the row is removed, and the last row moves to the place of the removed row.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -74,9 +74,9 @@ type Outputs = {
 class RunningBatch implements Batch {
   rows: number
   private readonly states: Float32Array
-  /** The number of tokens that the last run added to each row. */
+  /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions: number
-  /** The number of tokens of each row in the cache. */
+  /** The number of tokens that the cache holds for each row of the batch. */
   private length: number
   private outputs: Outputs
   private self: Tensor[]

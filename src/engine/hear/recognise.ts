@@ -33,8 +33,8 @@ export type Hypothesis = {
 }
 
 /**
- * The part of a window that must be decoded again. It begins at model frame `frame`. The first `tokens` tokens of the
- * text, which belong to the speech before this frame, are kept.
+ * The part of a window that must be decoded again. This part begins at model frame `frame`. The first `tokens` tokens
+ * of the text, which belong to the speech before this frame, are kept.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -200,10 +200,10 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Returns the part of the window that must be decoded again after a text that has an end token. Two time tokens at the
- * end of the text mean that more speech follows the last sentence. This speech is often only one or two seconds long.
- * In a window of its own, it would have more errors, so it is decoded together with the last sentence. Returns null if
- * the text covers the whole window.
+ * Called when the text of a window ends with the end token. Returns the part of the window that must be decoded again.
+ * Two time tokens at the end of the text mean that more speech follows the last sentence. This speech is often only one
+ * or two seconds long. In a window of its own, this speech would have more errors, so it is decoded together with the
+ * last sentence. Returns null if the text covers the whole window.
  */
 function unfinishedAtEnd(
   tokens: readonly number[],
@@ -218,9 +218,9 @@ function unfinishedAtEnd(
 }
 
 /**
- * Returns the part of the window that must be decoded again after a text that reached the maximum number of tokens.
- * This part begins at the last two adjacent time tokens, because the tokens after them belong to an incomplete
- * sentence. Returns null if the text has no two adjacent time tokens.
+ * Called when the text of a window has reached the maximum number of tokens. Returns the part of the window that must
+ * be decoded again. This part begins at the last two adjacent time tokens, because the tokens after these two belong to
+ * an incomplete sentence. Returns null if the text has no two adjacent time tokens.
  */
 function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {

@@ -1,5 +1,6 @@
-// Whisper's rules for the next token: they say which tokens are never allowed, and when a time token is allowed. The
-// decoder never chooses a token that the rules forbid. Sums of probabilities do not include forbidden tokens.
+// Whisper's rules for the next token of a text. The rules say which tokens are never allowed, and when a time token is
+// allowed. The decoder never chooses a token that the rules forbid. Sums of probabilities do not include forbidden
+// tokens.
 
 import type { Facts } from './facts.ts'
 
@@ -74,11 +75,14 @@ type Range = { from: number; to: number }
  */
 type Allowed = { text: Range; end: Range; times: Range }
 
-/** Returns the tokens that may come next. A segment begins and ends with a time token, and times never decrease. */
+/**
+ * Returns the tokens that may come next in the text. A segment begins and ends with a time token, and times never
+ * decrease.
+ */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // The ids between the end token and the first time token belong to special tokens. They are never chosen.
+  // The ids between the end token and the first time token belong to special tokens. Special tokens are never chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }

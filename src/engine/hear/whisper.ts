@@ -47,8 +47,8 @@ export function languagesOf({ facts }: Whisper): string[] {
 
 /**
  * Opens a published model in its fastest form. On an NVIDIA GPU, this is a form whose decoder caches stay in the memory
- * of the GPU. If this form cannot be opened, the published graphs are used. They copy the caches between GPU and host
- * at each token.
+ * of the GPU. If this form cannot be opened, the published graphs are used. The published graphs copy the caches
+ * between GPU and host at each token.
  */
 function openFastest(
   runtime: Runtime,

@@ -10,7 +10,8 @@ export type Piece = Span & { at: number }
 
 /**
  * A window. `from` is the first sample of its first piece, and `to` is the end of its last piece, both in the
- * recording. `samples` is the length of the window's sound. It is less than `to` minus `from` if a pause was shortened.
+ * recording. `samples` is the length of the window's sound. `samples` is less than `to` minus `from` if a pause was
+ * shortened.
  */
 export type Window = Span & {
   pieces: Piece[]
@@ -42,7 +43,10 @@ export class Packer {
 
   constructor(private readonly samplesMax = windowSamples) {}
 
-  /** The first sample of the collected spans, which a later window needs. Null if no spans are collected. */
+  /**
+   * The first sample of the recording that a later window needs: the start of the first collected span. Null if no
+   * spans are collected.
+   */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
   }

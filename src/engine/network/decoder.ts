@@ -98,8 +98,8 @@ function integer(layers: Layers, value: number): string {
 }
 
 /**
- * Adds the embedding of the tokens. The vector of a token is a row of the quantised matrix `embed_tokens`. It is
- * converted to floats.
+ * Adds the embedding of the tokens to the graph. The vector of a token is a row of the quantised matrix `embed_tokens`.
+ * This row is converted to floats.
  */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers

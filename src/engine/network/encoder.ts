@@ -49,7 +49,7 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 
 /**
  * Names of three values in the graph. `query` has the channels that are added to all queries. `key` has the channels
- * that are added to all keys. `isNeeded` is a boolean. It is false if each frame represents only itself, so that no
+ * that are added to all keys. `isNeeded` is a boolean value: false if each frame represents only itself, so that no
  * channels must be added.
  */
 type Extra = { query: string; key: string; isNeeded: string }

@@ -19,7 +19,7 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
   }
 }
 
-/** The prefix of an output that updates a cache. The name of the cache follows this prefix. */
+/** The prefix in the name of an output that updates a cache. The name of the cache follows this prefix. */
 export const updated = 'updated '
 
 /**

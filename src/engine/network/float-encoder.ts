@@ -1,6 +1,6 @@
 // Builds the ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values for all
-// cross-attention layers of the decoder. A further output has the keys of the alignment heads. They are transposed for
-// a matrix product in the decoder.
+// cross-attention layers of the decoder. A further output has the keys of the alignment heads, transposed for a matrix
+// product in the decoder.
 
 import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
 import type { FloatWeights } from './source.ts'

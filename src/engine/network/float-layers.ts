@@ -1,5 +1,6 @@
 // Adds the layers of a Whisper network with float weights to an ONNX graph. The operations run on a GPU and on a CPU.
-// The graph does not contain the weights. ONNX Runtime reads them from the model's files, which are mapped into memory.
+// The graph does not contain the weights. ONNX Runtime reads the weights from the model's files, which are mapped into
+// memory.
 
 import { Graph, type Shape, type Type } from '../onnx/graph.ts'
 import type { FloatWeights, Weight } from './source.ts'
@@ -16,7 +17,7 @@ export type FloatSize = {
   heads: number
   /** The number of model frames in a window. */
   frames: number
-  /** The maximum number of tokens in a row. */
+  /** The maximum number of tokens in a row of a batch, including the tokens of the prompt. */
   positions: number
   encoderLayers: number
   decoderLayers: number

@@ -91,8 +91,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of quantised activations and a weight matrix in the encoder's layout, without the bias. This
-   * layout is fast for activations with many rows.
+   * Adds the product of quantised activations and a weight matrix, without the bias, to the graph. The matrix has the
+   * layout of the encoder in the compact form: inputs × outputs. This layout is fast for activations with many rows.
    */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -103,8 +103,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of activations and a weight matrix in the decoder's layout. This layout is fast for activations
-   * with few rows.
+   * Adds the product of activations and a weight matrix to the graph. The matrix has the layout of the decoder in the
+   * compact form: outputs × blocks of inputs. This layout is fast for activations with few rows.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

@@ -32,9 +32,10 @@ export function allowedInput(
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary].
  *
  * The input `allowed` has four numbers for each row: the number that is added to the scores of all text tokens (0 or
- * `forbidden`), the same for the end token, the first allowed time token, and the end of the allowed time tokens
- * (exclusive). Time tokens are counted from 0 here. The output `picked` has two numbers for each row: the id of the
- * chosen token, and the logarithm of its probability among the allowed tokens.
+ * `forbidden`); the number that is added to the score of the end token (0 or `forbidden`); the first allowed time
+ * token; and the end of the allowed time tokens (exclusive). A time token is counted from 0, which is the first time
+ * token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen token, and the
+ * logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

@@ -35,8 +35,8 @@ export function openSource(folder: string, variant: FloatVariant = ''): Source {
 }
 
 /**
- * Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. It has no effect if
- * the folder has the file model.safetensors.
+ * Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. `variant` has no
+ * effect if the folder has the file model.safetensors.
  */
 export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')

@@ -1,5 +1,5 @@
-// Finds native libraries and built-in models. They are in the project folder, or in the folder into which the built
-// program unpacks its carried files.
+// Finds native libraries and built-in models. These files are in the project folder, or in the folder into which the
+// built program unpacks its carried files.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -24,17 +24,17 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in its own folder, and the provider must
- * have the same version as ONNX Runtime. So the name of the folder contains this version. The provider has hundreds of
- * megabytes. It stays installed when steno is upgraded, if the version of ONNX Runtime stays the same.
+ * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in the folder of its own library, and the
+ * provider must have the same version as ONNX Runtime. So the name of the folder contains this version. The provider is
+ * hundreds of megabytes large. An upgrade of steno keeps the provider if the version of ONNX Runtime stays the same.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /**
- * Returns the C++ libraries that the program contains, for machines without these libraries. ONNX Runtime needs them.
- * They come from the machine on which the program was built. The list is empty if the program contains none.
+ * Returns the C++ libraries that the program contains. ONNX Runtime needs these libraries, but some machines lack them.
+ * The libraries come from the machine on which the program was built. The list is empty if the program contains none.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -50,7 +50,7 @@ export function hasCuda(): boolean {
 }
 
 /**
- * Returns the path of the voice detection model, Silero VAD v6. It comes from the npm package of a library for
+ * Returns the path of the voice detection model, Silero VAD v6. The file comes from the npm package of a library for
  * browsers.
  */
 export function vadModel(): string {

@@ -106,7 +106,8 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
+  // Waiting threads must sleep. With busy waiting, the waiting threads would take CPU time from the server and from
+  // other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -124,8 +125,8 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries that ONNX Runtime needs. Loads the libraries that the program contains
-    // first. The dynamic linker then uses them for ONNX Runtime.
+    // This machine lacks the C++ libraries that ONNX Runtime needs. The libraries that the program contains are loaded
+    // first. The dynamic linker then uses these libraries for ONNX Runtime.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }

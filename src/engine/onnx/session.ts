@@ -57,7 +57,7 @@ export class Session {
   }
 
   /**
-   * Returns a binding. It binds tensors to the inputs and outputs of the model, and later runs read and write these
+   * Returns a binding, which connects tensors to the inputs and outputs of the model. Later runs read and write these
    * tensors in place (see binding.ts).
    */
   bind(): Binding {
@@ -166,8 +166,8 @@ function aligned(bytes: Uint8Array): Uint8Array {
 
 function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // Replaces two defaults of the CUDA provider. By default, it tries every algorithm for each convolution, which takes
-  // time. By default, it also doubles its memory when more memory is needed, which wastes memory.
+  // Replaces two defaults of the CUDA provider. By default, the CUDA provider tries every algorithm for each
+  // convolution, which takes time. It also doubles its memory each time it needs more memory, which wastes memory.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

@@ -119,7 +119,7 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 
 /**
  * Returns the parts of a tensor whose content changes to signed bytes. The content of a small tensor may be a list of
- * integers. It is converted to bytes too.
+ * integers. This list is converted to bytes too.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

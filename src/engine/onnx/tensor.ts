@@ -40,16 +40,16 @@ export class Tensor {
   }
 
   /**
-   * Returns an array over `length` floats of the tensor, starting at element `from`, without copying. It must not be
-   * read after the tensor is freed.
+   * Returns an array over `length` floats of the tensor, starting at element `from`, without copying. The array must
+   * not be read after the tensor is freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
   /**
-   * Returns an array over the first `length` bytes of the tensor, without copying. It must not be read after the tensor
-   * is freed.
+   * Returns an array over the first `length` bytes of the tensor, without copying. The array must not be read after the
+   * tensor is freed.
    */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))

@@ -5,8 +5,9 @@ import type { Constant } from './graph.ts'
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as the model stores it. `type` is the number of its element type in ONNX Runtime's C API. Its content is
- * in `bytes`. If `bytes` is null, the content is in an external file, and `stored` has its place.
+ * A constant as the model stores it. `type` is the number of its element type in ONNX Runtime's C API. `bytes` is the
+ * content of the constant. If `bytes` is null, the content is in an external file, and `stored` is its place in this
+ * file.
  */
 export type RawConstant = {
   type: number
