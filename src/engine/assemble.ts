@@ -9,7 +9,7 @@ import type { PlacedText } from './hear/place.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turns.ts'
 
-/** The maximum length of an utterance, in samples. A longer utterance is divided, also inside a sentence. */
+/** The maximum length of an utterance, in samples. A longer utterance is divided, even inside a sentence. */
 const utteranceMax = 30 * sampleRate
 const shortest = 0.01 * sampleRate
 
@@ -21,14 +21,14 @@ export type RecordingFacts = {
    * text of the utterance is the same in both cases.
    */
   align: boolean
-  /** The turns of the speakers. Null when the caller did not ask for diarization. */
+  /** The turns of the speakers in the recording. Null if the caller did not ask for diarization. */
   turns: readonly Turn[] | null
 }
 
-/** A word with the number of its speaker, from 0. Without diarization `speaker` is undefined. */
+/** A word with the number of its speaker. Speakers are numbered from 0. Without diarization, `speaker` is undefined. */
 type Attributed = PlacedText & { speaker?: number | undefined }
 
-/** The words of one utterance, at least one. */
+/** The words of one utterance. An utterance has at least one word. */
 type Group = [Attributed, ...Attributed[]]
 
 export function assemble(
@@ -48,9 +48,8 @@ export function assemble(
 }
 
 /**
- * Builds the utterances of a recording while the recording is still being transcribed. These utterances have no
- * speakers, because the speakers are known only at the end of the recording. An utterance is complete when a later
- * word belongs to the next utterance.
+ * Builds the utterances of a recording during its transcription. These utterances have no speakers, because the
+ * speakers are known only at the end. An utterance is complete when a later word belongs to the next utterance.
  */
 export class UtterancesSoFar {
   readonly #align: boolean
@@ -96,8 +95,9 @@ function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text. Corrects the times of the other words, so that they never decrease and stay inside the
- * recording. `before` is the end of the previous word.
+ * Removes words without text. Corrects the times of the other words: no word begins before the end of the word before
+ * it, and no word ends after the recording. `before` is the end of the word before the first one. `samples` is the
+ * length of the recording.
  */
 function inOrder(
   placed: readonly PlacedText[],

@@ -1,5 +1,5 @@
-// Merges the transcripts of the channels of a recording. Each channel is one speaker. If the speech of two channels
-// overlaps in time, both utterances are kept.
+// Merges the transcripts of the channels of one recording into one transcript. Each channel is one speaker. If the
+// speech of two channels overlaps in time, the utterances of both channels are kept.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'

@@ -1,5 +1,5 @@
-// The engine process. It loads one model on one device and runs one job at a time. It opens no network
-// connection and no database. It receives orders and sends reports as IPC messages.
+// The engine process. It loads its models on one device, and runs one job at a time. It opens no network connection and
+// no database. It receives orders from the server and sends reports to the server, both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
@@ -27,8 +27,8 @@ export async function engine(): Promise<void> {
   // A process may not raise its own priority, for example if the server was started by `nice -n 15`.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to the whole process group, but only the supervisor decides
-  // when its workers end.
+  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the supervisor decides
+  // when an engine process ends.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }

@@ -1,5 +1,5 @@
-// Restricts what the engine process may do, before the process loads a native library. The process can still read
-// files and start media child processes. Each media child process is restricted further by its own code.
+// Restricts what the engine process may do, before the process loads a native library. The engine process may still
+// read files and start child processes for media files. Each of these child processes restricts itself further.
 
 import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -57,7 +57,7 @@ export async function openModel({
 
 type OpenedSpeech = { model: SpeechModel; variant: string }
 
-/** Opens a speech model of any kind. A model in the compact form always runs on the CPU. */
+/** Opens a speech model of any kind. A model in the compact form is always opened on the CPU. */
 async function openSpeech(
   runtime: Runtime,
   { name, folder }: InstalledModel,

@@ -3,7 +3,7 @@
 
 import { sampleRate, samplesPerFft } from './audio.ts'
 
-/** The number of bins of the power spectrum. */
+/** The number of frequency bins in the power spectrum. */
 export const bins = samplesPerFft / 2 + 1
 
 /**

@@ -2,7 +2,7 @@
 
 import { sampleRate } from './audio.ts'
 
-/** The number of samples of one peak: 50 ms of sound. */
+/** The number of samples that one peak covers: 50 ms of sound. */
 const samplesPerPeak = 0.05 * sampleRate
 
 /** Computes the peaks of one recording. A peak is the highest amplitude in 50 ms of sound. */
@@ -19,7 +19,10 @@ export class Peaks {
     }
   }
 
-  /** Returns the peaks, one byte each, from 0 to 255. The last peak may cover less than 50 ms. */
+  /**
+   * Returns the peaks of the recording, with one byte for each peak: from 0 (silence) to 255. The last peak may cover
+   * less than 50 ms.
+   */
   bytes(): Uint8Array {
     return Uint8Array.from(this.#samples > 0 ? [...this.#peaks, byteOf(this.#highest)] : this.#peaks)
   }

@@ -33,7 +33,7 @@ export type TranscribeChoices = {
 }
 
 export type TranscribeInput = TranscribeChoices & {
-  /** The path of the media file as it was received. The engine decodes this file. */
+  /** The path of the media file that was uploaded or downloaded for the job. The engine decodes this file. */
   path: string
   durationMs: number
   /**
@@ -47,8 +47,8 @@ export type TranscribeInput = TranscribeChoices & {
    */
   knownVoices?: readonly KnownVoice[]
   /**
-   * The section of the recording that is transcribed. The times in the transcript count from the start of the section.
-   * Undefined means the whole recording.
+   * The section of the recording that is transcribed. The times in the transcript count from the start of this section.
+   * If it is undefined or missing, the whole recording is transcribed.
    */
   section?: { fromMs: number; toMs: number } | undefined
 }
@@ -69,7 +69,7 @@ export type TranscribeOptions = {
   signal: AbortSignal
   /** Missing in a command such as `steno transcribe`, because a command transcribes without a job. */
   handOver?: HandOver
-  /** Called at each claim of the job by a worker on another machine. `fence` is the number of this claim. */
+  /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void
   /**
    * Called when the transcription has advanced. `seconds` is the length of the transcribed part of the recording. In
@@ -89,7 +89,7 @@ export type TranscribeOptions = {
   onPeaks?: (peaks: Uint8Array) => void
 }
 
-/** The state of the engine that /v1/ready, the metrics and the log report. */
+/** The state of the engine, as it is reported by /v1/ready, by the metrics and in the log. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
@@ -128,8 +128,8 @@ export type Engine = {
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**
-   * Returns the ids of the running jobs that no worker works on at the moment. The timeouts of these jobs are stopped
-   * for this time.
+   * Returns the ids of the running jobs that no worker works on at the moment. The timeout of a job does not advance
+   * during this time.
    */
   waitingJobs?(): string[]
   /** Called when a job has ended and its transcript or its error is stored. */
@@ -141,10 +141,10 @@ export type Engine = {
 export type LoadedFacts = {
   device: Device
   variant: string
-  /** The version of ONNX Runtime. */
+  /** The version of ONNX Runtime that the worker uses. */
   runtime: string
   diarization: EngineState['diarization']
-  /** The codes of the languages that the models support. */
+  /** The codes of the languages that the worker's models support. */
   languages: string[]
   /** True if one of the loaded models can translate to English. */
   translates: boolean
@@ -165,7 +165,7 @@ export type Order =
       /** The name of the first speech model. This model serves all languages that it supports. */
       name: string
       folder: string
-      /** Further speech models, for the languages that the first model does not support. */
+      /** Other speech models, for the languages that the first model does not support. */
       others: InstalledModel[]
       /**
        * The model that detects the language when no speech model can detect it. Null if no such model is needed or

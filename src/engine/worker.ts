@@ -49,7 +49,7 @@ type Listener = { onReport(report: Report): void; onExit(error: Error): void }
 export class Worker {
   readonly model: ChosenModel
   readonly threads: number
-  /** The number of jobs that were sent to this worker. */
+  /** The number of jobs that were sent to this worker since its start. */
   jobs = 0
   readonly #settings: EngineSettings
   readonly #dataDir: string | null

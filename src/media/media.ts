@@ -1,4 +1,4 @@
-// The interface for inspecting media files. A child process (native/media) reads the files.
+// The interface for the inspection of media files. A child process (native/media) reads the media file.
 
 export type Inspection = {
   /**

@@ -1,4 +1,5 @@
-// Starts the child process that reads one media file, reads its messages, and makes sure that it ends.
+// Starts the child process that reads one media file, reads the messages of this child process, and makes sure that the
+// child process ends.
 
 import { closeSync, openSync } from 'node:fs'
 import { errorFields, log } from '../base/log.ts'

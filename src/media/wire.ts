@@ -1,6 +1,6 @@
-// The protocol between the server and the media program (native/media). The server passes one order in the arguments
-// of the program. The program sends messages on stdout. Each message has a kind, a length and a body. The server
-// checks every message, because a hostile file may have taken control of the program.
+// The protocol between the server and the media program (native/media). The server passes an order in the arguments of
+// the media program. The media program sends messages on stdout. Each message has a kind, a length and a body. The
+// server checks every message, because a hostile media file may have taken control of the media program.
 
 import { limits } from '../limits.ts'
 
@@ -56,8 +56,9 @@ export function argumentsOf(order: MediaOrder): string[] {
 }
 
 /**
- * The kinds of messages. `begin` is the first message and carries the version of the protocol. `samples`
- * carries sound. `alive` is the heartbeat of a program that has nothing else to send. `end` carries the result.
+ * The kinds of messages. `begin` is the first message and contains the version of the protocol. `samples` contains
+ * sound. `alive` shows that the media program is still running when it has nothing else to send. `end` contains the
+ * result.
  */
 export const kinds = { samples: 1, alive: 2, end: 3, begin: 4 } as const
 type Kind = keyof typeof kinds

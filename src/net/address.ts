@@ -75,7 +75,7 @@ export function isListed(address: string, nets: Nets): boolean {
   return nets.has(plain) || (behind !== null && nets.has(behind))
 }
 
-/** Returns the IP address that is the host of a URL. Returns null if the host is a name. */
+/** Returns the IP address in a URL. Returns null if the host of the URL is a name. */
 export function literalAddress(url: URL): string | null {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(host) === 0 ? null : host

@@ -68,7 +68,7 @@ async function fetchInto(path: string, address: string, options: DownloadOptions
 /** The state of a download. All attempts share it. */
 type Progress = {
   bytes: number
-  /** The size of the file in bytes, or null if it is not known. */
+  /** The size of the complete file in bytes. Null if the size is not known. */
   total: number | null
   /**
    * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server still

@@ -28,7 +28,7 @@ export type Answer = {
   close(): void
 }
 
-/** A body is stalled if fewer than `bytesMin` bytes arrive within `stallMs`. */
+/** The body of a response is stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds. */
 export type Stall = { stallMs: number; bytesMin: number }
 export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 

@@ -50,7 +50,10 @@ export function groupsOf(address: string): number[] {
   return [...head, ...new Array<number>(8 - head.length - tail.length).fill(0), ...tail]
 }
 
-/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
+/**
+ * Returns the IPv4 address in the last 32 bits of an IPv6 address. `groups` holds the eight 16-bit groups of the IPv6
+ * address.
+ */
 export function lastIpv4(groups: number[]): string {
   return groups
     .slice(6)

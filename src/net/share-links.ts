@@ -87,7 +87,7 @@ const rows: Row[] = [
   // The following services encrypt files end to end, so only their own apps can read a shared file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // A shared photo album has many files, so it has no direct address.
+  // A shared photo album contains many files, so it has no direct URL of a single file.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
@@ -109,7 +109,7 @@ export function directAddress(url: URL): URL | NoFile {
   return url
 }
 
-/** Returns true for the address of a sign-in page. */
+/** Returns true if the URL is the address of a sign-in page. */
 export function isSignIn(url: URL): boolean {
   return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
 }

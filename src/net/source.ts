@@ -42,7 +42,7 @@ export async function get(
   throw new SourceError(`${address} answered ${answer.status}${hint}`)
 }
 
-/** Requests the bytes of a file from `offset` to the end of the file. */
+/** Requests the bytes of a file from the byte `offset` to the end of the file. */
 export async function getFrom(
   address: string,
   offset: number,

@@ -109,7 +109,10 @@ export function isKnownModel(id: string): id is ModelId {
   return Object.hasOwn(models, id)
 }
 
-/** Returns the values of STENO_MODEL that are not paths: the speech models in the catalogue, and `auto-fast`. */
+/**
+ * Returns the possible values of STENO_MODEL, except paths: the names of the speech models in the catalogue, and
+ * `auto-fast`.
+ */
 export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }

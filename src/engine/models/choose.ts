@@ -1,5 +1,5 @@
-// Chooses the speech models. A published model that is configured by name is downloaded if it is not installed. The
-// default model is never downloaded: until it is installed, the built-in model is used.
+// Chooses the speech models. If the setting STENO_MODEL names a published model that is not installed, downloads it.
+// The default model is never downloaded by itself: until the operator installs it, the built-in model is used.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'

@@ -11,7 +11,7 @@ export type RemoteFile = {
   /** The name of the file in messages. */
   name: string
   size: number
-  /** Starts the transfer at byte `from` of the file. */
+  /** Starts the transfer of the file at byte `from`. */
   open: (from: number) => Promise<Transfer>
   isGood: (path: string) => Promise<boolean>
   signal: AbortSignal

@@ -14,7 +14,10 @@ export const tdtFeaturesFile = 'nemo128.onnx'
  */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/** The variants of a graph: `.int8` has 8-bit weights, and the empty variant has fp32 weights. */
+/**
+ * The variants of a graph, by the suffix of the file name: `.int8` has 8-bit weights, and the empty suffix has fp32
+ * weights.
+ */
 const variants = ['.int8', ''] as const
 
 /**

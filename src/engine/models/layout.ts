@@ -63,7 +63,10 @@ export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
 
-/** The variants with float weights, best first. fp32 is before fp16, because a CPU computes fp16 slowly. */
+/**
+ * The variants with float weights, best first: `''` is fp32, and `_fp16` is fp16. fp32 is first because a CPU computes
+ * fp16 slowly.
+ */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
 /** Returns the variant of the float weights in a model's folder. Returns null if the folder has no float weights. */

@@ -12,7 +12,7 @@ import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../..
 import { SourceError } from '../../net/source.ts'
 import { fetchFile, type RemoteFile, sizeOf } from './fetch-file.ts'
 
-/** The content of the lock file in a model's folder. */
+/** The content of the lock file in a model's folder. `revision` is the hash of the model's commit on the hub. */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 

@@ -79,7 +79,7 @@ export function requiredModels(id: string, dir: string): string[] {
 export type PullOptions = {
   dir: string
   gpu: boolean
-  /** If true, downloads are forbidden and `pullModel` throws. */
+  /** If true, downloads are forbidden, and `pullModel` throws an error. */
   offline: boolean
   hub: Hub
   signal: AbortSignal

@@ -66,7 +66,7 @@ export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }
 
-/** The paths of the files in the folder of a PLDA model. */
+/** The paths of the files of a PLDA model, relative to the model's folder. */
 export const pldaFiles = models[publishedPlda].files.cpu
 
 export function missingVoiceModels(dir: string): string[] {

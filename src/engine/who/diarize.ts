@@ -30,7 +30,7 @@ const blockFrames = 60 * stepFrames
  * the clustering.
  */
 const formingSeconds = 0.8
-/** The minimum length of a piece, in seconds, for an embedding. A shorter piece gets no embedding. */
+/** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 /**
  * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The

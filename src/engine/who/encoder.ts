@@ -21,7 +21,7 @@ const pieceStep = 77
  * sound is left out.
  */
 const coverageMin = 0.75
-/** The minimum number of feature frames for an embedding. */
+/** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
  * The minimum loudness of a voice, as a root mean square: −30 dBFS. A quieter voice is amplified to this loudness

@@ -15,8 +15,8 @@ import { dot } from './unit.ts'
 export type Weighted = { vector: Float32Array; weight: number }
 
 /**
- * A cluster of embeddings that are treated as one voice. `sum` is the weighted sum of their vectors, and
- * `weight` is the sum of their weights.
+ * A cluster of embeddings that are treated as one voice. `sum` is the sum of these embeddings, each multiplied by its
+ * weight. `weight` is the sum of their weights.
  */
 export type Cluster = { sum: Float32Array; weight: number }
 
@@ -39,8 +39,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // This round merged fewer than 30 % of the clusters. Most of the clusters are then outliers, and another round
-    // would merge few of them. So only the `blockSize` largest clusters are kept: a small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most of these clusters are outliers, and another round
+    // would merge few of them. So only the `blockSize` largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }

@@ -1,4 +1,4 @@
-// Reads an `.npz` file of NumPy: a zip archive with one array in each `.npy` file.
+// Reads an `.npz` file of NumPy: a zip archive with several `.npy` files. Each `.npy` file contains one array.
 
 import { listZip, readEntry } from '../../base/zip.ts'
 

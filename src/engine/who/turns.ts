@@ -55,7 +55,9 @@ export function turnsOf(recording: SegmentedRecording): Timeline {
   return keepsSome ? collectTurns(complete, dropped) : timeline
 }
 
-/** Returns the views that overlap with view `index`, and view `index` itself, each with its index. */
+/**
+ * Returns the view with the index `index` and the views that overlap with it. Each view is returned with its own index.
+ */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)

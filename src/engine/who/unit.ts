@@ -1,4 +1,4 @@
-// Operations on vectors: the dot product, and scaling to the length 1.
+// Operations on vectors: the dot product, and the scaling of a vector to the length 1.
 
 /** Returns the vector, scaled to the length 1. */
 export function unit(vector: Float32Array): Float32Array {

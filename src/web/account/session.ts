@@ -5,7 +5,7 @@ import { ask, Fault, resumeRequests } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
-/** Facts about the account that are not part of the session. They are requested after the sign-in. */
+/** Facts about the account that are not part of the session. The page requests them after the sign-in. */
 export type AccountDetails = {
   operator: boolean
   has_password: boolean

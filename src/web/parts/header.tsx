@@ -50,7 +50,8 @@ function Entry({ to, label }: { to: string; label: string }) {
 
 function AccountMenu() {
   const isOpen = useSignal(false)
-  // Any click closes the menu, also a click on a link in the menu.
+  // A click closes the menu, also a click on a link in the menu. A click on the button of the menu, or on an element
+  // with the class `stay`, does not close it. The Escape key closes it.
   useEffect(() => {
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent && event.key !== 'Escape') return

@@ -125,7 +125,7 @@ const pauseSeconds = 2.5
 
 /**
  * Divides the utterances into paragraphs. A paragraph ends when the speaker changes, at a pause longer than
- * `pauseSeconds`, and before it is longer than `paragraphLength` characters.
+ * `pauseSeconds`, or when another utterance would make it longer than `paragraphLength` characters.
  */
 export function turnsOf(utterances: readonly Utterance[]): Turn[] {
   const turns: Turn[] = []
