@@ -176,7 +176,7 @@ export function variantFor(folder: string, device: Device): Variant {
 
 /**
  * Throws an error if the weight files are larger than the available memory. Without this check, the kernel would kill
- * the process while it loads the files.
+ * the process while the process loads the files.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))

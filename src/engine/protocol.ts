@@ -123,8 +123,8 @@ export type Engine = {
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine may still work on the job. After a restart of the server, the server
-   * then resumes this job even if the engine has no free capacity.
+   * Returns true if a worker on another machine may still work on the job. After a restart, the server resumes such a
+   * job even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**

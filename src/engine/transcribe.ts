@@ -38,7 +38,7 @@ export function openModels(
 }
 
 export type TranscribeListener = Listener & {
-  /** Called when more utterances are complete. They are in order of time, and have no speakers. */
+  /** Called when more utterances are complete. The utterances are in order of time, and have no speakers. */
   onUtterances?: (utterances: Utterance[]) => void
 }
 
@@ -52,9 +52,9 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // The caller gave no language, and the first model can detect it: the first model serves the job. If the first model
-  // cannot, `chosen` stays null until the detector has read the first block. If the caller gave a language, the first
-  // model that supports it serves the job.
+  // If the caller gave a language, the first model that supports this language serves the job. If the caller gave no
+  // language, the first model serves the job if it can detect languages. If it cannot, `chosen` is null until the
+  // detector has read the first block.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
@@ -106,8 +106,8 @@ export async function transcribe(
 const placesShownMax = 5
 
 /**
- * Returns a list with one warning that names the places of all speech for which no text was found. The list is empty if
- * all speech has text.
+ * Returns a list with one warning about the speech for which no text was found. The warning names at most
+ * `placesShownMax` places. The list is empty if all speech has text.
  */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []

@@ -20,8 +20,8 @@ export type Answer = {
   /** The URL that answered the request, without user name and password. */
   url: URL
   /**
-   * Passes each chunk of the body to `take`, and waits until `take` is done before it reads the next chunk. Ends early
-   * if the body stalls: the type `Stall` defines when.
+   * Reads the body of the response. Passes each chunk to `take`, and waits until `take` is done before it reads the
+   * next chunk. If the body stalls, as `stall` defines, stops reading and returns `stalled`.
    */
   read(take: (bytes: Uint8Array) => Promise<void>, stall: Stall): Promise<BodyEnd>
   /** Closes the connection. The unread part of the body is lost. */

@@ -40,7 +40,7 @@ export function plainAddress(address: string): string {
 
 /**
  * Returns the eight 16-bit groups of a valid IPv6 address. The URL parser first converts the address to its shortest
- * form.
+ * form, which is then divided into groups.
  */
 export function groupsOf(address: string): number[] {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)

@@ -97,8 +97,8 @@ const signInHosts =
 const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
 
 /**
- * Returns the direct URL of the file if the URL is a known share link. If the share link leads to no file, returns the
- * reason. Returns any other URL unchanged.
+ * Returns the direct URL of the file if `url` is a known share link. If `url` is a share link that leads to no file,
+ * returns the reason. Returns any other URL unchanged.
  */
 export function directAddress(url: URL): URL | NoFile {
   for (const { host, path = /^/, to } of rows) {

@@ -1,7 +1,7 @@
-// Diarization: finds who speaks when. The segmentation model finds the voices in each view of ten seconds while the
-// sound arrives. Views start about one second apart. The recording is cut into pieces in which one voice speaks alone,
-// and each piece gets an embedding. At the end of the recording, the embeddings are clustered, and each cluster is a
-// speaker.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view of
+// ten seconds. Views start about one second apart. The recording is cut into pieces in which one voice speaks alone,
+// and each piece that is long enough gets an embedding. At the end of the recording, the embeddings are clustered. Each
+// cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
@@ -39,12 +39,12 @@ const embeddedSeconds = 0.25
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 /**
- * An assumed distance between neighbouring pieces of one voice. It is averaged with the distances that are measured in
- * the recording, and counts as much as `weight` measured distances.
+ * An assumed distance between neighbouring pieces of one voice. It is averaged with the median of the distances that
+ * are measured in the recording, and counts as much as `weight` measured distances.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**
- * The clustering threshold of a recording is `multiple` times the mean distance between neighbouring pieces of one
+ * The clustering threshold of a recording is `multiple` times the typical distance between neighbouring pieces of one
  * voice. It is at least `low` and at most `high`.
  */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }

@@ -56,9 +56,9 @@ function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
 }
 
 /**
- * Chooses one column for each row of the matrix so that the sum of the chosen values is as large as possible. No column
- * is chosen twice. If the matrix has fewer columns than rows, each row gets the column of its highest value, and a
- * column can be chosen several times.
+ * Chooses one column for each row of the matrix. If there are at least as many columns as rows, each row gets a
+ * different column, and the sum of the chosen values is as large as possible. If there are fewer columns, each row gets
+ * the column of its highest value, and several rows may get the same column.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
