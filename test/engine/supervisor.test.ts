@@ -4,7 +4,7 @@ import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { voicesFor } from '../../src/engine/models/voices.ts'
-import type { Engine, TranscribeInput } from '../../src/engine/protocol.ts'
+import type { Engine, Report, TranscribeInput } from '../../src/engine/protocol.ts'
 import { openEngine, type SupervisorOptions } from '../../src/engine/supervisor.ts'
 import type { EngineSettings } from '../../src/engine/worker.ts'
 import { childrenOf, isRunning } from '../media/processes.ts'
@@ -397,7 +397,19 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `the real child exits when its parent is killed${skipped}`,
   async () => {
-    const parent = await startServer([])
+    const parent = Bun.spawn(
+      [
+        process.execPath,
+        '-e',
+        `const { openEngine } = await import(${JSON.stringify(new URL('../../src/engine/supervisor.ts', import.meta.url).href)})
+         const engine = openEngine(${JSON.stringify({ ...defaults, model: pocket, dataDir: '/nowhere', device: 'cpu', threads: 1 })})
+         engine.onReady(() => console.log('ready'))
+         await new Promise(() => {})`,
+      ],
+      { stdout: 'pipe' },
+    )
+    const reader = parent.stdout.getReader()
+    await reader.read()
     const [child = 0] = childrenOf(parent.pid)
     expect(child).toBeGreaterThan(0)
     parent.kill('SIGKILL')
@@ -407,30 +419,25 @@ test.skipIf(missing)(
   60_000,
 )
 
-test.skipIf(missing)(
-  `an engine never has a higher priority than its server${skipped}`,
-  async () => {
-    const parent = await startServer(['nice', '-n', '15'])
-    const [child = 0] = childrenOf(parent.pid)
-    const priority = getPriority(child)
-    parent.kill('SIGKILL')
-    await parent.exited
-    await gone(child)
-    expect(priority).toBe(15)
-  },
-  60_000,
-)
-
-/** Starts a process with an engine by a command such as `nice`. Waits until the engine is ready. */
-async function startServer(command: string[]) {
-  const script = `const { openEngine } = await import(${JSON.stringify(new URL('../../src/engine/supervisor.ts', import.meta.url).href)})
-    const engine = openEngine(${JSON.stringify({ ...defaults, model: pocket, dataDir: '/nowhere', device: 'cpu', threads: 1 })})
-    engine.onReady(() => console.log('ready'))
-    await new Promise(() => {})`
-  const parent = Bun.spawn([...command, process.execPath, '-e', script], { stdout: 'pipe' })
-  await parent.stdout.getReader().read()
-  return parent
-}
+test('an engine never has a higher priority than its server', async () => {
+  const { promise, resolve } = Promise.withResolvers<Report>()
+  const child = Bun.spawn(['nice', '-n', '15', ...real().command], {
+    ipc: (report: Report) => resolve(report),
+  })
+  // An engine without a model reports that it cannot load.
+  child.send({
+    kind: 'load',
+    parent: process.pid,
+    dataDir: null,
+    folder: join(folder, 'no-model'),
+    device: 'cpu',
+  })
+  await promise
+  const priority = getPriority(child.pid)
+  child.kill('SIGKILL')
+  await child.exited
+  expect(priority).toBe(15)
+}, 120_000)
 
 /** Waits until the process with this id has ended. The only limit is the timeout of the test. */
 async function gone(pid: number): Promise<void> {
