@@ -4,10 +4,10 @@
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { log } from '../../base/log.ts'
 import { reasonOf } from '../../base/reason.ts'
-import { Draft } from '../../base/whole-file.ts'
+import { Draft, removeOldDrafts } from '../../base/whole-file.ts'
 import type { Config } from '../../config.ts'
 import { limits } from '../../limits.ts'
 import { ask } from '../ask.ts'
@@ -77,6 +77,7 @@ type Origin = { folder: string; variant: FloatVariant; dataDir: string }
 async function makeCopy(origin: Origin, copy: string, revision: string): Promise<void> {
   using draft = new Draft(copy)
   mkdirSync(draft.path, { recursive: true })
+  removeOldDrafts(dirname(copy))
   const signal = AbortSignal.timeout(limits.compactCopyMs)
   const report = await ask({ kind: 'compact', parent: process.pid, ...origin, draft: draft.path }, signal)
   if (report?.kind === 'notCompacted') throw new Error(report.message)

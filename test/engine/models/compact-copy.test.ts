@@ -1,9 +1,10 @@
 // Tests the compact copies of models. The copies are made of small models with random weights.
 
 import { beforeAll, expect, test } from 'bun:test'
-import { cpSync, readdirSync, statSync, truncateSync, utimesSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
+import { draftPath } from '../../../src/base/whole-file.ts'
 import { openModel } from '../../../src/engine/load.ts'
 import { withCompactCopy } from '../../../src/engine/models/compact-copy.ts'
 import { compactFolderOf } from '../../../src/engine/models/layout.ts'
@@ -13,7 +14,7 @@ import { openSource } from '../../../src/engine/network/source.ts'
 import { firstOf, pocket, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
-const size = { width: 128, heads: 2, layers: 1, vocabulary: 51_865 }
+const size = { width: 64, heads: 1, layers: 1, vocabulary: 1000 }
 const template = temporaryFolder()
 
 beforeAll(async () => {
@@ -36,9 +37,12 @@ const sameBytes = async (one: string, other: string) =>
   Buffer.from(await Bun.file(one).bytes()).equals(await Bun.file(other).bytes())
 
 test.skipIf(!pocket)(
-  `the copy has the bytes of the compact form, loads as compact, and is made once${unless(pocket, 'pocket model')}`,
+  `the copy has the bytes of the compact form, loads as compact, and is made once; an old draft is removed${unless(pocket, 'pocket model')}`,
   async () => {
     const { dir, folder, messages, copy } = install()
+    const left = draftPath(compactFolderOf(folder, dir))
+    mkdirSync(left)
+    utimesSync(left, new Date(0), new Date(0))
     const made = await copy()
     expect(made).toEqual({ name: 'tiny', folder: compactFolderOf(folder, dir) })
     const expected = join(temporaryFolder(), compactFile)
