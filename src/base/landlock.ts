@@ -79,7 +79,8 @@ function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
   const isFolder = statSync(path).isDirectory()
-  // The bytes of the kernel's structure landlock_path_beneath_attr, which has no padding.
+  // The bytes of the kernel's structure landlock_path_beneath_attr: 8 bytes for the rights and 4 bytes for the open
+  // file, without padding.
   const rule = new DataView(new ArrayBuffer(12))
   rule.setBigUint64(0, BigInt(isFolder ? rights : rights & ofFile), true)
   rule.setInt32(8, file, true)

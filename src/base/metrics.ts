@@ -64,7 +64,7 @@ export type Metrics = {
 
 type Value = { value: number }
 /**
- * The content of a histogram. A bucket counts the values up to its own `bound` that are above the bound of the
+ * The content of a histogram. Each bucket counts the values that are at most its `bound`, and above the bound of the
  * previous bucket.
  */
 type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }

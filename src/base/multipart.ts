@@ -57,7 +57,7 @@ class FormBytes {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
   }
 
-  /** Yields the bytes before the next delimiter, and then skips the delimiter. */
+  /** Yields the bytes of the form before the next delimiter between two parts, and then skips this delimiter. */
   async *untilDelimiter(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = this.#held.indexOf(this.#delimiter)
@@ -79,7 +79,10 @@ class FormBytes {
     return this.#held.toString('latin1', 0, 2) === '--'
   }
 
-  /** Returns the header lines of a part. Throws a MultipartError if they are longer than `formHeadBytesMax`. */
+  /**
+   * Reads and returns the header lines of a part of the form. Throws a MultipartError if they are longer than
+   * `formHeadBytesMax`.
+   */
   async readHead(): Promise<string> {
     for (;;) {
       const end = this.#held.indexOf('\r\n\r\n')

@@ -104,7 +104,7 @@ const x32 = 0x40000000
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 const instruction = { load: 0x20, ifEqual: 0x15, ifAtLeast: 0x35, answer: 0x06 }
 const verdict = { allow: 0x7fff0000, kill: 0x80000000, fail: (errno: number) => 0x00050000 | errno }
-/** The constants by which the kernel names the architecture of a process. */
+/** The numbers by which the kernel names the processor architecture of a process. */
 const machines = { x64: 0xc000003e, arm64: 0xc00000b7 }
 
 type Instruction = [code: number, ifTrue: number, ifFalse: number, value: number]

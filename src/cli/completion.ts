@@ -32,7 +32,7 @@ export function completionOf(commands: Commands): Command {
   })
 }
 
-/** Loads all commands and returns their descriptions. */
+/** Loads the code of all commands, and returns their descriptions with their names. */
 export async function listCommands(commands: Commands): Promise<NamedCommand[]> {
   return Promise.all(Object.entries(commands).map(async ([name, load]) => ({ ...(await load()), name })))
 }

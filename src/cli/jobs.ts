@@ -78,8 +78,8 @@ function stateOf(given: string | undefined): JobState | null {
 }
 
 /**
- * Returns the fields of a job that an operator may see. The source and the transcript of the job are left out, because
- * they are private to the account.
+ * Returns the fields of a job that the operator of the server may see. The source and the transcript of the job are
+ * left out, because they are private to the account.
  */
 function recordOf(job: Job, email: string | undefined) {
   const date = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

@@ -14,7 +14,10 @@ export type LicensedPart = {
   /** The text of the licence notice. It names the place where the source code is published. */
   text: string
   source: string
-  /** The carried files that contain this part: paths of files, or paths of folders, which end with a slash. */
+  /**
+   * The carried files that contain this part. Each entry is the path of a file, or the path of a folder, which ends
+   * with a slash.
+   */
   files?: string[]
   /** The SHA-256 of the source archive from which this part is built. Missing if this part is not built from source. */
   sourceSha256?: string

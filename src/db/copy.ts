@@ -8,7 +8,7 @@ import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { databasePath, openDb } from './db.ts'
 
-/** Throws if the file is not an intact database of steno. */
+/** Checks a copy of the database. Throws if the file is not an intact database of steno. */
 export function checkCopy(file: string): void {
   let result: unknown
   try {

@@ -42,7 +42,7 @@ export function openFlusher(path: string, sync: (file: number) => Promise<void> 
     },
     async flush() {
       if (flushedWrites === writes) return
-      // The running flush may have begun before the last write, so one more flush is needed after it.
+      // A flush that is running may have begun before the last write. So one more flush must follow the running flush.
       waiting ??= last.then(flushNow, flushNow)
       last = waiting
       await waiting

@@ -22,7 +22,7 @@ export type Download = (
   },
 ) => Promise<{ bytes: number }>
 
-/** A function that resolves after the given number of milliseconds. */
+/** A function that waits: the returned promise resolves after `ms` milliseconds. */
 export type Pause = (ms: number) => Promise<void>
 
 export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>

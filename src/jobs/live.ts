@@ -103,7 +103,9 @@ export class LiveJobs {
     }
   }
 
-  /** Resolves when the job has ended, when `signal` is aborted, or when the service stops. */
+  /**
+   * Waits for the end of a job. Resolves when the job has ended, when `signal` is aborted, or when the service stops.
+   */
   async ended(jobId: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const following = this.follow(jobId, () => {

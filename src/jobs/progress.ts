@@ -24,7 +24,10 @@ export function downloadProgress(bytes: number, total: number | null): Progress 
   return { sentence: total ? `${done} of ${formatSize(total)}` : done, percent: null }
 }
 
-/** Returns the percentage, and a sentence such as `Transcribing 42 % (12:30 of 29:48)`. */
+/**
+ * Returns the share of the recording that is transcribed, in percent, and a sentence such as `Transcribing 42 % (12:30
+ * of 29:48)`.
+ */
 export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {
   const done = Math.min(seconds, total)
   const percent = total > 0 ? Math.floor((100 * done) / total) : 0

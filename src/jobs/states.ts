@@ -1,4 +1,4 @@
-// The state machine of a job: its states, transitions and timeouts.
+// The state machine of a job: the states, the allowed changes between states, and the timeouts of states.
 
 /** For each state, the states that can follow it. */
 export const life = {

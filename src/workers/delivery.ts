@@ -10,7 +10,7 @@ export type Delivery = {
   sequence: number
   /** How often JetStream has delivered this message, including this delivery. */
   count: number
-  /** Removes the message from the stream. */
+  /** Removes the message from the stream, so that JetStream does not deliver it again. */
   remove(): void
   /**
    * Informs JetStream that the work on the message continues. Must be called at intervals, because JetStream otherwise
@@ -23,7 +23,7 @@ export type Delivery = {
 
 type Pull = { pool: string; priority: Priority; waitMs: number }
 
-/** Asks JetStream for the next message of a queue. Returns null if no message comes within `waitMs`. */
+/** Asks JetStream for the next message of a pool's queue. Returns null if no message comes within `waitMs`. */
 export async function pull(
   nats: NatsConnection,
   cluster: string,

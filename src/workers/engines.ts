@@ -8,7 +8,7 @@ import type { Fleet } from './fleet.ts'
 export class Engines implements Engine {
   readonly #fleet: Fleet
   readonly #own: Engine | null
-  /** The number of jobs that the server's own engine is running. */
+  /** The number of jobs that the server's own engine is running at the moment. */
   #running = 0
 
   constructor(fleet: Fleet, own: Engine | null) {

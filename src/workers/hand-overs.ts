@@ -23,7 +23,7 @@ import { workerId } from './roster.ts'
 export type Claims = {
   /** Claims a job for a worker. Returns null if the job is not in the state `processing`. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null
-  /** Finds a job. Returns null if no job has this id. */
+  /** Finds a job in the database. Returns null if no job has this id. */
   find(jobId: string): { fence: number; isOver: boolean } | null
 }
 
@@ -31,7 +31,7 @@ export type HandOverParts = {
   leaseMs: number
   secrets: Secrets
   claims: Claims
-  /** The wall clock, for the expiry times of signed addresses. */
+  /** Reads the wall clock, from which the expiry times of signed addresses are computed. */
   wall: () => number
   /** A function that is called when a job fails because the last allowed attempt ended without a result. */
   onDead?: () => void

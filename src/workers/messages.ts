@@ -220,7 +220,7 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
   models: TypeCompiler.Compile(modelsRequest),
 }
 
-/** Parses a request. Returns null if the bytes are not a valid request of this kind. */
+/** Parses a request of a worker. Returns null if the bytes are not a valid request of this kind. */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
   let value: unknown
   try {

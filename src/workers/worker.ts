@@ -19,7 +19,7 @@ import { Server } from './server.ts'
 export type WorkerSettings = NatsSettings & {
   cluster: string
   name: string
-  /** The address of the server, without a slash at the end. */
+  /** The HTTP address of the server, without a slash at the end. */
   server: string
   /** The folder for the media of jobs. The worker empties this folder at its start, and removes it at its end. */
   folder: string

@@ -59,8 +59,8 @@ export function openTarget({ folder, file }: Target): void {
 
 /**
  * Plans the output files of all sources. If the names of two sources differ only in their extensions, their output
- * files keep these extensions, such as `talk.mp3.txt`. If two sources have the same name, the names of their output
- * files also contain their folders.
+ * files keep these extensions, such as `talk.mp3.txt`. If two sources in different folders have the same name, the
+ * names of their output files also contain these folders.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target
