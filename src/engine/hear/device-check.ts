@@ -1,5 +1,5 @@
-// Checks the results of a decoder on a GPU when a model is opened. If a driver or a GPU kernel has a fault, the model
-// is not opened, so the fault never causes wrong text.
+// Checks the results of a decoder on a GPU when a model is opened. If a driver or a GPU kernel has a fault, this
+// decoder is not used, so the fault never causes wrong text.
 
 import { windowMelFrames } from '../audio.ts'
 import type { Facts } from './facts.ts'

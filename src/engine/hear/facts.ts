@@ -17,10 +17,15 @@ export type Facts = {
   /** The id of the token that makes the model translate to English. Null if the model cannot translate. */
   translate: number | null
   noTimestamps: number
-  /** The id of the token that precedes earlier text in a prompt. Null if the model was trained without earlier text. */
+  /**
+   * The id of the token that begins the earlier text in a prompt. Null if the model was trained without earlier text.
+   */
   previous: number | null
   noSpeech: number | null
-  /** The id of the first time token, <|0.00|>. The other 1500 time tokens have the next ids. Each id adds 0.02 s. */
+  /**
+   * The id of the first time token, <|0.00|>. The ids of the other 1500 time tokens follow. The time of each token is
+   * 0.02 s later than the time of the previous token.
+   */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]

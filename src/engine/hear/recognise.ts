@@ -171,8 +171,8 @@ async function decodeRows(
 }
 
 /**
- * Removes an element of the list and moves the last element to its place. `Batch.drop` does the same with the rows of
- * the batch.
+ * Removes an element of the list and moves the last element of the list to the free place. `Batch.drop` does the same
+ * with the rows of the batch.
  */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()

@@ -87,7 +87,7 @@ function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
 
 /**
  * Joins characters to words, for languages with spaces between words. A word begins at a space. Punctuation becomes a
- * word of its own. Later, `mergePunctuation` joins it to the next word or to the previous word.
+ * word of its own. Later, `mergePunctuation` joins the punctuation to the next word or to the previous word.
  */
 function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false

@@ -12,7 +12,7 @@ export { type ElementType, firstRows, moveRow, Tensor, tensor } from './tensor.t
 export type Port = { name: string; type: ElementType; dims: number[] }
 export type Device = Exclude<Config['device'], 'auto'>
 
-/** A function that runs a model once. It returns one tensor for each output. */
+/** A function that runs a model once. The function returns one tensor for each output. */
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
   -readonly [Name in keyof Outputs]: Tensor
 }
@@ -25,8 +25,8 @@ export class Session {
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
     /**
-     * The weights that the session reads from memory of the caller, as tensors. The session keeps this memory alive
-     * until it is closed.
+     * The weights that the session reads from memory of the caller, as tensors. This memory is kept alive until the
+     * session is closed.
      */
     private readonly weights: readonly Tensor[] = [],
   ) {
