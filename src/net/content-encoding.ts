@@ -35,8 +35,8 @@ export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Prom
   const drained = drain(decoder, write)
   drained.catch(() => {})
   return {
-    // Backpressure: `push` resolves only when the decoded bytes have been written. So a compression bomb cannot fill
-    // the memory.
+    // Backpressure: `push` resolves only when the decoded bytes have been taken from the decoder. So a compression bomb
+    // cannot fill the memory.
     push: bytes => Promise.race([written(decoder, bytes), drained]),
     end: () => {
       decoder.end()
