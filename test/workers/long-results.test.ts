@@ -48,7 +48,7 @@ natsTest(
     expect(result.utterances).toEqual(transcript.utterances)
     db.close()
   },
-  60_000,
+  180_000,
 )
 
 /** Returns a transcript of 2,500 utterances with 250 words each. */
