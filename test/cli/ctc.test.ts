@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { faultOf } from '../../src/engine/models/layout.ts'
+import { firstOf, clips as speech, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { steno } from '../support/program.ts'
+import { compareWords } from '../support/words.ts'
+
+type Word = { word: string; start: number; end: number }
+
+/** The minimum share of the words that the small model recognises. */
+const rightShareMin = 0.7
+/**
+ * The maximum distance, in seconds, between the start of a word and its start in the reference. The scores of a frame
+ * depend on 0.33 s of sound before and after it, so the model may write a letter early or late.
+ */
+const startSecondsMax = 0.5
+
+const model = firstOf('models/pocket/ctc-pocket')
+const clips = firstOf('test/fixtures/ctc')
+const skipped = unless(model && clips, 'pocket CTC model with its clip')
+
+test.skipIf(!model || !clips)(
+  `a CTC model writes most words of sentences that its training did not contain, with their times${skipped}`,
+  async () => {
+    expect(faultOf(model ?? '')).toBeNull()
+    const reference: { words: Word[] } = await Bun.file(join(clips ?? '', 'unseen.json')).json()
+    const { code, out } = await steno(
+      ['transcribe', join(clips ?? '', 'unseen.flac'), '--language', 'en', '--format', 'json'],
+      { STENO_MODEL: model ?? '', STENO_DATA_DIR: temporaryFolder() },
+    )
+    expect(code).toBe(0)
+    const { model: name, utterances } = JSON.parse(out)
+    const heard: Word[] = utterances.flatMap((utterance: { words: Word[] }) => utterance.words)
+    expect(name).toBe('ctc-pocket')
+    const words = (list: readonly Word[]) => list.map(({ word }) => word)
+    const { pairs } = compareWords(words(reference.words), words(heard))
+    expect(pairs.length / reference.words.length).toBeGreaterThanOrEqual(rightShareMin)
+    for (const [right, own] of pairs) {
+      const apart = Math.abs((heard[own]?.start ?? 0) - (reference.words[right]?.start ?? 0))
+      expect([heard[own]?.word, apart < startSecondsMax]).toEqual([heard[own]?.word, true])
+    }
+  },
+  60_000,
+)
+
+test.skipIf(!model || !speech)(
+  `a CTC model writes nothing for silence, noise and tones${unless(model && speech, 'pocket CTC model with the clips')}`,
+  async () => {
+    const files = ['silence.flac', 'noise.opus', 'tones.opus'].map(name => join(speech ?? '', name))
+    const folder = temporaryFolder()
+    const { code } = await steno(
+      ['transcribe', ...files, '--language', 'en', '--format', 'json', '-o', folder],
+      {
+        STENO_MODEL: model ?? '',
+        STENO_DATA_DIR: join(folder, 'data'),
+      },
+    )
+    expect(code).toBe(0)
+    for (const name of ['silence', 'noise', 'tones'])
+      expect([name, (await Bun.file(join(folder, `${name}.json`)).json()).utterances]).toEqual([name, []])
+  },
+  60_000,
+)
