@@ -27,7 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of stored jobs in the requests, evenly spread over time: completed jobs in `read`, failed jobs in `failed`.
+ * The ids of the stored jobs that the measured requests ask for, evenly spread over time. `read` has completed jobs,
+ * `failed` has failed jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -78,7 +79,10 @@ function spread(ids: string[]): string[] {
   return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
 
-/** Measures steno and the Elysia server in turn, so that a machine that becomes slower affects both. */
+/**
+ * Measures the server of steno and the Elysia server in turn, so that a machine that becomes slower affects both
+ * measurements.
+ */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []
   const theirs: Measured[] = []
@@ -105,8 +109,8 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
 }
 
 /**
- * Stores ended jobs. Every tenth job has failed. Each completed job that a request reads has a transcript of
- * one minute.
+ * Stores `jobs` ended jobs in the database. Every tenth job has failed. Each completed job that a measured request
+ * reads has a transcript of one minute.
  */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const stored: Stored = { read: [], failed: [] }

@@ -1,6 +1,6 @@
-// Measures how long the built program needs from its start to the transcript of a clip of ten seconds. The first
-// start is in an empty folder, so that the program must unpack the carried files. At the next start, they are already
-// unpacked.
+// Measures how long the built program needs from its start to the transcript of a clip of ten seconds. The first start
+// is in an empty folder, so the program must unpack the libraries and models that it contains. At the next start, these
+// files are already unpacked.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

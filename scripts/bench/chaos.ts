@@ -27,8 +27,8 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of each state of a job. It is shorter than `suspendMs`: if the server counted the time for which it was
- * suspended, jobs would fail.
+ * The timeout of each state of a job, in seconds. It is shorter than `suspendMs`: a server that counted the time for
+ * which it was suspended would fail jobs by timeout, and the benchmark would notice it.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000
@@ -146,7 +146,7 @@ const faults: Record<Fault, (server: Server, room: Room) => Promise<void>> = {
   },
 }
 
-/** Writes until the disk is full: large blocks first, then small ones for the rest of the space. */
+/** Writes to the open file until the disk is full: large blocks first, then small blocks for the rest of the space. */
 function fillDisk(file: number): void {
   for (const bytes of [2 ** 20, 2 ** 12]) {
     try {
@@ -313,7 +313,7 @@ type Row = {
   releases: number
 }
 
-/** Counts the results. A count below the row `must be 0:` that is not 0 shows an error of the server. */
+/** Returns the table of results. In the rows below `must be 0:`, a count other than 0 means an error of the server. */
 function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Received[]): string[][] {
   const jobs = readAll<Row>(
     room,
@@ -327,7 +327,7 @@ function judge(room: Room, { accepted, cancelled, wrong }: Callers, received: Re
   const count = (matches: (job: Row) => boolean) => `${jobs.filter(matches).length}`
   const isCompleted = ({ state }: Row) => state === 'completed'
   const failed = jobs.filter(job => job.state === 'failed' && !cancelled.has(job.id))
-  // A download to a full disk fails with INTERNAL_ERROR, which is right. The job is not charged.
+  // A download to a full disk must fail with INTERNAL_ERROR, so these failures are not errors of the server.
   const noRoom = failed.filter(job => job.sourceUrl !== null && job.errorCode === 'INTERNAL_ERROR')
   const strange = failed.filter(job => !noRoom.includes(job))
   return [

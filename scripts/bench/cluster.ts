@@ -1,7 +1,7 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
-// x-vectors of a published model, one of 1.44 s every 0.24 s, and its published PLDA model projects them. In the row
-// `oracle`, each embedding is assigned to the speaker who talks for most of its span. Its error is therefore that of
-// all steps except the clustering. The collar is 0.25 s, and overlapping speech is scored.
+// x-vectors of a published model: one for each 1.44 s of sound, every 0.24 s. The published PLDA model projects them.
+// In the row `oracle`, each embedding is assigned to the speaker who talks for most of its span. The errors in this row
+// therefore come from all steps except the clustering. The collar is 0.25 s, and overlapping speech is scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx.ts'
@@ -12,13 +12,13 @@ import { readMeeting, segmentsOf } from './support/meeting.ts'
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
 /**
- * The thresholds of linkage to measure. They are for these embeddings only, because each embedding model needs its
- * own threshold.
+ * The thresholds of the linkage clustering that are measured. They suit only the embeddings of this benchmark, because
+ * each embedding model needs its own threshold.
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**
- * The threshold of the first clustering of VBx, as a share of the threshold of linkage. VBx must start with more
- * clusters than linkage finds.
+ * The threshold of the first clustering of VBx, divided by the threshold of the linkage clustering. VBx must start with
+ * more clusters than the linkage clustering finds.
  */
 const startShare = 0.75
 

@@ -1,5 +1,5 @@
 // Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in the
-// program ffmpeg. The memory of the child process must not grow in files of ten hours.
+// program ffmpeg. For files of ten hours, the child process must need no more memory than for one hour.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,8 +12,8 @@ import { argumentsOf, type MediaOrder } from '../../src/media/wire.ts'
 export const bench = { name: 'media: inspecting and decoding', run }
 
 /**
- * An FFmpeg expression for a mix of tones and noise. Like speech, it has both, so the work of the decoders is
- * realistic.
+ * An FFmpeg expression for a mix of tones and noise. Speech also consists of tones and noise, so the work of the
+ * decoders is realistic.
  */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
 const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }

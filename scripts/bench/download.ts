@@ -67,7 +67,7 @@ async function runAsChild(url: string, path: string): Promise<void> {
   })
 }
 
-/** Sends a body with a Content-Length, so that an incomplete download is noticed. */
+/** Sends a response body with a Content-Length, so that the client notices an incomplete download. */
 function pour(response: ServerResponse): void {
   const chunk = Buffer.alloc(256 * 1024, 0xa5)
   let left = bytes

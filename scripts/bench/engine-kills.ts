@@ -57,7 +57,7 @@ async function run(): Promise<string[][]> {
   ]
 }
 
-/** Returns the process id of the child process with the engine. */
+/** Returns the process id of the engine's child process, which is a child of the process `parent`. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

@@ -1,6 +1,6 @@
-// Measures what one window costs in Whisper models of real dimensions, with random weights and a fixed number of
-// tokens. Also measures the time inside ONNX Runtime, the cost with the sessions of the npm package, and the
-// additional cost of diarization.
+// Measures the cost of one window (at most 30 s of sound) in Whisper models of real dimensions, with random weights and
+// a fixed number of tokens. Also measures the time inside ONNX Runtime, the cost with the sessions of the npm package
+// onnxruntime-node, and the additional cost of diarization.
 //
 // STENO_BENCH_SIZES: the model sizes to measure, such as `tiny,base`.
 
@@ -21,7 +21,7 @@ export const bench = { name: 'engine: real dimensions, random weights', run }
 const wanted = (process.env.STENO_BENCH_SIZES ?? Object.keys(sizes).join()).split(',')
 /** The number of tokens in the text of about 30 s of speech. */
 const tokens = 100
-/** Number of windows that are decoded together. */
+/** The number of windows that are decoded together. */
 const rows = 8
 
 async function run(): Promise<string[][]> {
@@ -48,7 +48,7 @@ async function run(): Promise<string[][]> {
         if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        // The npm package runs the float files: it cannot run the compact form.
+        // The variant `''` selects the 32-bit floats: the npm package cannot run steno's compact form of 8-bit weights.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([

@@ -1,7 +1,7 @@
-// Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that
-// does nothing else. Both times are from the first byte to the last byte. The two transfers alternate. They write to
-// the disk, and then to memory, which shows the speed without a disk. STENO_BENCH_HOURS and STENO_BENCH_PAIRS set the
-// size.
+// Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that does
+// nothing else. Both times are from the first byte to the last byte. The two transfers alternate. They write to the
+// disk first. Then they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the
+// file, and STENO_BENCH_PAIRS sets how many times each transfer is measured.
 
 import {
   closeSync,
@@ -34,7 +34,7 @@ const hours = Number(process.env.STENO_BENCH_HOURS ?? 10)
 const pairs = Number(process.env.STENO_BENCH_PAIRS ?? 5)
 const bytesPerHour = 2 * 16_000 * 3600
 const megabyte = 1024 * 1024
-/** A folder of Linux whose files are in memory. */
+/** A folder of Linux that keeps its files in memory. */
 const memory = '/dev/shm'
 
 type Measured = { bare: number[]; worker: number[]; idleMb: number; mostMb: number; cpuSeconds: number }
@@ -77,7 +77,7 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
   ]
 }
 
-/** Moves the file to a folder in `place`, by curl and by a worker in turn. */
+/** Moves the media file to a folder in `place`, by curl and by a worker in turn. */
 async function measure(program: string, place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const target = mkdtempSync(join(place, 'steno-bench-'))
@@ -137,8 +137,8 @@ function addJob(db: Db, { accountId, keyId }: TestAccount): string {
 }
 
 /**
- * Writes the media of all jobs as links to one file, and returns the path of this file. The file has no holes,
- * because reading a hole would be too fast.
+ * Writes one media file, with a hard link to this file for each further job. Returns the path of the file. The file has
+ * no holes (parts that were never written), because reading a hole would be too fast.
  */
 function writeMedia(folder: string, ids: readonly string[]): string {
   mkdirSync(folder, { mode: 0o700 })

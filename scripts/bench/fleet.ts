@@ -26,7 +26,7 @@ const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
 const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
-/** The share of the jobs after which a process with workers is killed and started again, each time. */
+/** Whenever this share of all jobs has ended, a process with workers is killed and started again. */
 const killEveryShare = 0.2
 const faultShare = 0.01
 const random = seeded(7)
@@ -57,7 +57,7 @@ async function run(): Promise<string[][]> {
   return [['what', 'count'], ...speeds(samples), ['processes of workers killed', `${kills}`], ...judge(data)]
 }
 
-/** Creates accounts, and pending jobs of one to five minutes. */
+/** Creates accounts, and pending jobs with one to five minutes of audio each. */
 function fill(db: Db, secrets: Secrets): void {
   db.tx(() => {
     const owners = Array.from({ length: accounts }, (_, at) =>
@@ -188,11 +188,12 @@ type Row = {
   releases: number
 }
 
-/** Counts the results. A count below the row `must be 0:` that is not 0 shows an error of the server. */
+/** Returns the table of results. In the rows below `must be 0:`, a count other than 0 means an error of the server. */
 function judge(data: Prepared): string[][] {
   const rows = readAll<Row>(
     data,
-    // The ledger is grouped in a subquery. Without it, SQLite would search the whole ledger for each job.
+    // The subquery groups the entries of the ledger by their job. Without the subquery, SQLite would search the whole
+    // ledger for each job.
     `select state, duration_ms as durationMs, attempts, coalesce(settles, 0) as settles,
        coalesce(settled, 0) as settled, coalesce(releases, 0) as releases
      from jobs left join (

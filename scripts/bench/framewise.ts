@@ -18,7 +18,7 @@ const child = join(import.meta.dir, 'support/hear-framewise.ts')
 const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
 /** The length of a frame of each kind of model, in seconds. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
-/** The number of recordings that the large models transcribe. */
+/** The number of recordings that are transcribed with the models of the published sizes. */
 const largeFiles = 6
 
 async function run(): Promise<string[][]> {
@@ -67,7 +67,7 @@ async function compare(python: string, folder: string, from: string): Promise<st
   return rows
 }
 
-/** Transcribes the files with steno and with the other program, one after the other. */
+/** Transcribes the files with steno, and then with the compared program (sherpa-onnx or onnx-asr). */
 async function hearBoth(python: string, order: FramewiseOrder) {
   const { kind, folder, files } = order
   const ours = await measure([process.execPath, child, JSON.stringify(order)])
@@ -76,7 +76,7 @@ async function hearBoth(python: string, order: FramewiseOrder) {
 }
 
 /**
- * Returns the CPU time of steno and of the other program for some of the files. The time for loading the model is
+ * Returns the CPU time of steno and of the compared program for some of the files. The time for loading the model is
  * subtracted.
  */
 async function largeCpu(python: string, order: FramewiseOrder): Promise<[number, number]> {

@@ -20,8 +20,8 @@ async function run(): Promise<string[][]> {
       return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
     })
     const slow = outcomes.filter(({ isTooSlow }) => isTooSlow)
-    // The job is charged for `durationMs`, and the length of the decoded sound is `decodedMs`. They may differ by 50
-    // ms at most.
+    // The job is charged for `durationMs`, and the length of the decoded sound is `decodedMs`. These two lengths may
+    // differ by 50 ms at most.
     const unlike = outcomes.filter(
       ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
     )

@@ -1,9 +1,10 @@
-// Predicts what one step of the decoder costs on a GPU: the bytes over the bus, the kernels, and the bytes that are
-// read in the memory of the GPU. The times are predictions and not measurements, and no GPU is needed: the operations
-// of the graphs are counted.
+// Predicts what one step of the decoder costs on a GPU: the bytes that the PCIe bus copies, the number of kernels, and
+// the bytes that are read from the memory of the GPU. The times are predictions and not measurements. No GPU is needed,
+// because the operations of the graphs are counted.
 //
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. Its own graphs and the graphs for
-// GPUs then both transcribe utterances on the CPU, and the benchmark counts how many texts are equal.
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also transcribes
+// utterances on the CPU, with the model's own graphs and with steno's graphs for GPUs, and counts how many texts are
+// equal.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
@@ -28,13 +29,16 @@ const models: Record<string, Dimensions> = {
 
 /** The assumptions of the predictions: the published figures of an H100 with PCIe 5. */
 const gpu = {
-  /** Bytes per second over the bus, from host memory that is not pinned. */
+  /** The bytes that the PCIe bus copies per second, from host memory that is not pinned. */
   bus: 12e9,
-  /** Bytes per second from the memory of the GPU: 70 % of 3.35 TB/s. */
+  /** The bytes that the GPU reads from its memory per second: 70 % of the published 3.35 TB/s. */
   memory: 0.7 * 3.35e12,
-  /** Seconds for each kernel: when a recorded graph is replayed, and when kernels are launched one by one. */
+  /**
+   * The seconds that each kernel costs: `recorded` in a recorded graph that is replayed, `launched` if each kernel is
+   * launched separately.
+   */
   kernel: { recorded: 2e-6, launched: 5e-6 },
-  /** 16-bit operations per second in the encoder: 40 % of 990 TFLOP/s. */
+  /** The 16-bit operations that the encoder computes per second: 40 % of the published 990 TFLOP/s. */
   operations: 0.4 * 990e12,
 }
 const tokensPerWindow = 100
@@ -85,8 +89,8 @@ function rowOf(name: string, dimensions: Dimensions, counted: Counted): string[]
 }
 
 /**
- * Returns the number of operations of the encoder for one window: in the matrices, and in the attention of 1500
- * frames to 1500 frames.
+ * Returns the number of operations of the encoder for one window: in the matrix products, and in the attention, where
+ * each of the 1500 frames attends to all 1500 frames.
  */
 function encoderOperations({ width, encoderLayers, decoderLayers }: Dimensions): number {
   const frames = 1500

@@ -1,8 +1,8 @@
-// Measures the names of known voices: how often the print of a reader gets the name of the right reader, and how
-// often that of a wrong one. The readers are those of LibriSpeech test-other, on which the built-in encoder was not
-// trained. A print is made from some utterances of a reader, and compared with prints from other utterances of all
-// readers. For the last row, the threshold is chosen on three of the five readers and measured on the other two, for
-// each possible choice of three.
+// Measures the names of known voices: how often the voice print of a reader gets the name of the right reader, and how
+// often it gets the name of a wrong reader. The readers are those of LibriSpeech test-other, on which the built-in
+// encoder was not trained. A voice print is made from some utterances of a reader, and compared with voice prints from
+// other utterances of all readers. For the last row of the table, the threshold is chosen on three of the five readers
+// and measured on the other two, for each possible choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -55,13 +55,16 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/** The maximum share of pairs of different readers that a chosen threshold may accept. */
+/**
+ * The maximum error rate of a chosen threshold: the share of pairs of different readers that the threshold takes for
+ * the same reader.
+ */
 const wrongMax = 0.001
 
 /**
- * For each choice of three readers, finds the lowest threshold that accepts at most `wrongMax` of their pairs of
- * different readers. Returns the number of pairs of the other two readers, their two error rates, and the range of
- * the thresholds.
+ * For each choice of three readers, finds the lowest threshold that accepts at most the share `wrongMax` of the pairs
+ * of different readers among the three. Tests this threshold on the pairs of the other two readers. Returns the number
+ * of these pairs, the two error rates, and the range of the thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]
@@ -87,7 +90,10 @@ function heldOut(draws: readonly Draw[]): string[] {
   ]
 }
 
-/** Returns the similarity of each pair of prints: of the same reader in `same`, of two readers in `different`. */
+/**
+ * Returns the similarity of each pair of voice prints: `same` has the pairs of one reader, `different` has the pairs of
+ * two readers.
+ */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
   const different: number[] = []
@@ -98,7 +104,10 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
   return { same, different }
 }
 
-/** Returns the number of pairs, the two error rates at each threshold, and the equal error rate. */
+/**
+ * Returns the number of pairs of voice prints, two error rates at each threshold (the same reader missed, a different
+ * reader accepted), and the equal error rate.
+ */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)
   const missed = (least: number) => same.filter(likeness => likeness < least).length / same.length

@@ -12,8 +12,8 @@ const listeners = Number(process.env.STENO_BENCH_LISTENERS ?? 200)
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 5)
 const stuckReaders = 10
 /**
- * The number of utterances of 1 KB in the transcript of the clients that never read. They fill the buffers of a
- * connection.
+ * The number of utterances, of 1 KB each, in the transcript that some clients request and never read. The utterances
+ * fill the buffers of the connection.
  */
 const firstUtterances = 20_000
 const everyMs = 200

@@ -14,7 +14,9 @@ const sizes = [10_000, 30_000, 100_000]
 const runs = 5
 const words = 300
 
-/** A script for the page. When the text is drawn, it stores the time in the attribute `data-usable`. */
+/**
+ * A script that runs in the page. When the text is drawn, the script stores the time in the attribute `data-usable`.
+ */
 const noteUsable = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.turn')) return
   observer.disconnect()
@@ -22,8 +24,8 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * A script for the page that clicks on words. A click finds the word at this point, highlights it, and moves the
- * player. Returns the time of the work for each click, in milliseconds, sorted.
+ * A script that clicks on words in the page. At each click, the page finds the word at this point, highlights the word,
+ * and moves the player. The script returns the processing time of each click, in milliseconds, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])

@@ -24,7 +24,7 @@ const blockBytes = 1024 ** 2
 const blocks = Number(process.env.STENO_BENCH_MEGABYTES ?? 256)
 const bytes = blocks * blockBytes
 
-/** The size of the parts that tus-js-client sends. */
+/** The size of the parts in which tus-js-client sends the file, in bytes. */
 const partBytes = 64 * blockBytes
 
 /** Sends a file in one of the compared ways. Returns the id of the upload. */
@@ -66,7 +66,10 @@ class BenchServer implements Disposable {
   readonly data: Prepared = prepareData()
   #running: Ready | null = null
   #port = 0
-  /** The CPU time of the present process when the upload started, and the CPU time of all killed processes. */
+  /**
+   * CPU times in seconds. `#cpuBefore` is the total time that the started server processes needed to start.
+   * `#cpuKilled` is the total time of all server processes that were killed.
+   */
   #cpuBefore = 0
   #cpuKilled = 0
 
@@ -97,7 +100,7 @@ class BenchServer implements Disposable {
     await this.start()
   }
 
-  /** Returns the CPU time of the upload in seconds. The time before the upload is subtracted. */
+  /** Returns the CPU time of the upload in seconds. The CPU time for starting the servers is subtracted. */
   cpu(): number {
     return this.#cpuKilled + this.#cpuOfProcess() - this.#cpuBefore
   }

@@ -70,7 +70,8 @@ async function writeDocs(folder: string): Promise<void> {
 }
 
 /**
- * Returns the line in the chart for the benchmark `name`, whose results must have the columns `minutes` and `CPU s`.
+ * Returns the line in the chart for the benchmark `name`. The results of this benchmark must have the columns `minutes`
+ * and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = results[name] ?? []

@@ -106,7 +106,7 @@ async function timeSearches(data: { dataDir: string; key: string }): Promise<str
       fetch(`http://127.0.0.1:${server.port}/v1/search?q=${encodeURIComponent(q)}&order=${order}`, {
         headers: { Authorization: `Bearer ${data.key}` },
       })
-    // One search comes first, so that the cost of the first request of a server is not measured.
+    // Before the measurement, one search is sent, so that the cost of the first request of a server is not measured.
     await search(wordOf(30_000), 'newest')
     for (const [name, q] of [
       ['most common word', wordOf(0)],
@@ -133,7 +133,7 @@ async function timeSearches(data: { dataDir: string; key: string }): Promise<str
   }
 }
 
-/** Measures the gaps between two ticks of the event loop during `work`. */
+/** Runs `work`, and measures how long it blocks the event loop: the gaps between two ticks of a timer. */
 async function blockedBy(name: string, work: () => Promise<void>): Promise<string[]> {
   const gaps: number[] = []
   let last = performance.now()
@@ -159,7 +159,7 @@ function startJob(db: Db, { id: accountId, keyId }: Owner): Job {
   return job
 }
 
-/** Adds the list of words to each utterance, as in the transcript of an engine. */
+/** Adds a list of single words to each utterance, because the transcript of an engine has this list. */
 function withWords(transcript: Transcript): Transcript {
   const speaker = 'SPEAKER 1'
   const utterances = transcript.utterances.map(utterance => ({
@@ -180,7 +180,8 @@ function shown(times: number[]): string[] {
 }
 
 /**
- * Returns a transcript of utterances of 8 to 21 words. The words have no times, because a search does not need times.
+ * Returns a transcript with about `words` words, in utterances of 8 to 21 words. The words have no times, because a
+ * search does not need times.
  */
 function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []

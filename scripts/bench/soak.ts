@@ -12,7 +12,7 @@ export const bench = { name: 'Soak: 200 requests a second, 50 uploads, a busy en
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 600)
 const perSecond = 200
 const uploadsInFlight = 50
-/** The number of parts of an upload, of which one is sent each second. */
+/** The number of parts in which an upload is sent. One part is sent each second. */
 const uploadParts = 20
 const partBytes = 32 * 1024
 const clip = join(import.meta.dir, '../../test/fixtures/speech/en-20s.flac')

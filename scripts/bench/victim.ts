@@ -27,8 +27,8 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is a name that only the name server of `startNames` knows. Without this server, it is a name that needs
- * none.
+ * `host` is a host name for the addresses of jobs and webhooks. Only the name server of `startNames` knows this name.
+ * If that name server is not started, `host` is a name that resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 
@@ -49,7 +49,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** Starts a name server at the address in `resolvConf`. Returns null without root. */
+/** Starts a name server at the address `nameServerHost`. Returns null if this process does not run as root. */
 async function startNames(): Promise<NameServer | null> {
   if (process.getuid?.() !== 0) {
     console.log('without root there is no silent name server: names are unknown at once')
@@ -59,8 +59,8 @@ async function startNames(): Promise<NameServer | null> {
 }
 
 /**
- * Starts a web server that has the clip and receives webhooks. It answers the requests of the attacks slowly or
- * never.
+ * Starts a web server that serves the clip and receives webhooks. The web server answers the requests of the attacks
+ * slowly or never.
  */
 function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   const awaited = new Map<string, (event: string) => void>()
@@ -81,7 +81,9 @@ function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   return {
     host,
     port,
-    /** Returns a webhook address of its own. `arrived` resolves when the last event of a job arrives there. */
+    /**
+     * Returns a webhook address that no other job uses. `arrived` resolves when the last event of a job arrives there.
+     */
     webhook() {
       const { promise: arrived, resolve, reject } = Promise.withResolvers<void>()
       const path = `/${crypto.randomUUID()}`
@@ -137,7 +139,10 @@ async function measure(
   }
 }
 
-/** Returns the command of a server whose /etc/resolv.conf names only the name server of `startNames`. */
+/**
+ * Returns the command that starts a server with an /etc/resolv.conf of its own, which names only the name server of
+ * `startNames`.
+ */
 function withNames(folder: string): string[] {
   const file = join(folder, 'resolv.conf')
   writeFileSync(file, `nameserver ${nameServerHost}\noptions timeout:5 attempts:2\n`)
@@ -156,8 +161,8 @@ async function untilReady(address: string): Promise<void> {
 type Times = Record<Source, number[]>
 
 /**
- * Runs jobs one after the other, with an upload and with an address in turn. Returns the time of each job in
- * milliseconds.
+ * Runs jobs one after the other: a job with an upload, then a job with the address of its media, and so on. Returns the
+ * time of each job in milliseconds.
  */
 async function timesOf(caller: Caller, origin: Places, bytes: Uint8Array<ArrayBuffer>): Promise<Times> {
   const times: Times = { upload: [], url: [] }

@@ -28,7 +28,7 @@ type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
 type Rates = { rate: number; missed: number; added: number; confused: number }
 
 const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
-/** A conversation lasts this many seconds for each voice, and this many seconds more. */
+/** A conversation of N voices lasts N + 1 times this number of seconds. */
 const secondsEach = 30
 
 async function run(): Promise<string[][]> {

@@ -30,8 +30,8 @@ const oauthErrorBody = Type.Object({ error: Type.String(), error_description: Ty
 export function checkAnswer(method: string, path: string, status: number, body: unknown): void {
   const [pathname = ''] = path.split('?')
   const route = pathname.replace(/^(\/v1\/(?:upload|transcribe)\/)[^/]+/, '$1{id}')
-  // A JSON-RPC body of the MCP endpoint is not checked. The endpoint has an error in the format of the API only if
-  // the gate refused the request.
+  // A JSON-RPC response of the MCP endpoint has no declared shape, so it is not checked. Only if the request was
+  // refused before it reached MCP, the response is an error in the format of the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
   const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : answers.errorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
@@ -43,8 +43,8 @@ export function checkEvent(body: { event: string }): void {
 }
 
 /**
- * Checks the types of the declared fields, and that there are no others: Value.Clean removes undeclared fields, so
- * the cleaned copy must be equal to the body.
+ * Checks the types of the declared fields, and that the body has no other fields: `Value.Clean` removes undeclared
+ * fields, so the cleaned copy must be equal to the body.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
   expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])

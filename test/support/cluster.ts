@@ -31,7 +31,7 @@ export type ClusterOptions = {
   seconds: number
   speed: number
   lease?: string
-  /** The random numbers that choose the faults. Null for a run without faults. */
+  /** The random numbers that choose the faults. Null: the run has no faults. */
   random?: Random | null
   /** The mean time between two faults, in milliseconds. */
   faultEveryMs?: number
@@ -43,7 +43,7 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /** One message for each rule that was broken. */
+  /** One message for each broken rule. */
   broken: string[]
 }
 
@@ -191,7 +191,8 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 }
 
 /**
- * Returns a message for each rule that the jobs broke. `told` are the webhooks in the order in which they arrived.
+ * Returns a message for each rule that the jobs broke. `told` has the webhooks in the order in which they arrived. It
+ * is null if no webhooks were requested.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

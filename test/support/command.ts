@@ -1,4 +1,4 @@
-// Runs a command of the program inside the test process, in the same way as main.ts, and captures its output.
+// Runs a command of steno inside the test process, in the same way as main.ts, and captures the output of the command.
 
 import { spyOn } from 'bun:test'
 import { runCommand } from '../../src/cli/command.ts'

@@ -32,8 +32,8 @@ export type SpokenTruth = {
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
 /**
- * Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV. Returns the reference: text, speakers and
- * times.
+ * Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV. Returns the reference: the texts, speakers and times
+ * of the sound.
  */
 export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)
@@ -66,7 +66,7 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
   }
 }
 
-/** Returns the samples of a clip in 16 bits. */
+/** Returns the samples of a clip as 16-bit integers. */
 async function readClip(path: string): Promise<Int16Array> {
   const sound = await readSound(path)
   return Int16Array.from(sound, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))

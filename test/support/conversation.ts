@@ -1,4 +1,4 @@
-// Makes transcripts of a conversation for the tests and benches of the web app.
+// Makes transcripts of a conversation for the tests and benchmarks of the web app.
 
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 

@@ -1,6 +1,6 @@
-// Makes requests to every endpoint from the OpenAPI document. Parameters have values at, below and above their
-// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. An endpoint or a parameter
-// that is added to the document is covered too.
+// Makes requests to every endpoint from the OpenAPI document. Parameters have values at, below and above their limits,
+// or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are made from the
+// document, so every endpoint and parameter of the document is tested.
 
 import { limits } from '../../src/limits.ts'
 
@@ -277,8 +277,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns each limit of a schema, and the values one below it and one above it. For a limit of the length, returns
- * texts of these lengths.
+ * Returns each limit of a schema, and the values one below and one above this limit. For a limit of the length of a
+ * text, returns texts of these three lengths.
  */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])

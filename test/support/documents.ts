@@ -28,7 +28,9 @@ export function blocksOf(markdown: string): string[] {
   )
 }
 
-/** Divides a block of shell code into its commands. A command may have several lines. Comments are left out. */
+/**
+ * Divides a block of shell code into its commands. A command may have several lines. Lines with comments are left out.
+ */
 export function commandsOf(block: string): string[] {
   const commands: string[] = []
   let open = ''
@@ -43,7 +45,9 @@ export function commandsOf(block: string): string[] {
   return commands
 }
 
-/** Returns all calls of the program in a text (`steno` or `./steno`): the words of the command, and its options. */
+/**
+ * Returns all calls of the program steno (`steno` or `./steno`) in a text: the words of each command, and its options.
+ */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)
   return [...spans, ...blocksOf(markdown).flatMap(block => block.replaceAll('\\\n', ' ').split('\n'))]

@@ -64,8 +64,8 @@ process.on('message', async (order: Order): Promise<void> => {
 })
 
 /**
- * Returns true only in the first process that receives the job with this path. This process creates a file by which a
- * retry sees that it is not the first.
+ * Returns true only in the first process that receives the job with this path. The first process creates the file
+ * `path`. If the job is retried, the next process finds this file and returns false.
  */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false

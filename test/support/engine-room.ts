@@ -24,14 +24,14 @@ export function firstOf(...paths: string[]): string | null {
 export const pocket = firstOf('models/pocket/whisper-pocket')
 const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
 const embedding = firstOf('models/pocket/wespeaker-pocket')
-/** The files of the built-in voice models, or null if they are not in this checkout. */
+/** The files of the built-in voice models, or null if these files are not in this checkout of the project. */
 export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')
 
 /**
- * Returns the end of the title of a test that needs `what`. If `what` is null, the test is skipped, and the text says
- * that `name` is missing. Otherwise, the text is empty.
+ * Returns the last part of the title of a test that needs the file or program `what`. If `what` is null, the test is
+ * skipped, and this part says that `name` is missing. Otherwise, this part is empty.
  */
 export function unless(what: string | null, name: string): string {
   return what ? '' : ` (SKIPPED: no ${name} here)`

@@ -15,7 +15,7 @@ export type SteeredEngine = Engine & {
   tasks: Task[]
   state: () => EngineState
   setReady(ready: boolean): void
-  /** Waits until the engine has received `count` jobs since its start. Returns the last of them. */
+  /** Waits until the engine has received `count` jobs since its start. Returns the task of the last of these jobs. */
   given(count: number): Promise<Task>
   /** Completes the job of the task, with a transcript of `text`. */
   finish(task: Task, text?: string): void

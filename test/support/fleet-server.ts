@@ -1,5 +1,5 @@
-// A service in a process of its own, for tests and benchmarks with workers. It does not inspect media: it takes the
-// duration from the text of a fake media file.
+// A service in a process of its own, for tests and benchmarks with workers. The service does not inspect media: it
+// reads the duration from the text in a fake media file.
 
 import { setLogFormat } from '../../src/base/log.ts'
 import { readConfig } from '../../src/config.ts'

@@ -6,7 +6,7 @@ import { startWorker } from './workers.ts'
 
 let clusters = 0
 
-/** Starts a server in a cluster of its own. `startOwn` starts a worker in this cluster. */
+/** Starts a server in a new cluster that no other test uses. `startOwn` starts a worker in this cluster. */
 export async function startFleet(nats: string, settings: Record<string, string> = {}, dataDir?: string) {
   const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
   const service = await startTestService({
@@ -26,7 +26,7 @@ export async function startFleet(nats: string, settings: Record<string, string> 
   return { service, cluster, startOwn }
 }
 
-/** Waits until a condition holds. */
+/** Waits until `holds` returns true. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(5)
 }

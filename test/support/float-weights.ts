@@ -1,5 +1,5 @@
-// Float weights for the network that runs on a GPU. They come from the pocket model, whose file has different names,
-// or from tests that make their own weights.
+// Float weights for the network that runs on a GPU. The weights come from the pocket model, in whose files they have
+// different names, or from tests that make their own weights.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/source.ts'
@@ -80,7 +80,10 @@ function addLayer(weights: FloatWeights, constants: Constants, from: string, to:
   }
 }
 
-/** Returns one vector for each token. All tokens that the model does not know have the same vector. */
+/**
+ * Returns the embedding matrix, with one vector for each token. All tokens that the pocket model does not know have the
+ * same vector.
+ */
 function embedding(constants: Constants, width: number): { data: Float32Array; tokens: number } {
   const rows = new Int16Array(must(constants, 'row_of_token').bytes!.slice().buffer)
   const small = floatsOf(constants, 'embedding.small')

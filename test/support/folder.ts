@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Creates a temporary folder, which is removed at the end of the calling test, or at the end of the file if no test
- * is running. It must not be called in beforeAll, because beforeAll is a scope of its own.
+ * Creates a temporary folder. The folder is removed at the end of the calling test, or, if no test is running, at the
+ * end of the test file. Do not call this function in beforeAll: the folder would be removed when beforeAll ends.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))

@@ -21,8 +21,8 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * Adds operations that compute the power of each token's tone in each frame of `length` samples. The output is 1 ×
- * tokens × frames.
+ * Adds operations to the graph that compute the power of each token's tone in each frame of `length` samples. The
+ * output has the shape 1 × tokens × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {
@@ -40,8 +40,8 @@ function addPowers(graph: Graph, sound: string, tokens: number, length: number):
 }
 
 /**
- * Writes a CTC model. `scores` is the number of scores for a frame. If it differs from the number of tokens, the
- * model is invalid.
+ * Writes a CTC model. `scores` is the number of scores that the model gives for a frame. If `scores` differs from the
+ * number of tokens, the model is invalid.
  */
 export async function writeCtcModel(
   folder: string,
@@ -64,7 +64,7 @@ function tokenLines(tokens: readonly string[]): string {
 
 /**
  * Writes a TDT model. The last token of the vocabulary is the blank token. Each token lasts one frame of 80 ms. The
- * decoder never returns the same token twice in a row. Its state is the number of previous tokens.
+ * decoder never returns the same token twice in a row. The state of the decoder is the number of previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -110,7 +110,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   // token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // At the index of the blank token is -1, which means that the blank token may be repeated.
+  // The token at each index must not be repeated. The value -1 at the index of the blank token equals no token, so the
+  // blank token may be repeated.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { createServer as createTlsServer } from 'node:tls'
 
 export type Request = { method: string; path: string; headers: Record<string, string>; body: string }
-/** Answers the requests for one path. `nth` is 1 for the first request for this path. */
+/** A function that answers the requests for one path. `nth` is 1 for the first request for this path. */
 export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 
 export type HostileOptions = {
@@ -131,8 +131,8 @@ export async function untilClosed(server: HostileServer): Promise<void> {
 }
 
 /**
- * Opens a port that accepts no connection. The process behind it is stopped and its accept queue is full, so the
- * kernel drops further connections, and clients wait.
+ * Opens a port that accepts no connection. The process that listens on the port is stopped and its accept queue is
+ * full, so the kernel drops further connection attempts, and clients wait for a connection.
  */
 export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
@@ -154,13 +154,16 @@ export async function deafPort(address: string): Promise<{ port: number; stop():
       queue.push(socket)
       setTimeout(resolve, 500, false)
     })
-  // Bun asks the kernel for a queue of 512 connections, and the kernel allows a few more. When two attempts in a row
-  // fail, the queue is full.
+  // The loop opens connections until the accept queue is full. Bun asks the kernel for a queue of 512 connections, and
+  // the kernel allows a few more. When two attempts in a row fail, the queue is full.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
   return { port, stop }
 }
 
-/** Returns a function that starts a server. At the end of each test, the servers that it started are stopped. */
+/**
+ * Returns a function that starts a server. All servers that a test started with this function are stopped at the end of
+ * the test.
+ */
 export function hostileServers(): (
   scenes: Record<string, Scene>,
   options?: HostileOptions,

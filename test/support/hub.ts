@@ -1,4 +1,5 @@
-// A model hub for tests, with one or more repositories. Tests can make its transfers fail.
+// A server of model files for tests, with the protocol of Hugging Face and one or more repositories. Tests can make its
+// transfers fail.
 
 import { createHash } from 'node:crypto'
 
@@ -9,7 +10,7 @@ export type HubBehaviour = {
   /** Wrong content of files, by path. Only the first request for a path gets the wrong content. */
   forges?: Record<string, Uint8Array>
   token?: string
-  /** The files of further repositories, by the name of the repository. */
+  /** The files of further repositories. The keys are the names of the repositories. */
   others?: Record<string, Record<string, Uint8Array>>
 }
 
@@ -54,7 +55,7 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // A transfer that breaks off on purpose may be an error in this server. It must not fail the test.
+    // If a transfer breaks off on purpose, an error may occur in this server. The error must not fail the test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }

@@ -1,17 +1,20 @@
-// A TCP proxy that simulates a broken network: it cuts all connections, or it keeps them open and passes nothing on.
+// A TCP proxy that simulates a broken network: it cuts all connections, or it keeps them open and forwards no bytes.
 
 import { connect, createServer, type Socket } from 'node:net'
 
 export type LossyProxy = {
   port: number
-  /** Cuts all connections. Later connections work again. */
+  /** Cuts all open connections. Connections that are opened later work. */
   cut(): void
-  /** Passes nothing on for `ms` milliseconds, and then cuts all connections. */
+  /** Forwards no bytes for `ms` milliseconds, and then cuts all connections. */
   swallow(ms: number): Promise<void>
   close(): void
 }
 
-/** Called with all bytes before the proxy passes them on. `from` is the end of the connection that sent them. */
+/**
+ * The proxy calls this function with all bytes before it forwards them. `from` is the end of the connection that sent
+ * the bytes.
+ */
 type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 
 export async function startLossyProxy(target: number, onData: OnData = () => {}): Promise<LossyProxy> {

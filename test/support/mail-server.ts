@@ -1,4 +1,4 @@
-// A real SMTP server on the loopback address. With `options`, it simulates faults.
+// A real SMTP server on the loopback address. The options of the npm package smtp-server can make it simulate faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 export type Received = { from: string; to: string[]; user: string | null; secure: boolean; raw: string }
 
 export type MailServer = {
-  /** Returns the value of STENO_SMTP_URL for this server. */
+  /** Returns the value of STENO_SMTP_URL with which steno sends its mails to this server. */
   url(credentials?: string): string
   received: Received[]
   /** Resolves when all clients have disconnected. */

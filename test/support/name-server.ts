@@ -14,10 +14,10 @@ export const aaaa = 28
 export type Zone = Record<string, { 1?: number[][]; 28?: number[][] }>
 
 export type NameServer = {
-  /** The address of the name server, with its port. */
+  /** The IP address and the port of the name server. */
   address: string
   questions: number
-  /** All names that were asked for. */
+  /** All host names that clients asked for. */
   asked: Set<string>
   close(): void
 }

@@ -1,5 +1,5 @@
-// Makes an operator, an account and users for NATS, as signed tokens, and a file with credentials for each user. The
-// program nsc makes the same.
+// Makes an operator, an account and users for NATS, as signed tokens, and a file with credentials for each user. NATS's
+// own program for this task is nsc.
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'
@@ -9,8 +9,8 @@ type KeyPair = ReturnType<typeof nkeys.createUser>
 export type Rights = { publish: string[]; subscribe: string[] }
 
 /**
- * Returns the settings with which nats-server knows the account, and a function that writes the credentials of a
- * user.
+ * Returns settings for nats-server that contain the account, and a function that writes the credentials of a user to a
+ * file.
  */
 export function makeAccounts(): {
   settings: string

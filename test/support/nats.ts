@@ -18,13 +18,16 @@ export type NatsServer = {
   start(): Promise<void>
 }
 
-/** A test that needs nats-server, and is skipped without it. */
+/** A test that needs nats-server. It is skipped if there is no nats-server. */
 export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: number): void {
   const note = hasNats ? '' : ' (SKIPPED: there is no nats-server here)'
   test.skipIf(!hasNats)(`${title}${note}`, run, timeoutMs)
 }
 
-/** The value of a NATS server in a file whose tests are skipped because there is no nats-server. */
+/**
+ * An empty object in place of a NATS server. It is used in a test file whose tests are all skipped because there is no
+ * nats-server.
+ */
 export const unstartedNats = {} as NatsServer
 
 /** Starts nats-server with JetStream. `settings` are added to its configuration file. */

@@ -10,7 +10,7 @@ type Served = Pick<TestService, 'fetch' | 'url'>
 export type Tokens = { access_token: string; refresh_token: string; expires_in: number; scope: string }
 type Fields = Record<string, string>
 
-/** Starts a service with an account, a client and a signed-in browser. */
+/** Starts a service with an account, an OAuth client and a signed-in browser. */
 export async function startOAuth(settings: Fields = {}) {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off', ...settings } })
   const account = service.account('ana')
@@ -60,7 +60,7 @@ export function flow(service: Served, { cookie, clientId }: { cookie: string; cl
   const post = (path: string, fields: Fields, headers: Fields = {}) =>
     service.fetch(path, { method: 'POST', headers, body: given(fields) })
 
-  /** Allows the access on the consent page. Returns the code from the redirect address. */
+  /** Allows the client's access on the consent page. Returns the authorization code from the redirect address. */
   const getCode = async (changes: Fields = {}): Promise<string> => {
     const { status, headers, text } = await submit({ decision: 'allow', ...changes })
     const location = URL.parse(headers.get('location') ?? '')

@@ -1,6 +1,8 @@
 import type { JobRequest } from '../../src/jobs/job.ts'
 
-/** Returns the request for a job without special choices. The fields in `own` replace those of the plain job. */
+/**
+ * Returns a request for a job in which all options have their usual values. The fields in `own` replace these values.
+ */
 export function plainJob(keyId: string, own: Partial<JobRequest> = {}): JobRequest {
   return {
     keyId,

@@ -5,9 +5,12 @@ import { clips, pocket, unless, voices } from './engine-room.ts'
 import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
-  /** True if the models or the clips are missing. No server is then started, and the tests must be skipped. */
+  /**
+   * True if the pocket model, the voice models that the tests need, or the clips are missing. No server is then
+   * started, and the tests must be skipped.
+   */
   missing: boolean
-  /** The end of the test titles. It says what is missing, or is empty. */
+  /** A text for the end of the test titles. It says what is missing, or is empty if nothing is missing. */
   skipped: string
   /** The address of the server, without a slash at the end. */
   url: string

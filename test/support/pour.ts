@@ -56,11 +56,11 @@ async function form({ port, key, bytes }: Pouring): Promise<void> {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'multipart/form-data; boundary=b' },
     body: zeros(bytes, before, '\r\n--b--\r\n'),
   })
-  // The file is not a recording, so the job fails, but only after the whole file has arrived.
+  // The file contains no sound, so the job fails with the status 400, but only after the whole file has arrived.
   if (status !== 400) throw new Error(`the form was answered by ${status}`)
 }
 
-/** Returns a stream of `bytes` zeros, with the text `before` in front of them and the text `after` at the end. */
+/** Returns a stream of `bytes` zeros. The text `before` is in front of the zeros, and the text `after` follows them. */
 function zeros(bytes: number, before = '', after = ''): ReadableStream {
   const chunk = new Uint8Array(1024 ** 2)
   let left = bytes

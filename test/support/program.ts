@@ -1,4 +1,4 @@
-// Runs the program in a process of its own, without the environment variables of the tests.
+// Runs steno in a process of its own, without the environment variables of the tests.
 
 import { fileURLToPath } from 'node:url'
 

@@ -55,8 +55,8 @@ function readSample(line: string): Sample {
 }
 
 /**
- * Checks the series of a histogram: bounds and bucket values never decrease, the last bucket is equal to the count,
- * and there is a sum.
+ * Checks the series of a histogram: the bounds and the bucket values never decrease, the last bucket is equal to the
+ * count, and the histogram has a sum.
  */
 function checkHistogram(name: string, samples: Sample[]): void {
   const keyOf = ({ labels: { le: _, ...labels } }: Sample) => JSON.stringify(labels)

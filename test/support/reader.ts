@@ -1,6 +1,6 @@
-// Runs the commands in the documents as a reader would. One server with the pocket model serves all documents. Each
-// document has a folder and a shell of its own. Placeholders such as UPLOAD_ID get values from the output of earlier
-// commands.
+// Runs the commands in the documents as a person who reads them would. One server with the pocket model serves all
+// documents. Each document has a folder and a shell of its own. Placeholders such as UPLOAD_ID get values from the
+// output of earlier commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,8 @@ export async function startHome(folder: string): Promise<Home> {
   mkdirSync(bin)
   const call = testedProgram.map(word => `'${word}'`).join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
-  // The server does not run under systemd. The command journalctl of the documents therefore prints its log file.
+  // The server of the test does not run under systemd, so systemd has no log of it. This script takes the place of the
+  // command journalctl, and prints the log file of the server.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
   const server = Bun.spawn([...testedProgram, 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
@@ -53,25 +54,23 @@ export async function startHome(folder: string): Promise<Home> {
 
 export type Reader = {
   folder: string
-  /** The values of the placeholders, by their names. */
+  /** The known values of the placeholders. The keys are the names of the placeholders, such as UPLOAD_ID. */
   known: Record<string, string>
   /** The output of the last command that was run. */
   last: string
-  /** Sends a request with the key and returns the JSON of the answer. */
+  /** Sends a request with the API key and returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for the recording, with these fields in addition, waits for its end, and stores its id as the
-   * placeholder ID.
+   * Creates a job for the recording and waits for its end. Stores the id of the job as the value of the placeholder ID.
+   * `fields` are additional fields of the request.
    */
   transcribe(fields?: object): Promise<void>
-  /** Runs a command of the document. Throws if the command fails, or if the service answers with an error. */
+  /** Runs a command of the document. Throws if the command fails, or if the service returns an error. */
   run(command: string): Promise<string>
   close(): Promise<void>
 }
 
-/**
- * Prepares a document for running its commands. For each text in `replaced`, the test uses another text in its place.
- */
+/** Prepares a document for running its commands. In the commands, each key of `replaced` is replaced by its value. */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))
   const own = join(home.folder, `${document.replaceAll('/', '-')}.shell`)
@@ -151,18 +150,19 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 }
 
 /**
- * Creates the upload and the transcript that the placeholders of a command name, unless an earlier command of the
- * document created them.
+ * Creates the upload and the transcript that the placeholders of a command refer to. Does nothing if an earlier command
+ * of the document has created them.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // The document shows a conditional edit of a transcript that was never edited, so it needs another job.
+  // A command with If-Match edits a transcript only if it was never edited. Earlier commands may have edited the
+  // transcript, so a new job is made for this command.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }
 
-/** Takes the values of placeholders from the output of a command. Throws if the output is an error. */
+/** Takes the values of placeholders from the output of a command. Throws if the output is an error of the service. */
 function learn({ known, last }: Reader, command: string): void {
   const [, status, uploadId] = /^HTTP\S+ (\d+)(?:[\s\S]*?^upload-id: (\S+))?/im.exec(last) ?? []
   if (Number(status ?? 200) >= 400) throw new Error(`${command}\nwas answered ${last}`)

@@ -11,12 +11,18 @@ import { makeAccount, type TestAccount } from './account.ts'
 
 const named = process.env.STENO_TEST_PROGRAM
 
-/** The command of the tested program: the built program in STENO_TEST_PROGRAM, or the source if it is not set. */
+/**
+ * The command of the tested program: the built program that STENO_TEST_PROGRAM names, or the source code if this
+ * variable is not set.
+ */
 export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
-/** Starts a command, and waits until a line of its output ends with a colon and a port number. */
+/**
+ * Starts a command, and waits until a line of its output ends with a colon and a port number. The command is then ready
+ * for requests.
+ */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
   const child = Bun.spawn(command, {
@@ -51,8 +57,8 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /** Returns the CPU time of a process in seconds. */
 export function cpuSeconds(pid: number): number {
-  // The name of the process is in parentheses and may contain spaces. After it, utime and stime are fields 14 and 15
-  // of the line.
+  // The second field of the line is the name of the process in parentheses, which may contain spaces. The code reads
+  // the fields after it: `utime` and `stime` are fields 14 and 15 of the line.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
@@ -74,8 +80,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder. It
- * contains no model, so the engine loads nothing.
+ * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder. The data
+ * folder contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

@@ -1,6 +1,6 @@
 // Starts a whole service for a test, with a real database, real files and real HTTP. By default, the service runs in
-// the test process, which controls its engine and its clock. If STENO_TEST_PROGRAM names a built program, this
-// program runs instead, in a process of its own.
+// the test process, and the test controls the engine and the clock of the service. If STENO_TEST_PROGRAM names a built
+// program, this program runs instead, in a process of its own.
 
 import { afterAll, test } from 'bun:test'
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -18,7 +18,7 @@ import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
-/** A response with its body. `text` is the body, and `body` the JSON in it. */
+/** A response with its body. `text` is the body as text, and `body` is the JSON value in it. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
@@ -27,8 +27,8 @@ type Options = {
   parts?: Partial<Parts>
   dataDir?: string
   /**
-   * The path of the built program to test, by default from STENO_TEST_PROGRAM. If it is null, the service runs in the
-   * test process.
+   * The path of the built program to test. By default, it is the value of STENO_TEST_PROGRAM. If the path is null, the
+   * service runs in the test process.
    */
   program?: string | null
 }
@@ -41,11 +41,17 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   live: LiveJobs
   url: string
   engine: SteeredEngine
-  /** Advances the wall clock and the monotonic clock of the service, and then runs its sweeps. */
+  /**
+   * Advances the wall clock and the monotonic clock of the service by `ms` milliseconds, and then runs the sweeps of
+   * the service.
+   */
   later(ms: number): void
-  /** Changes only the wall clock, as when an operator sets the clock. Then runs the sweeps. */
+  /**
+   * Changes only the wall clock, as when an operator sets the clock of the machine. Then runs the sweeps of the
+   * service.
+   */
   stepClock(ms: number): void
-  /** Waits until the search index agrees with the transcripts. */
+  /** Waits until the search index contains exactly the words of the stored transcripts. */
   indexed(): Promise<void>
   close(): Promise<void>
 }
@@ -53,8 +59,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * A test that controls the engine, the clock or another part of the service. It is skipped if STENO_TEST_PROGRAM is
- * set, because this program runs in a process of its own.
+ * A test that controls the engine, the clock or another part of the service. A built program runs in a process of its
+ * own and cannot be controlled, so the test is skipped if STENO_TEST_PROGRAM is set.
  */
 export const steered = test.skipIf(namedProgram !== null)
 
@@ -83,7 +89,7 @@ export async function startTestService({
   return {
     ...started,
     dataDir: folder,
-    /** Stops the service, but keeps its folder for another service. */
+    /** Stops the service, but keeps its data folder, so that another service can be started on it. */
     stop,
     account: (name: string, options: { credit?: number } = {}) => openAccount(started, name, options),
     fetch: (path: string, init: RequestInit = {}) => ask(url, path, init),
@@ -109,7 +115,7 @@ async function startInside(
     media: statedMedia,
     clock: () => Date.now() + aheadMs + clockStepMs,
     monotonic: () => performance.now() + aheadMs,
-    // Looking up a host name never ends, so a job with an address stays in the state `downloading`.
+    // The look-up of a host name never ends, so a job with a media address stays in the state `downloading`.
     resolve: () => new Promise(() => {}),
     ...parts,
     engine,
@@ -132,18 +138,19 @@ async function startInside(
 }
 
 /**
- * Starts the built program. The test process opens the same database at the same time, as commands of the program do.
+ * Starts the built program. The test process opens the database of the program at the same time, as the commands of an
+ * operator do.
  */
 async function startProgram(
   path: string,
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
-  // The folder into which the program unpacks its carried files. All tests use the same folder, so the files are
-  // unpacked only once.
+  // The folder into which the program unpacks the libraries and models that it contains. All tests use the same folder,
+  // so these files are unpacked only once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  // If a test starts a second service on the same folder, the link exists already.
+  // If a test starts a second service on the same data folder, the link exists already.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // The data folder contains no model, so the engine loads nothing.

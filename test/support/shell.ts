@@ -9,7 +9,7 @@ export type Shell = {
   close(): Promise<void>
 }
 
-/** Starts bash in a folder. `own` is an empty folder for the files of this module. */
+/** Starts bash in a folder. `own` is an empty folder for the temporary files of this module. */
 export function openShell(folder: string, own: string, environment: Record<string, string>): Shell {
   const child = Bun.spawn(['bash', '-uo', 'pipefail'], {
     cwd: folder,

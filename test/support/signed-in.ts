@@ -11,7 +11,8 @@ let hash: Promise<string> | null = null
 export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
 
 /**
- * Creates an account with a password, and signs in. Returns a function that sends requests as a page of this account.
+ * Creates an account with a password, and signs in. Returns a function that sends requests in the same way as a page on
+ * which this account is signed in.
  */
 export async function signedIn(service: TestService, email: string): Promise<Browser> {
   hash ??= hashPassword(password)
@@ -23,7 +24,7 @@ export async function signedIn(service: TestService, email: string): Promise<Bro
   return enter(service, { email, password })
 }
 
-/** Signs in and returns a function that sends requests with the cookie. */
+/** Signs in and returns a function that sends requests with the session cookie. */
 export async function enter(service: TestService, credentials: object): Promise<Browser> {
   let cookie = ''
   const send: Browser = async (method, path, body) => {

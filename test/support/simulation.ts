@@ -31,8 +31,8 @@ const quietStepsMax = 3000
 const depositCents = 10_000
 const sweepEveryMs = 60_000
 /**
- * The folder for the data of a simulation. It is in memory if /dev/shm exists: on a disk, most of the time would be
- * spent on flushes.
+ * The folder for the data of a simulation. The folder is in memory if /dev/shm exists. On a disk, the simulation would
+ * spend most of its time on flushes of the database.
  */
 const fastFolder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
@@ -58,19 +58,19 @@ class World {
   readonly #config: Config
   readonly #secrets: Secrets
   readonly #callers: Caller[]
-  /** The operations that have not ended. A kill drops all of them. */
+  /** The operations of the simulated service that have not ended. A kill removes all of them. */
   #pending: Operation[] = []
   #life: Life
   #lock: Database | null = null
   #copies = 0
-  /** The copy of the database files to which a power cut returns: the last copy that was flushed. */
+  /** The copy of the database files that exists after a power cut: the last copy that was flushed to the disk. */
   #durable: Copy = { number: 0, path: '' }
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
   /**
-   * `#accepted` has the callers of all accepted jobs, by the id of the job. `#cancelled` has the ids of the jobs that
-   * were cancelled.
+   * `#accepted` maps the id of each accepted job to its caller. `#cancelled` contains the ids of the jobs that were
+   * cancelled.
    */
   readonly #accepted = new Map<string, Caller>()
   readonly #cancelled = new Set<string>()
@@ -102,7 +102,7 @@ class World {
       this.#step()
       await drained()
     }
-    // From here on, there are no faults, so all jobs and webhooks must end.
+    // From this point on, the simulator causes no faults, so all jobs and webhooks must end.
     this.#isQuiet = true
     this.#unlock()
     this.#restart('kill')
@@ -136,8 +136,8 @@ class World {
   }
 
   /**
-   * Returns a promise for an operation of the network, of the engine or of the disk. It is pending until the
-   * simulator settles it, or until `signal` is aborted.
+   * Returns a promise for an operation of the network, of the engine or of the disk. The promise is pending until the
+   * simulator resolves or rejects it, or until `signal` is aborted.
    */
   #operation(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -215,7 +215,10 @@ class World {
     }
   }
 
-  /** Simulates a flush. The files are copied at its start. From its end on, the copy survives a power cut. */
+  /**
+   * Simulates a flush of the database. The database files are copied when the flush starts. When the flush has ended,
+   * this copy survives a power cut.
+   */
   async #flush(): Promise<void> {
     const copy = this.#copyFiles()
     await this.#operation()
@@ -230,8 +233,8 @@ class World {
   }
 
   /**
-   * Keeps the latest flushed copy. Flushes may end in another order than they started, so the numbers of the copies
-   * are compared.
+   * Keeps the latest flushed copy of the database. Flushes may end in another order than they started, so the numbers
+   * of the copies are compared.
    */
   #keepDurable(copy: Copy): void {
     if (copy.number > this.#durable.number) this.#durable = copy
@@ -303,8 +306,8 @@ class World {
   }
 
   /**
-   * Returns a message for each promise to a caller that was broken. It compares the accepted and the cancelled jobs
-   * with the database, the webhooks and the ledger.
+   * Returns a message for each broken promise to a caller. It compares the accepted and the cancelled jobs with the
+   * database, the webhooks and the ledger.
    */
   broken(): string[] {
     const jobs = this.#life.db.list<JobFacts>(
@@ -361,7 +364,7 @@ type JobFacts = {
   settled: number
 }
 
-/** Copies the database file and its write-ahead log, in place of the files at `to`. */
+/** Replaces the database file at `to` and its write-ahead log by copies of the files at `from`. */
 function copyDatabase(from: string, to: string): void {
   rmSync(`${to}-shm`, { force: true })
   for (const side of ['', '-wal']) {
@@ -370,7 +373,7 @@ function copyDatabase(from: string, to: string): void {
   }
 }
 
-/** Calls `work`, and ignores an error by which the server refuses it. Throws every other error. */
+/** Calls `work`. Ignores an error with which the service refuses the request, and throws every other error. */
 async function refusable(work: () => Promise<void>): Promise<void> {
   try {
     await work()
@@ -379,7 +382,10 @@ async function refusable(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits three turns of the event loop. After that, all code has run that does not wait for a pending operation. */
+/**
+ * Waits three turns of the event loop. After these turns, all code has run that does not wait for a pending operation
+ * of the simulator.
+ */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))
 }

@@ -14,7 +14,7 @@ export function parse(path: string, text: string): SourceFile {
   return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) }
 }
 
-/** Lists the TypeScript files in a folder of `root`, without fixtures and .d.ts files. */
+/** Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
   return [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)]
     .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
@@ -39,7 +39,7 @@ export function roomOf(path: string): string {
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** Returns the files of the project that `file` imports, also by dynamic imports. */
+/** Returns the files of the project that `file` imports. Dynamic imports are included. */
 export function importsOf(file: SourceFile): Import[] {
   return nodesOf(file).flatMap(node => {
     const found = importOf(node)
@@ -69,8 +69,8 @@ function bringsTypesOnly({ importClause }: ts.ImportDeclaration): boolean {
 }
 
 /**
- * Returns groups of files that import each other in a cycle, by Tarjan's algorithm. If `types` is false, imports of
- * types are ignored.
+ * Returns groups of files that import each other in a cycle, by Tarjan's algorithm. If `types` is false, imports that
+ * contain only types are ignored.
  */
 export function cyclesOf(files: SourceFile[], { types }: { types: boolean }): string[][] {
   const known = new Set(files.map(({ path }) => path))

@@ -7,7 +7,7 @@ const rate = 16_000
 /** A function that returns the next sample of a sound, from -1 to 1. */
 type Sampler = () => number
 
-/** For the name of each kind of sound, a function that makes a sampler. */
+/** The kinds of sound without speech. For each name, a function that makes a sampler of this sound. */
 export const speechless: Record<string, () => Sampler> = {
   silence: () => () => 0,
   'white noise': () => whiteNoise(0.1),
@@ -19,7 +19,7 @@ export const speechless: Record<string, () => Sampler> = {
   music,
 }
 
-/** Yields `seconds` of a sound, in parts of one second. */
+/** Yields `seconds` seconds of a sound, in parts of one second. */
 export async function* soundOf(make: () => Sampler, seconds: number): AsyncGenerator<Float32Array> {
   const next = make()
   for (let second = 0; second < seconds; second++) yield Float32Array.from({ length: rate }, next)
@@ -30,7 +30,10 @@ function whiteNoise(level: number, seed = 1): Sampler {
   return () => level * (2 * random.next() - 1)
 }
 
-/** Pink noise: its power falls by 3 dB per octave. It is the sum of low-pass filters that are two octaves apart. */
+/**
+ * Pink noise: its power falls by 3 dB per octave. It is the sum of low-pass filters of white noise. The limits of these
+ * filters are two octaves apart.
+ */
 function pinkNoise(): Sampler {
   const white = whiteNoise(0.25, 2)
   const filters = [0.9972, 0.985, 0.94, 0.76, 0.3].map(keep => ({ keep, value: 0 }))
@@ -44,7 +47,9 @@ function pinkNoise(): Sampler {
   }
 }
 
-/** Brown noise: its power falls by 6 dB per octave. It is a sum of random steps that slowly returns to zero. */
+/**
+ * Brown noise: its power falls by 6 dB per octave. It is a sum of random steps, and this sum slowly returns to zero.
+ */
 function brownNoise(): Sampler {
   const white = whiteNoise(0.02, 3)
   let value = 0
@@ -111,7 +116,7 @@ function vowelOf(pitch: number, first: number, second: number): Float32Array {
   return period
 }
 
-/** The tones of a telephone keypad: another pair of tones every second, each followed by a pause. */
+/** The tones of a telephone keypad: every second, another pair of tones sounds, and then there is a pause. */
 function tones(): Sampler {
   const random = seeded(6)
   let at = 0
@@ -126,11 +131,12 @@ function tones(): Sampler {
   }
 }
 
-/** The roots of the chords, in semitones above the A of 110 Hz. */
+/** The root notes of the chords, in semitones above the note A of 110 Hz. */
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * Music: plucked chords, a melody, a bass and a drum, with two beats a second and another chord every two seconds.
+ * Music: plucked chords, a melody, a bass and a drum. There are two beats a second, and the chord changes every two
+ * seconds.
  */
 function music(): Sampler {
   const random = seeded(7)

@@ -21,8 +21,8 @@ export function tokenizerOf(texts: readonly string[]): Tokenizer {
 }
 
 /**
- * Returns the text for these bytes in a byte-level BPE vocabulary: a byte that is not printable is written as a
- * character from code 256 on.
+ * Returns the text for the given bytes in a byte-level BPE vocabulary. In such a vocabulary, a byte that is not
+ * printable is written as a character with a code from 256 on.
  */
 export function inVocabulary(bytes: Uint8Array): string {
   const printable = (byte: number) =>

@@ -14,7 +14,7 @@ import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 
 type Owner = { id: string; keyId: string }
 
-/** Returns an utterance of this text. Each word lasts half a second. */
+/** Returns an utterance with the given text. Each word lasts half a second. */
 export function utteranceOf(text: string, start = 0, speaker: string | null = null): Utterance {
   const words = text.split(/\s+/).filter(word => word !== '')
   return {
@@ -49,7 +49,7 @@ export function transcriptWith(texts: readonly string[], speakers: readonly stri
   }
 }
 
-/** Adds a completed job with this transcript. Returns the id of the job. */
+/** Adds a completed job with the given transcript to the database. Returns the id of the job. */
 export function addTranscript(
   db: Db,
   { id: accountId, keyId }: Owner,
@@ -71,7 +71,10 @@ export function addTranscript(
   return id
 }
 
-/** Completes and merges the search index, and purges it. Returns the number of pieces that were written. */
+/**
+ * Runs all pending work on the search index: writes new entries, merges them, and purges deleted ones. Returns the
+ * number of pieces of this work.
+ */
 export function completeIndex(db: Db): number {
   let pieces = 0
   while (writeIndexPiece(db)) pieces += 1

@@ -5,7 +5,7 @@ import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
 
 export type TransformersOrder = { folder: string; language: string; sounds: string[] }
-/** The token ids of each file, in the order of `sounds`, with the prompt and the end of text. */
+/** The token ids of each file, in the order of `sounds`. They include the prompt and the end-of-text token. */
 export type TransformersAnswer = { ids: number[][] }
 
 if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))

@@ -1,4 +1,4 @@
-// Sends requests of the tus protocol.
+// Sends requests of tus, the protocol of resumable uploads.
 
 import { connect } from 'node:net'
 
@@ -12,7 +12,8 @@ export function metadataOf(filename: string): string {
 }
 
 /**
- * Returns functions that send requests of the tus protocol with this key. A header whose value is null is left out.
+ * Returns functions that send requests of the tus protocol with the given API key. A header whose value is null is left
+ * out.
  */
 export function tusCaller(url: string, key: string) {
   const send = (
@@ -34,7 +35,7 @@ export function tusCaller(url: string, key: string) {
         { 'Upload-Length': `${bytes}`, 'Upload-Metadata': metadataOf('talk.mp3'), ...headers },
         body,
       ),
-    /** Creates an upload. Returns its address and id. */
+    /** Creates an upload of `bytes` bytes. Returns the address and the id of the upload. */
     async open(bytes: number): Promise<{ address: string; id: string }> {
       const { status, headers } = await this.create(bytes)
       if (status !== 201) throw new Error(`creation answered ${status}`)
@@ -52,8 +53,8 @@ export function tusCaller(url: string, key: string) {
       return Number(headers.get('upload-offset'))
     },
     /**
-     * Starts a PATCH whose Content-Length is `length`, but sends only `bytes`, and leaves the connection open.
-     * `answer` resolves with the head of the response.
+     * Starts a PATCH request whose Content-Length is `length`, sends only the text `bytes`, and leaves the connection
+     * open. `answer` resolves with the head of the response.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

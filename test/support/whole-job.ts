@@ -1,13 +1,13 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has a folder of its own, and none of the test's environment variables. On a machine without a
-// network, this file is started as a script: `whole-job.ts PLACE CLIP COMMAND…`.
+// program. The program has a folder of its own, and none of the test's environment variables. If the test machine must
+// have no network, this file is started as a script in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`.
 
 import { join } from 'node:path'
 
 export type WholeJob = {
   /**
-   * Times from the start of the program. `listeningMs` ends when the program listens, and `transcribedMs` at the end
-   * of the job.
+   * Times in milliseconds from the start of the program. `listeningMs` ends when the program listens for requests, and
+   * `transcribedMs` ends when the job ends.
    */
   listeningMs: number
   transcribedMs: number

@@ -48,8 +48,8 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the times of correctly recognised words. `of` is their number. `right` is the number of those whose start
- * and end differ from the reference by at most `within` seconds.
+ * Compares the times of correctly recognised words. `of` is the number of these words. `right` is the number of these
+ * words whose start and end differ from the reference by at most `within` seconds.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)

@@ -4,16 +4,16 @@
 /** A caller of the API: the address of a server and the key of an account. */
 export type Caller = { address: string; key: string }
 
-/** The port of a web server on 127.0.0.1 that never answers `/never` and answers `/drip` slowly. */
+/** `port` is the port of a web server on 127.0.0.1 that never answers `/never` and answers `/drip` slowly. */
 type Places = { port: number }
 
 type Attack = {
   name: string
-  /** The number of jobs that the attack always keeps unfinished. */
+  /** The attack starts jobs again and again, so that this number of its jobs is always unfinished. */
   jobs: number
   /**
-   * The mean interval between two jobs after the first ones, in milliseconds. If it is missing, only the rate limits
-   * slow the attack down.
+   * The mean interval between two jobs after the first jobs, in milliseconds. If it is missing, the interval is
+   * `submitEveryMs`, the shortest one that the rate limits allow.
    */
   everyMs?: number
   /** Submits one job and waits until it has ended. `count` is different at each call. */
@@ -66,7 +66,8 @@ const attacks: Attack[] = [
     name: 'webhooks that are never answered',
     jobs: 1000,
     async step(caller, { port }, count) {
-      // The host name is different at each call, so that no circuit breaker opens.
+      // A circuit breaker would stop the webhooks to a host that fails often. The host name is different at each call,
+      // so no circuit breaker opens.
       const webhook_url = `http://host${count}.localhost:${port}/never`
       await untilEnded(caller, { url: 'http://127.0.0.1:1/a.mp3', webhook_url })
     },
@@ -75,7 +76,7 @@ const attacks: Attack[] = [
 
 export const attackNames = attacks.map(({ name }) => name)
 
-/** Starts an attack in a child process, which continues until it is killed. */
+/** Starts an attack in a child process. The attack continues until the caller kills this process. */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },
@@ -147,7 +148,7 @@ function tagged(): Uint8Array<ArrayBuffer> {
     return Buffer.concat([head, text])
   })
   const body = Buffer.concat(frames)
-  // The size of an ID3 tag has seven bits in each byte.
+  // ID3 stores the size of a tag in four bytes with seven bits each.
   const size = [21, 14, 7, 0].map(shift => (body.length >> shift) & 0x7f)
   const sound = Buffer.concat(
     Array.from({ length: 100 }, () => Buffer.from([0xff, 0xfb, 0x90, 0x64, ...new Uint8Array(413)])),

@@ -9,7 +9,7 @@ export type Callers = {
   accepted: Set<string>
   /** The ids of all jobs that were cancelled with the status 200. */
   cancelled: Set<string>
-  /** Descriptions of the responses that no fault explains. */
+  /** Descriptions of the wrong responses: those that no fault of the benchmark explains. */
   wrong: string[]
   /** Stops the callers. Resolves when each one has the response to its last request, or when `giveUp` is aborted. */
   stop(): Promise<void>
@@ -61,7 +61,8 @@ async function submit(place: Place, random: Random, wrong: string[]): Promise<st
     const body = { ...source, webhook_url: place.webhookUrl }
     const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
     if (answer.status === 200) return answer.body.id
-    // If the clock was set forward, the upload may have expired. The next attempt uses another upload.
+    // If the clock of the server was set forward, the upload may have expired. The next attempt then uses another
+    // upload.
     if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
   }
 }
@@ -115,7 +116,7 @@ async function untilAnswered(giveUp: AbortSignal, send: () => Promise<Response>)
       const isFinal = answer.body?.error?.message?.includes('is already')
       if (isFinal || !passing.has(answer.status)) return answer
     } catch {
-      // The connection failed, because the server was killed.
+      // The connection failed, because the server was killed. The loop sends the request again.
     }
     await Bun.sleep(retryPauseMs)
   }

@@ -8,7 +8,10 @@ import type { Truth } from '../../../test/support/words.ts'
 
 export type LongClip = { truth: Truth; wav: string; samples: Float32Array }
 
-/** Returns ten minutes of speech with the reference text. Returns null if the clips are missing. */
+/**
+ * Writes ten minutes of speech into the folder, and returns the sound with its reference text. Returns null if the
+ * clips are missing.
+ */
 export async function longestClip(folder: string): Promise<LongClip | null> {
   const recipe = join(clips ?? '', 'monologue.recipe.json')
   if (!clips || !(await Bun.file(recipe).exists())) return null

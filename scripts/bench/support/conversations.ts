@@ -5,13 +5,13 @@
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
 
-/** A voice with its utterances at 16 kHz. */
+/** A voice with recordings of its utterances. The samples have a rate of 16 kHz. */
 export type Voice = { name: string; utterances: Float32Array[] }
 
 export type Style = {
   /** The share of the turns that begin before the end of the previous turn. */
   overlaps: number
-  /** How much quieter than the speech pink noise is, in dB. Null for no noise. */
+  /** The level of the pink noise, in dB below the level of the speech. Null: there is no noise. */
   noiseBelow: number | null
   telephone: boolean
 }
@@ -26,12 +26,12 @@ export const styles: Record<string, Style> = {
 export type Conversation = { samples: Float32Array; truth: Segment[] }
 
 const rate = 16_000
-/** The number of samples for which one value of the energy is computed. */
+/** The number of samples in a frame. One value of the energy is computed for each frame. */
 const hop = 160
-/** The root mean square of each utterance after scaling. */
+/** The root mean square to which each utterance is scaled. Samples are from -1 to 1. */
 const level = 0.07
 
-/** Returns a conversation of these voices. The same seed gives the same conversation. */
+/** Returns a conversation of the given voices. The same seed always gives the same conversation. */
 export function converse(
   voices: readonly Voice[],
   { overlaps, noiseBelow, telephone }: Style,
@@ -64,8 +64,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is
- * cut at its first pause after 3 + 6 × `share` seconds.
+ * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is cut
+ * at its first pause after 3 + 6 × `share` seconds.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
@@ -85,9 +85,10 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Returns the spans of speech in seconds. Sound is speech if its energy is less than 32 dB below that of the loud
- * parts, and above that of the background. A gap of less than 250 ms also counts as speech, and a sound of less than
- * 60 ms does not.
+ * Returns the spans of speech in seconds. Sound is speech if its energy is less than 32 dB below the energy of the loud
+ * parts, and more than 9 dB above the energy of the background. Sound that is less than 12 dB below the loud parts
+ * needs no distance from the background. A gap of less than 250 ms between two sounds also counts as speech, and a
+ * single sound of less than 60 ms does not.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
@@ -111,7 +112,10 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
     .map(({ from, to }) => ({ from: (from * hop) / rate, to: (to * hop) / rate }))
 }
 
-/** Inverts each run of `value` that is shorter than `shortest`, except at the start and at the end. */
+/**
+ * Inverts each run of flags equal to `value` that has fewer than `shortest` flags. Runs at the start and at the end
+ * stay.
+ */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {
     const inner = run.from > 0 && run.to < flags.length
@@ -136,7 +140,7 @@ function addNoise(samples: Float32Array, size: number, next: () => number): void
     low = 0.99765 * low + white * 0.099046
     middle = 0.963 * middle + white * 0.2965164
     high = 0.57 * high + white * 1.0526913
-    // Divides by 1.1, the root mean square of the sum of the filters.
+    // The divisor 1.1 is the root mean square of the sum of the filters.
     samples[at]! += (size * (low + middle + high + white * 0.1848)) / 1.1
   }
 }

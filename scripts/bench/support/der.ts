@@ -1,5 +1,5 @@
 // Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score is
-// exact, because it is computed from the intervals between all starts and ends of segments, without frames.
+// exact: it uses the exact starts and ends of all segments, and no frames of a fixed length.
 
 export type Segment = { from: number; to: number; speaker: string }
 
@@ -15,7 +15,7 @@ export type Score = {
    * The Jaccard error rate: the mean Jaccard distance of a reference speaker and the speaker who is matched with it.
    */
   jaccard: number
-  /** For each speaker of the reference, the matched speaker of the diarization. */
+  /** For the name of each speaker in the reference, the label of the matched speaker in the diarization. */
   matched: Map<string, string>
 }
 

@@ -49,7 +49,7 @@ async function openWorker(order: Order, number: number): Promise<void> {
       await pause(isFaulty ? workMs * random.next() : workMs, signal)
       if (!isFaulty) return transcriptOf(input, words)
       if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
-      // The worker disappears without an answer. When the lease ends, another worker gets the job.
+      // The worker disappears without reporting a result. When the lease of the job ends, another worker gets the job.
       const left = leave()
       await pause(Number.MAX_SAFE_INTEGER, signal)
       await left

@@ -11,7 +11,7 @@ export type Dimensions = {
   heads: number
   encoderLayers: number
   decoderLayers: number
-  /** The number of alignment heads. */
+  /** The number of alignment heads: the cross-attention heads that give the times of the words. */
   aligned: number
   vocabulary: number
 }
@@ -19,7 +19,8 @@ export type Dimensions = {
 export type Counted = {
   rows: number
   /**
-   * The bytes over the bus in one step: `busBefore` with the published graphs, `busAfter` with the graphs for GPUs.
+   * The bytes that one step copies over the PCIe bus: `busBefore` with the published graphs, `busAfter` with the graphs
+   * for GPUs.
    */
   busBefore: number
   busAfter: number
@@ -43,7 +44,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
   return {
     rows,
     busBefore: rows * busBefore(dimensions),
-    // For each row, five integers and four floats are copied to the GPU, and two floats back.
+    // For each window of the batch, five integers and four floats are copied to the GPU, and two floats are copied
+    // back.
     busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
     nodes: operations.length,
     kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
@@ -52,9 +54,9 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the bytes over the bus for one row of the published graphs. Their inputs from the host are all caches.
- * Their outputs to the host are the scores, the attention of all heads in the layers with alignment heads, and the
- * cache of the row's own tokens.
+ * Returns the bytes that a step of the published graphs copies over the PCIe bus for one window. The graphs read the
+ * encoder's result and all caches from the host. To the host, the graphs return the scores, the attention of all heads
+ * in the layers with alignment heads, and the cache of the window's own tokens.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width
@@ -64,7 +66,7 @@ function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensi
   return bytes.float32 * (given + returned)
 }
 
-/** Returns the operations of a step, and the size of the weights that it reads. */
+/** Returns the operations of a decoding step, and the size in bytes of the weights that the step reads. */
 function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightBytes: number } {
   const { aligned, decoderLayers, vocabulary, ...size } = dimensions
   const alignmentHeads = Array.from(
@@ -78,7 +80,8 @@ function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightByt
   const model = readModel(layers.bytes())
   const known = new Set(model.constants.keys())
   const operations = model.operations.filter(({ inputs, outputs }) => {
-    // ONNX Runtime computes an operation on constants once, when it loads the graph.
+    // ONNX Runtime computes an operation with constant inputs only once, when it loads the graph. Such an operation is
+    // not counted.
     const isConstant = inputs.every(name => name === '' || known.has(name))
     if (isConstant) for (const name of outputs) known.add(name)
     return !isConstant
@@ -121,9 +124,9 @@ function emptyWeights({ width, decoderLayers }: FloatSize, vocabulary: number): 
 const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
- * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider. An
- * attention clears two buffers, computes parts, and joins them. With a cache, it also converts the lengths. A
- * logarithm of a sum of exponentials has five kernels.
+ * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider. The
+ * operation `Attention` has four kernels: two clear buffers, one computes parts of the result, and one joins the parts.
+ * With a cache, a fifth kernel converts the lengths. `ReduceLogSumExp` also has five kernels.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

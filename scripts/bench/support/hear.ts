@@ -90,8 +90,8 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder. They are recognised by the names of their first
- * inputs, which other models do not have.
+ * Measures the total time of all runs of the encoder and the decoder. Their sessions are recognised by the name of the
+ * first input, which no other model has.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

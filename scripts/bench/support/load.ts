@@ -8,8 +8,9 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The number of requests per second over all connections. The latency of a request is then measured from the time
-   * at which it was due. If this is missing, each connection sends its next request as soon as it has the response.
+   * The number of requests per second over all connections. The latency of a request is then measured from the time at
+   * which the request was due. If `perSecond` is missing, each connection sends its next request as soon as it has the
+   * response.
    */
   perSecond?: number
 }
@@ -66,7 +67,8 @@ async function generate({ port, connections, seconds, requests, perSecond }: Loa
         else setTimeout(send, dueAt - now)
 
         function send(): void {
-          // A timer may fire slightly too early. The latency is then measured from that moment.
+          // A timer may fire slightly before the request is due. The latency is then measured from the moment of
+          // sending.
           dueAt = Math.min(dueAt, performance.now())
           socket.write(request)
         }

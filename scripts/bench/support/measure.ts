@@ -26,7 +26,7 @@ export async function measure(
   const status = await child.exited
   clearInterval(sampler)
   if (status !== 0) throw new Error(`${command[0]} failed: ${err.trim().split('\n').at(-1)}`)
-  // The resource usage of a child process includes the CPU time of its own child processes.
+  // `resourceUsage` of a child process includes the CPU time of the processes that this child started.
   const usage = child.resourceUsage()
   if (!usage) throw new Error(`${command[0]} has no resource usage`)
   return { cpuMs: Number(usage.cpuTime.total) / 1000, wallMs: performance.now() - before, peakBytes, out }

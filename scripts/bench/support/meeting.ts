@@ -1,5 +1,5 @@
-// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting (one of 1.44 s every 0.24 s), their PLDA
-// model, and the reference.
+// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting (one for each 1.44 s of sound, every 0.24 s),
+// their PLDA model, and the reference.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -37,8 +37,8 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 }
 
 /**
- * Returns the segments of the speakers. At each time, all x-vectors that contain this time vote: the speaker talks
- * whose centroid has the largest sum of cosines with them.
+ * Returns the segments of the speakers. At each point in time, all x-vectors whose spans contain this point are
+ * compared with the centroid of each speaker. The speaker with the largest sum of cosines talks at this point.
  */
 export function segmentsOf(
   { spans }: Meeting,
@@ -75,8 +75,9 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. The model is for
- * projected vectors of the length 1. It is converted for the length √128, which the model of community-1 has.
+ * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. Kaldi's model is
+ * for projected vectors of the length 1. The result is converted to the length √128, as in the PLDA model of pyannote's
+ * community-1.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

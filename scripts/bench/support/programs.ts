@@ -9,14 +9,17 @@ import type { Sound } from './real-speech.ts'
 import type { TimedWord } from './score.ts'
 import type { TransformersAnswer, TransformersOrder } from './transformers.ts'
 
-/** The result of one run. `words` has one list for each sound. It is null if the program gives no word times. */
+/**
+ * The result of one run of a program. `words` has one list for each sound. `words` is null if the program gives no word
+ * times.
+ */
 export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
   /** False if no environment variable names the program, which is then skipped. */
   here: boolean
-  /** The number of measured runs. */
+  /** The number of times that the program is run and measured. */
   rounds: number
   hear(sounds: readonly Sound[]): Promise<Answer>
 }

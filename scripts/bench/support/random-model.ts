@@ -77,7 +77,7 @@ export async function writeRandomModel(
 
 /**
  * The weights of a model. They are constants of the outermost graph, so that both branches of a decoder use the same
- * ones.
+ * constants.
  */
 class Weights {
   private readonly names = new Set<string>()

@@ -10,7 +10,7 @@ import { wavFile } from '../../../test/support/sound.ts'
 
 /**
  * A sound file with its reference text. `utterances` are the times of the utterances in seconds. Between two
- * utterances is digital silence.
+ * utterances, there is digital silence.
  */
 export type Sound = { path: string; text: string; utterances: { from: number; to: number }[] }
 export type SoundSet = { name: string; seconds: number; sounds: Sound[] }

@@ -9,7 +9,7 @@ export type TimedWord = { word: string; start: number; end: number }
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
 /**
- * The maximum time, in seconds, for which a word may overlap a pause. A word with a longer overlap is a word in
+ * The maximum time, in seconds, for which a word may overlap a pause. A word with a longer overlap counts as a word in
  * silence.
  */
 const silenceSecondsMax = 0.3
@@ -48,8 +48,8 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is
- * the number of those whose two start times differ by at most 0.2 s.
+ * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is the
+ * number of these words whose two start times differ by at most 0.2 s.
  */
 export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
   const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))

@@ -12,7 +12,9 @@ const flite = ['awb', 'slt']
 const festival = ['ked_diphone', 'lp_diphone', 'czech_dita']
 const utterancesEach = 6
 
-/** Speaks the lines with each voice whose program is installed. Returns an empty list if none is. */
+/**
+ * Speaks the lines with the voices of all installed synthesizers. Returns an empty list if no synthesizer is installed.
+ */
 export async function syntheticVoices(lines: readonly string[]): Promise<Voice[]> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const file = join(folder, 'said.wav')
