@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const settingNames: string[] = Object.values(settings).map(({ variable }) => variable)
 
-/** Returns the metrics in a text that the program does not have. */
+/** Returns the names of metrics that the text mentions, although the program does not have these metrics. */
 function unknownMetrics(text: string): string[] {
   const named = text.match(/\b(?:steno|process)_[a-z_]+/g) ?? []
   const known: string[] = metricNames
@@ -68,7 +68,8 @@ test('the dashboard has panels that do not overlap, each with a query on the cho
     ['instance', 'label_values(steno_build_info, instance)'],
   ])
   const version = dashboard.panels.find(({ title }) => title === 'Version')
-  // steno_build_info always has the value 1. The version is one of its labels.
+  // The value of the metric `steno_build_info` is always 1. The version is one of its labels, so the panel shows a
+  // name.
   expect(version?.options).toMatchObject({ textMode: 'name' })
   const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
   expect(new Set(places).size).toBe(places.length)
@@ -129,7 +130,8 @@ test('make stops with one line when Bun cannot be fetched', () => {
   writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
     cwd: folder,
-    // The variables of an outer make are left out, because with them, make would print its folder.
+    // The environment variables of an outer make are left out: with these variables, the tested make would print the
+    // name of its folder.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   expect([exitCode, `${stdout}`]).toEqual([2, ''])

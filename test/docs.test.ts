@@ -1,6 +1,7 @@
-// Runs the commands of all documents as a new user would. Also checks the settings, answers and programs that the
-// documents show. The real program is used, with the pocket model. If a block is neither run nor listed in `notRun`,
-// its test fails. If STENO_TEST_PROGRAM names a built program, this one is tested, and not the source.
+// Runs the commands of all documents as a new user would. Also checks the settings, responses and programs that the
+// documents show. The real program is used, with the pocket model. If a block of code is neither run nor listed in
+// `notRun`, its test fails. If STENO_TEST_PROGRAM names a built program, the built program is tested, and not the
+// source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -22,7 +23,10 @@ import { type Home, openReader, type Reader, recording, startHome } from './supp
 import { startReceiver } from './support/receiver.ts'
 import { projectRoot } from './support/source.ts'
 
-/** The blocks and commands that are not run: the document, the first characters of the block, and the reason. */
+/**
+ * The blocks of code and the commands that are not run. Each entry has the document, the first characters of the block,
+ * and the reason.
+ */
 const notRun: [string, string, string][] = [
   ['README.md', 'make run ', 'CI builds and tests; scripts/first-hour.sh starts the service'],
   ['README.md', 'POST /v1/transcribe ──▶', 'a picture'],
@@ -78,7 +82,7 @@ test('each command or block that is not run exists', () => {
   expect(lacking).toEqual([])
 })
 
-/** What the test does before the first command of a document. */
+/** For each document, a function that prepares its commands. It runs before the first command of the document. */
 const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/guide.md': keepCallback,
   'docs/live.md': reader => reader.transcribe({ webhook_url: receiver.url }),
@@ -96,7 +100,10 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
     symlinkSync(join(projectRoot, 'node_modules'), join(folder, 'node_modules')),
 }
 
-/** What the test checks after the last command of a document. */
+/**
+ * For each document, a function that checks the results of its commands. It runs after the last command of the
+ * document.
+ */
 const results: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/privacy.md': async ({ run }) => expect(await run('steno accounts list')).not.toContain('ana@'),
   'docs/recipes.md': async ({ folder }) => {
@@ -119,7 +126,7 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // The recording does not contain the words of this example, so others replace them.
+        // The recording does not contain the words of this example, so the test searches for other words.
         'budget+meeting': 'check+release',
       })
       try {
@@ -134,7 +141,10 @@ for (const document of documents) {
   )
 }
 
-/** How the test checks a block that is not for a shell, by the form of the block. */
+/**
+ * Checks for blocks that are not shell code. The first pattern that matches a block selects the function that checks
+ * the block.
+ */
 const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
   [/^\{/, compareWithAnswer],
   [/^\[[\w.]+\]\n/, (_, block) => expect(Bun.TOML.parse(block)).toBeObject()],
@@ -156,7 +166,9 @@ async function tryBlock(reader: Reader, document: string, block: string): Promis
 
 const cue = /^1\n00:00:0.* --> /
 
-/** What the output of a command must look like, by the form of the command. */
+/**
+ * Checks for the outputs of commands. If the pattern matches a command, the function checks the output of this command.
+ */
 const outputs: [RegExp, (out: string, reader: Reader) => unknown][] = [
   [/format=srt|--format srt$|response_format=srt/, out => expect(out).toMatch(cue)],
   [/format=vtt&include_speakers/, out => expect(out).toMatch(/^WEBVTT\n[\s\S]*<v Speaker 1>/)],
@@ -178,13 +190,13 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
 }
 
 /**
- * Returns a command in a form that a test can run: `steno watch` ends by itself, and no file of the system is
+ * Returns a form of the command that a test can run: `steno watch` ends by itself, and no file of the system is
  * written.
  */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
     return `mkdir -p backups; ${command.slice(15).replaceAll('/var/backups', './backups').replaceAll('\\%', '%')}`
-  // The server writes the line of a request after its answer.
+  // The server logs a request after its response, so the command is repeated until the log has the line.
   if (command.startsWith('journalctl')) return `until ${command} | grep .; do sleep 0.1; done`
   if (!command.startsWith('steno watch')) return command
   return `${command} & watcher=$!
@@ -192,7 +204,7 @@ function adapted(command: string): string {
     kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
 }
 
-/** Checks that the example of an answer has the same fields as the answer to the last command. */
+/** Checks that the response to the last command has the same fields as the example of a response in the document. */
 function compareWithAnswer({ last }: Reader, block: string): void {
   const example = JSON.parse(block)
   if (!example.items) return
@@ -205,7 +217,10 @@ async function runWorkflow({ run }: Reader, block: string): Promise<void> {
   for (const command of commandsOf(step?.run ?? '')) await run(command)
 }
 
-/** Opens the authorization page of a program as a signed-in person, allows the access, and keeps the code. */
+/**
+ * Opens the authorization page of an OAuth client as a signed-in person, allows the access, and stores the
+ * authorization code.
+ */
 async function authorize({ known, run }: Reader, block: string): Promise<void> {
   const address = block
     .replace(/\s/g, '')
@@ -249,7 +264,7 @@ async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> 
   expect(await run('python3 example.py')).toContain('driver')
 }
 
-/** Creates a job with a webhook, and keeps the body and the headers of this webhook. */
+/** Creates a job with a webhook, and stores the body and the headers of this webhook in files and placeholders. */
 async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
   const before = receiver.received.length
   await transcribe({ webhook_url: receiver.url })
@@ -260,7 +275,10 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
   writeFileSync(join(folder, 'body.json'), raw)
 }
 
-/** Returns the arguments with which an example program checks a webhook: with its own body, and with a wrong body. */
+/**
+ * Returns arguments for an example program that checks the signature of a webhook: once with the body of the webhook,
+ * and once with a wrong body.
+ */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()
   const start = [home.key, known.TIMESTAMP, known.SIGNATURE].map(word => JSON.stringify(word))

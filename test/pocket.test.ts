@@ -1,5 +1,5 @@
-// Tests that the built-in models have the layout of the published models, so that the same code loads both, and tests
-// their sizes. (Tests in test/engine check the texts that these models recognise.)
+// Tests that the built-in models have the layout of the published models, so that the same code loads both. Also tests
+// the sizes of the built-in models. (Tests in test/engine check the texts that these models recognise.)
 
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -144,7 +144,7 @@ function ports(file: string): { inputs: string[]; outputs: string[] } {
   }
 }
 
-/** Runs the model in `folder`, whose only input is `from` and whose only output is `to`. Returns the output. */
+/** Runs the model in `folder`, which has only the input `from` and the output `to`. Returns the output. */
 function give(folder: string, data: Float32Array, dims: number[], [from, to]: readonly [string, string]) {
   const type: ElementType = 'float32'
   const session = openSession(runtime(), join(folder, 'onnx/model.onnx'))

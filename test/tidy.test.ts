@@ -14,8 +14,8 @@ import {
 } from './support/source.ts'
 
 /**
- * The layers of the program, lowest first. A room may import only from lower layers. Two rooms of the same layer may
- * import each other only if `neighbours` allows it.
+ * The layers of the program, lowest first. A room (a folder or file directly in src) may import only from lower layers.
+ * Two rooms of the same layer may import each other only if `neighbours` allows it.
  */
 const line: string[][] = [
   // The web app runs in the browser, and imports nothing from the server.
@@ -36,7 +36,10 @@ const line: string[][] = [
 ]
 const neighbours = new Set(['service -> sweeps', 'base -> limits'])
 
-/** The entry files of the rooms that have them. Other rooms may import only these files of such a room. */
+/**
+ * For each room (a folder in src) that has entry files, the names of these files. Other rooms may import only the entry
+ * files of such a room.
+ */
 const entryFiles: Record<string, string[]> = {
   engine: [
     'protocol',
@@ -54,7 +57,9 @@ const entryFiles: Record<string, string[]> = {
   media: ['formats', 'inspect', 'decode'],
 }
 
-/** The layers inside the room `engine`, lowest first. A part may import only from lower layers. */
+/**
+ * The layers inside the room `engine`, lowest first. A folder or file of the room may import only from lower layers.
+ */
 const engineLine: string[][] = [
   ['ask', 'audio', 'confine', 'protocol'],
   ['mel'],
@@ -194,7 +199,7 @@ function pastTheEntries(file: SourceFile): string[] {
     .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
-/** Returns the files that `file` imports from other rooms, if those rooms have entry files. */
+/** Returns the files that `file` imports from other rooms. Rooms without entry files are left out. */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)
     .map(target => ({
@@ -218,8 +223,8 @@ function stepOf(steps: string[][], room: string): number {
 }
 
 /**
- * Removes comments on lines of their own, because they may mention forbidden code. Comments with TODO, FIXME or XXX
- * stay.
+ * Removes comments that have lines of their own, because they may mention forbidden code. Comments with TODO, FIXME or
+ * XXX are kept.
  */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))

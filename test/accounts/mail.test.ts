@@ -39,7 +39,7 @@ async function server(options: SMTPServerOptions = {}): Promise<MailServer> {
   return started
 }
 
-/** Returns the text of a received mail. The text may be encoded as quoted-printable. */
+/** Returns the text of a received mail. If the text is encoded as quoted-printable, the function decodes it. */
 function textOf(raw: string): string {
   const body = raw.slice(raw.indexOf('\r\n\r\n') + 4)
   if (!/^content-transfer-encoding: quoted-printable/im.test(raw)) return body.replaceAll('\r\n', '\n')

@@ -1,5 +1,5 @@
-// Tests the base URL in the responses of the service. It depends on the address on which the service listens, and on
-// the Host header of the request.
+// Tests the base URL in the responses of the service. The base URL depends on the address on which the service listens,
+// and on the Host header of the request.
 
 import { expect, test } from 'bun:test'
 import { hostname, networkInterfaces } from 'node:os'

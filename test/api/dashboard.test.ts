@@ -181,7 +181,7 @@ steered('an operator sees queue, hours, errors, accounts and requests; nobody el
   expect(body.hours).toHaveLength(24)
   expect(body.hours.at(-1).completed + body.hours.at(-2).completed).toBe(1)
   expect(body.queue).toEqual({ created: 0, downloading: 0, pending: 0, processing: 1 })
-  // A cancelled job does not count as failed.
+  // The cancelled job does not count as failed, so only one job has failed.
   expect(body.hours.at(-1).failed + body.hours.at(-2).failed).toBe(1)
   expect(body.errors).toMatchObject([{ code: 'INVALID_MEDIA_FORMAT', jobs: 1 }])
   expect(body.accounts).toMatchObject([

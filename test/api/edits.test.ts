@@ -91,7 +91,8 @@ test('speakers are renamed everywhere, can swap names and can become one', async
     ['Ann "A." \\ Müller', 'SPEAKER 2', 'Ann "A." \\ Müller'],
   ])
   expect(await exported('format=text')).toContain('Ann "A." \\ Müller: Good morning')
-  // After a rename, a speaker can still be named by the engine's label, so that a script can repeat its request.
+  // After a rename, a request can still use the engine's label for the speaker, so that a script can repeat its
+  // request.
   await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
   await patch({ speakers: { Bea: 'Cy', Cy: 'Bea' } })
   expect(await speakers()).toEqual([

@@ -1,4 +1,5 @@
-// Sends random invalid requests from a fixed seed. Checks that each response is one that the API documents.
+// Sends random invalid requests from a fixed seed. Checks that the API documents the status and the body of each
+// response.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
@@ -312,8 +313,8 @@ function headerSafe(text: string): string {
 }
 
 /**
- * Sends `rubbish` and closes its half of the connection, so that the server does not wait for more. Returns the
- * response, or an empty text if the server closes the connection without one.
+ * Sends the text `rubbish` and closes its half of the connection, so that the server does not wait for more bytes.
+ * Returns the response, or an empty text if the server closes the connection without a response.
  */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)

@@ -1,5 +1,5 @@
-// Tests the responses to malformed HTTP requests, which are written to a socket, because libraries for HTTP cannot
-// send them.
+// Tests the responses to malformed HTTP requests. The test writes the requests directly to a socket, because libraries
+// for HTTP cannot send malformed requests.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
@@ -56,8 +56,8 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // The fake engine makes the response of /v1/ready invalid. The check of its shape fails after the handler, so the
-  // response must come from the server's own error handler.
+  // The fake engine makes the response of /v1/ready invalid. The check of the response's shape runs after the route's
+  // handler, so the error response must come from the server's own error handler.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },

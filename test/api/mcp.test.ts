@@ -1,4 +1,4 @@
-// Tests the tools with the official MCP client, which also signs in by OAuth.
+// Tests the MCP tools of steno with the official MCP client, which also signs in by OAuth.
 
 import { expect, test } from 'bun:test'
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
@@ -13,7 +13,9 @@ import { speech } from '../support/media.ts'
 import { redirectUri, signIn, startOAuth } from '../support/oauth.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
-/** Connects an MCP client with an API key. `call` calls a tool and returns the text of the result. */
+/**
+ * Connects an MCP client with an API key. The returned function `call` calls a tool and returns the text of the result.
+ */
 async function connect(service: TestService, key: string) {
   const client = new Client({ name: 'probe', version: '1' })
   const requestInit = { headers: { Authorization: `Bearer ${key}` } }
@@ -40,8 +42,8 @@ type Told = { progress: number; total?: number | undefined; message?: string | u
 type Kept = { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; opened?: URL }
 
 /**
- * Returns an OAuth provider for a client without a browser. `kept` has the data of the SDK, and the address that the
- * SDK would open in a browser.
+ * Returns an OAuth provider for an MCP client without a browser. `kept` has the data that the SDK stores, and the
+ * address that the SDK would open in a browser.
  */
 function withoutBrowser() {
   const kept: Kept = {}
@@ -67,7 +69,7 @@ function withoutBrowser() {
   return { kept, provider }
 }
 
-/** Allows the access on the consent page at `opened`. Returns the code. */
+/** Allows the client's access on the consent page at `opened`. Returns the authorization code. */
 async function allow(service: TestService, opened: URL): Promise<string> {
   const Cookie = await signIn(service, service.account('ana').key)
   const { headers } = await fetch(opened.origin + opened.pathname, {

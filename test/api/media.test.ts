@@ -7,8 +7,8 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
 /**
- * Starts a job with a fake media file. The built program refuses the file, so the job fails there, but the file is
- * kept.
+ * Starts a job with a fake media file. The built program cannot decode the fake file, so the job fails there, but the
+ * server keeps the file.
  */
 async function startJob() {
   const service = await startTestService(unlimited)

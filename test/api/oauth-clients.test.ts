@@ -101,7 +101,7 @@ test('openid-client finds the server, registers, signs in and refreshes', async 
   await expect(openid.fetchProtectedResource(config, next.access_token, resource, 'GET')).rejects.toThrow()
 })
 
-/** Allows the access on the consent page. Returns the address to which the browser is redirected. */
+/** Allows the client's access on the consent page. Returns the address to which the browser is redirected. */
 async function consent(service: TestService, endpoint: string, params: Record<string, string>): Promise<URL> {
   const Cookie = await signIn(service, service.account('ana').key)
   const page = await fetch(`${endpoint}?${new URLSearchParams(params)}`, { headers: { Cookie } })

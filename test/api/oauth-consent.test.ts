@@ -7,7 +7,10 @@ import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, signIn, startOAuth } from '../support/oauth.ts'
 import { type Answer, startTestService, steered } from '../support/service.ts'
 
-/** Returns the parameters in the address that redirects the browser to the client. */
+/**
+ * Returns the query parameters of the address to which the response redirects the browser. This address belongs to the
+ * client.
+ */
 function answerIn({ headers }: Answer): Record<string, string> {
   const location = headers.get('location') ?? ''
   expect(location).toStartWith(`${redirectUri}?`)

@@ -1,4 +1,4 @@
-// Tests that the log of the service contains no token, code, verifier, password or key.
+// Tests that the service logs no token, authorization code, code verifier, password or API key.
 
 import { expect, test } from 'bun:test'
 import { challenge, flow, registerClient, signIn, verifier } from '../support/oauth.ts'
@@ -28,7 +28,10 @@ test('no secret of a sign-in is in the log', async () => {
   expect(secrets.filter(secret => text.includes(secret))).toEqual([])
 })
 
-/** Makes all OAuth requests of a client, and some that fail. Returns every secret that was in a request. */
+/**
+ * Makes all OAuth requests that a client makes, and some requests that fail. Returns every secret that a request
+ * contained.
+ */
 async function signInAndOut(url: string, key: string): Promise<string[]> {
   const service = { url, fetch: (path: string, init: RequestInit = {}) => ask(`${url}${path}`, init) }
   const cookie = await signIn(service, key)

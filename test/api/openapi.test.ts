@@ -180,9 +180,9 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
   const told = JSON.stringify(paths)
-  // The errors that the document does not name, because it describes only public routes. NOT_FOUND is for unknown
-  // routes, and INVALID_CREDENTIALS for routes below /app. The routes that are compatible with OpenAI use OpenAI's
-  // name for MODEL_NOT_FOUND.
+  // These error codes are not in the OpenAPI document, because the document describes only public routes. NOT_FOUND is
+  // for unknown routes, and INVALID_CREDENTIALS for routes below /app. MODEL_NOT_FOUND is in the document, but under
+  // the name that OpenAI uses.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

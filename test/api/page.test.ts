@@ -102,7 +102,7 @@ async function read(path: string, coding: string) {
   }
 }
 
-/** Returns the size in bytes of a file with gzip compression. */
+/** Returns the size in bytes of the file at `path`, compressed with gzip. */
 async function sizeOf(path: string): Promise<number> {
   const headers = { Accept: 'text/html', 'Accept-Encoding': 'gzip' }
   const response = await fetch(service.url + path, { headers, decompress: false })

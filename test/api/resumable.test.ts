@@ -9,8 +9,8 @@ import { metadataOf, type TusHeaders, tusCaller } from '../support/tus.ts'
 
 const file = speech(60)
 /**
- * The content of a file that is larger than the buffer of an upload, so that its first bytes are on the disk while
- * the upload is running.
+ * The content of a file that is larger than the write buffer of an upload. The server therefore writes the first bytes
+ * to the disk while the upload is running.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')
 
@@ -182,7 +182,7 @@ test('a body that is longer than the announced file is refused', async () => {
   const { address } = await tus.open(10)
   await tus.patch(address, 0, 'hello')
   expect(await outcomeOf(await tus.patch(address, 5, 'world!'))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-  // A body without a Content-Length is refused when more bytes arrive than the declared size of the file.
+  // If a body has no Content-Length, the server refuses it when more bytes arrive than the declared size of the file.
   const stream = new Response('world!').body
   expect(await outcomeOf(await tus.patch(address, 5, stream))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   expect(await tus.offset(address)).toBe(5)

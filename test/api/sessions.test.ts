@@ -172,7 +172,8 @@ test('a request with a cookie that changes something must come from a page of th
   }
   for (const headers of [own(service), { 'Sec-Fetch-Site': 'same-origin' }])
     expect((await upload(headers)).status).toBe(200)
-  // A browser never adds an API key to a request by itself, so a request with a key is accepted from any origin.
+  // A browser never adds an API key to a request by itself, so another site cannot misuse the key. A request with a key
+  // is therefore accepted from any origin.
   const keyed = await upload({ 'X-Api-Key': key, Origin: 'https://elsewhere.example' })
   expect(keyed.status).toBe(200)
 })

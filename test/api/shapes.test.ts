@@ -7,8 +7,8 @@ import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
-// startTestService checks the shape of every JSON response, and startReceiver that of every webhook. The tests here
-// only cause the responses.
+// `startTestService` checks the shape of every JSON response, and `startReceiver` checks the shape of every webhook.
+// The tests in this file only cause the responses and webhooks.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()
@@ -52,8 +52,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
   expect(() => checkEvent({ event: 'transcription.renamed' })).toThrow()
 })
 
-// The schema must reject these values before it decodes them. Elysia recognises a decoding error by the name of its
-// class, which a build could change. It would then ignore the error.
+// The schema must reject these values before it decodes them. Elysia recognises an error of decoding by the name of the
+// error's class. A build could change this name, and Elysia would then ignore the error.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

@@ -1,5 +1,5 @@
-// Tests a typed client that openapi-typescript and openapi-fetch make from the API's document: the code of a caller
-// compiles without type assertions, and runs one whole job. The server runs from source or from the built program.
+// Tests a typed client that openapi-typescript and openapi-fetch make from the API's document. The code of a caller
+// must compile without type assertions, and run one whole job. The server runs from source or from the built program.
 
 import { expect, test } from 'bun:test'
 import { symlinkSync, writeFileSync } from 'node:fs'

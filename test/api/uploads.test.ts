@@ -267,8 +267,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // The server checks the speed of requests only every four seconds. The slow PUT takes six seconds, so there is at
-  // least one check.
+  // The server checks the speed of uploads only every four seconds. The slow PUT takes six seconds, so the server
+  // checks it at least once.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
   const silent = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, 10)
@@ -284,7 +284,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   await silent.closed
 }, 20_000)
 
-// This test needs a server that is stopped. The built program would be killed.
+// This test stops the server in an orderly way. The helper functions can only kill the built program, so this test does
+// not run with it.
 steered('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
@@ -325,7 +326,7 @@ function put({ upload_url, headers }: Signed, body: string | Uint8Array | Readab
   return fetch(upload_url, { method: 'PUT', headers, body: body as string })
 }
 
-/** Starts a PUT request without its body. The test sends parts of the body by `send`. */
+/** Starts a PUT request without its body. The test sends parts of the body with the returned function `send`. */
 function openPut({ upload_url, headers }: Signed, length: number) {
   const url = new URL(upload_url)
   const socket = connect(Number(url.port), url.hostname)

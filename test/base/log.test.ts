@@ -19,8 +19,8 @@ afterEach(() => {
 })
 
 test('nothing is logged before the server starts', async () => {
-  // Imports the module again under another name. Another test file may have started a server, which changes the state
-  // of the shared module.
+  // Imports the module a second time, under another name. Another test file may have started a server, and a server
+  // changes the state of the first copy of the module.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )
@@ -79,7 +79,7 @@ test('the log of a job contains no key, password, signed address or transcript',
   const all = written.join('')
   expect(all).toContain(id)
   const { search } = new URL(body.upload_url)
-  // The access log shows only the first four random characters of a key.
+  // The access log shows only the first four random characters of an API key.
   expect(all).not.toMatch(/sk_live_[\w-]{5}/)
   for (const secret of [ana.key, 'sk_live_wrong', search, 'unmistakable', 'open sesame', 'hidden-token']) {
     expect([secret, all.includes(secret)]).toEqual([secret, false])
@@ -98,7 +98,7 @@ test('the access log names account, key, address, id, status and time, and who r
   await service.fetch('/metrics')
   await service.fetch('/nowhere')
 
-  // The server logs a request after the response, so the line may be missing at first.
+  // The server logs a request after it has sent the response, so the line may be missing at first.
   while (!written.some(line => line.includes('"status":404'))) await Bun.sleep(1)
   const lines = written.map(line => JSON.parse(line))
   const requests = lines.filter(({ event }) => event === 'request')

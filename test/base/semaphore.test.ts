@@ -114,7 +114,10 @@ test('work whose signal is already aborted takes no slot', async () => {
   expect(await semaphore.run('ana', async () => 'free')).toBe('free')
 })
 
-/** Adds work to the semaphore. Each work keeps its slot until the test ends it. */
+/**
+ * Returns functions that add work to the semaphore and end it. Each work keeps its slot of the semaphore until the test
+ * ends the work.
+ */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []
   const running = new Set<(typeof started)[number]>()
@@ -134,7 +137,7 @@ function openRoom(semaphore: Semaphore) {
         running.delete(work)
       })
     },
-    /** Ends the oldest running work of `key`. */
+    /** Ends the running work of `key` that started first. */
     async end(key: string): Promise<void> {
       ;[...running].find(work => work.key === key)?.end()
       await turn()

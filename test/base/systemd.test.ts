@@ -1,5 +1,5 @@
-// Tests the notifications to systemd. The test opens a socket in the place of systemd. It uses system calls, because
-// Bun has no datagram sockets with a path.
+// Tests the notifications to systemd. The test opens a socket in the place of the socket of systemd. It uses system
+// calls, because Bun has no datagram sockets with a path.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
@@ -9,7 +9,10 @@ import { systemCall } from '../../src/base/libc.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a blocking socket with the name `path`. If `path` begins with @, the name is abstract, without a file. */
+/**
+ * Opens a blocking socket with the name `path`. If `path` begins with @, the name is abstract: there is no file with
+ * this name.
+ */
 function listen(path: string) {
   const unix = 1
   const datagram = 2

@@ -47,8 +47,8 @@ test('four processes that unpack at the same time see complete files and leave o
 })
 
 /**
- * Creates two drafts: that of a process that was killed, and that of a running process. Returns the name of the
- * second one.
+ * Creates two drafts (unfinished folders): an old one of a process that was killed, and a fresh one of a running
+ * process. Returns the name of the fresh draft.
  */
 function twoDrafts(home: string): string {
   const [killed, busy] = [draftPath(join(home, 'bbbb')), draftPath(join(home, 'bbbb'))]

@@ -14,7 +14,7 @@ function folder(name: string): string {
   return join(scratch, name)
 }
 
-/** Runs `script` in a child process. The script can use `Draft`, `path`, and some functions of node:fs. */
+/** Runs the code `script` in a child process. The code can use `Draft`, `path`, and some functions of node:fs. */
 function start(path: string, script: string) {
   const whole = `
     import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'

@@ -33,7 +33,10 @@ const sound = join(clips ?? '', 'doctor.flac')
 
 type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
 
-/** Returns a transcript with the requested section in its text, so that a test can check the section. */
+/**
+ * A fake engine. The text of its transcript contains the requested section of the recording, so that a test can check
+ * the section.
+ */
 const answer: Transcribe = async ({ durationMs, section }) => ({
   full_transcript: 'It rains.',
   language: 'en',
@@ -58,8 +61,8 @@ type Options = {
 }
 
 /**
- * Runs `transcribe` for the sources `given`. Returns its counts, its output on the terminal, and the error that ended
- * the run.
+ * Runs the command `transcribe` for the sources `given`. Returns its counts, its output on the terminal, and the error
+ * that ended the command.
  */
 async function run(
   given: string[],
@@ -325,7 +328,8 @@ test.skipIf(!clips)(`an output folder that is a file is refused before any work$
 test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, async () => {
   const folder = temporaryFolder()
   const files = [put(folder, 'a.flac'), put(folder, 'b.flac')]
-  // During the first source, a file takes the place of the output folder, so the first transcript cannot be written.
+  // While the first source is transcribed, the test replaces the output folder by a file, so the first transcript
+  // cannot be written.
   const gone = join(folder, 'out')
   let calls = 0
   const transcribe: Transcribe = (input, options) => {

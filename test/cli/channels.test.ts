@@ -8,7 +8,7 @@ import { readSound } from '../support/read-sound.ts'
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
-/** Returns a WAV file of 16 kHz with these channels. */
+/** Returns a WAV file with the given channels. The samples have a rate of 16 kHz. */
 function wavOf(channels: readonly Float32Array[]): Uint8Array {
   const frames = Math.max(...channels.map(({ length }) => length))
   const sound = new Int16Array(frames * channels.length)

@@ -39,7 +39,7 @@ test('every licence is an SPDX expression', () => {
   expect(words.filter(word => !known.includes(word))).toEqual([])
 })
 
-/** Returns the licence of each part in the overview of the notices. */
+/** The notices begin with an overview of all parts. Returns the licence of each part in this overview. */
 function listLicences(notices: string): string[] {
   const [, overview = ''] = notices.split('\n\n')
   return overview.split('\n').map(line => line.slice(40).trim())

@@ -76,7 +76,7 @@ test.each(['openapi', 'models list', 'help'])(
 )
 
 test('a closed pipe behind stdout is an error of one line', () => {
-  // The reader `exec true` exits before the command writes, so the pipe is already closed.
+  // The process `exec true`, which reads the pipe, exits before the command writes. The pipe is then already closed.
   const script = `{ sleep 0.3; ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | exec true`
   const { stderr } = Bun.spawnSync(['bash', '-c', script])
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')

@@ -15,7 +15,7 @@ const version = (
 ).version
 const native = `runtimes/linux-${process.arch}/native`
 
-/** A real library, changed so that it depends on libcudnn.so.9, which no test machine has. */
+/** A copy of a real library. The copy is changed so that it depends on libcudnn.so.9, which no test machine has. */
 const provider = readFileSync(carriedRuntime())
 const name = provider.indexOf('libstdc++.so.6\0')
 provider.write('libcudnn.so.9\0', name)
@@ -40,8 +40,9 @@ const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], {
 const place = () => join(folder, 'native', `cuda-${version}`)
 
 /**
- * Starts a server with the protocol of NuGet. Each number in `breaks` is the number of bytes after which a transfer
- * breaks off. If `sha512` is not empty, it replaces the right hash of the package.
+ * Starts a server with the protocol of NuGet. Each number in `breaks` belongs to one transfer: the transfer breaks off
+ * after this number of bytes. If `sha512` is not empty, the server announces it instead of the right hash of the
+ * package.
  */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []
@@ -103,7 +104,7 @@ test('the provider is downloaded, verified and installed beside the library, and
   const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
   const of = (check: string) => findings.find(each => each.check === check)!
   expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
-  // The report says that the CUDA provider cannot be loaded, so that the CPU is used.
+  // The doctor reports that the CUDA provider cannot be loaded, so that the CPU is used.
   expect(of('device')).toMatchObject({
     ok: true,
     found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),

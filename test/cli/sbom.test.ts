@@ -1,4 +1,5 @@
-// Tests that the software bill of materials is valid and complete, and that two bills of the same files are equal.
+// Tests that the software bill of materials (SBOM) is valid and complete, and that two bills of the same files are
+// equal.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -36,8 +37,8 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
         .map(({ name, hashes }) => [name, hashes?.[0]?.content]),
     )
     for (const [path, source] of contentsOf(root, target)) {
-      // The carried files in test/ are a part of steno itself and not of a listed part, so the bill has no hash for
-      // them.
+      // The SBOM has no hash for the carried files in test/: they are a part of steno itself, and not of a listed
+      // package.
       if (!path.startsWith('test/'))
         expect([path, hashes.get(path)]).toEqual([path, sha256(readFileSync(source))])
     }

@@ -287,8 +287,8 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
     `POST /v1/upload HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\nIdempotency-Key: slow\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   )
-  // A second request with the same Idempotency-Key shows whether the first one is still running: it is then refused
-  // with the status 409.
+  // If a second request with the same Idempotency-Key is refused with the status 409, the first request is still
+  // running.
   const headers = { Authorization: key, 'Content-Type': 'application/json', 'Idempotency-Key': 'slow' }
   const isInFlight = async () =>
     (await fetch(`${server.url}/v1/upload`, { method: 'POST', headers, body: '{}' })).status === 409
@@ -359,7 +359,8 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
     return await child.exited
   }
   servers.push({ stop })
-  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr.
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
+  // therefore waits for both lines.
   await err.until(/"listening"/)
   const url = await out.until(/listens on (\S+)\n/)
   return {
@@ -372,7 +373,10 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   }
 }
 
-/** Collects the text of a stream. `until` waits for a match of the pattern, and returns its first group. */
+/**
+ * Collects the text of a stream. The returned function `until` waits for a match of a pattern, and returns the text of
+ * the pattern's first group.
+ */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = ''
   const waiting = new Set<() => void>()

@@ -124,7 +124,7 @@ test('the probe fails on a full disk', async () => {
     db.run('create table filler (bytes blob)')
     db.probe()
     let rows = 0
-    // Large rows fill the disk first. Then small rows fill the space that is left.
+    // First, large rows fill the disk. Then, small rows fill the space that is left.
     for (const size of [900, 0]) try {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(size) })
     } catch {}

@@ -6,7 +6,7 @@ import { openDrain } from '../../src/db/drain.ts'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a database whose file is flushed only when the test ends the flush. */
+/** Opens a database whose file is flushed to the disk only when the test ends the flush. */
 function open() {
   const folder = temporaryFolder()
   const path = join(folder, 'a.db')
@@ -32,7 +32,7 @@ function open() {
       log.written()
     },
     logBytes: () => statSync(`${path}-wal`).size,
-    /** Returns the words in the database file, without those that are only in the log. */
+    /** Returns the words in the database file, without the words that are only in the write-ahead log. */
     wordsInFile(): string[] {
       const copy = join(folder, 'copy.db')
       copyFileSync(path, copy)

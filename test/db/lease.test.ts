@@ -1,4 +1,4 @@
-// Tests that at most one server holds the lease of a shared folder.
+// Tests that at most one server at a time holds the lease of a shared folder.
 
 import { beforeEach, expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ beforeEach(() => {
   nowMs = 0
 })
 
-/** Returns a function with which a server tries to take the lease. */
+/** Returns a function. Each call of this function is one attempt of the server `holder` to take the lease. */
 function openFor(holder: string) {
   return openLease({ folder, holder, afterMs, monotonic: () => nowMs })
 }

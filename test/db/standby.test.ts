@@ -26,7 +26,8 @@ function sharedFolder(): string {
 }
 
 /**
- * Joins the pair as a server with this data folder. The clock of the server stands still until the test advances it.
+ * Joins a pair of servers as a server with the data folder `dataDir`. The clock of this server stands still until the
+ * test advances it.
  */
 function joinPair(folder: string, dataDir: string) {
   let nowMs = 0
@@ -71,7 +72,8 @@ test('the server that takes over has the accounts of the last copy', async () =>
   await second.waits
   first.advance(afterMs)
   await first.lost
-  // A renewal that the first server had already begun to write makes the second server wait again.
+  // The first server may have begun to write a renewal of its lease before it stopped. The second server then waits for
+  // one more period, so the clock must advance more than once.
   const clock = setInterval(() => second.advance(afterMs), 1)
   await second.joined
   clearInterval(clock)
@@ -191,7 +193,7 @@ test('a frozen server is replaced, and ends when it wakes up', async () => {
   expect((await balance(second)).status).toBe(200)
 }, 60_000)
 
-/** Sends requests to the server until it does not answer. */
+/** Sends requests to the server until the server does not answer any more. */
 async function untilGone({ port }: Ready): Promise<void> {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/v1/health`).catch(() => null)

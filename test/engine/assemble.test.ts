@@ -4,8 +4,8 @@ import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
 
 /**
- * Returns the words of a text. Each word lasts half a second, and the next word follows directly. A `/` in the text
- * is a pause of two seconds.
+ * Returns the words of a text with times. Each word lasts half a second, and the next word follows without a pause. A
+ * `/` in the text is a pause of two seconds.
  */
 function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from

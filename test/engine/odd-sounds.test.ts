@@ -1,5 +1,5 @@
-// Transcribes recordings in formats that are rare or faulty. Each recording has the same sentence, so that lost words
-// are noticed.
+// Transcribes recordings in formats that are rare or faulty. All recordings contain the same known sentence, so that
+// the test notices lost words.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -47,7 +47,10 @@ async function wordsIn(path: string): Promise<string[]> {
   return plainWords((await transcribe(engine.models, read(path), input, listener)).full_transcript)
 }
 
-/** Writes a WAV file of 32-bit floats. `make` returns the value of a sample of a channel. */
+/**
+ * Writes a WAV file of 32-bit floats. `make` returns the value of one sample, from the frame and the channel of the
+ * sample.
+ */
 async function floatWav(
   name: string,
   format: { rate: number; channels: number; frames: number },

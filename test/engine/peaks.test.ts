@@ -4,7 +4,7 @@ import { Peaks } from '../../src/engine/peaks.ts'
 
 const perPeak = sampleRate / 20
 
-/** Returns the peaks of a sound that arrives in chunks of `size` samples. */
+/** Returns the peaks of a sound that arrives in chunks of `size` samples each. */
 async function peaksOf(samples: Float32Array, size: number): Promise<number[]> {
   const peaks = new Peaks()
   const heard: number[] = []

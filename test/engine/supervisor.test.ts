@@ -283,7 +283,7 @@ test('the default model is tried even while the built-in one cannot be loaded', 
   expect(opened.state()).toMatchObject({ ready: true, message: 'ready', model: 'base' })
 })
 
-/** Returns fake timers. A timer expires only when the test calls `elapse`. */
+/** Returns fake timers. A timer expires only when the test calls the function `elapse`. */
 function steeredTimers() {
   const set: { ms: number; run: () => void }[] = []
   const after = (ms: number, run: () => void) => {
@@ -371,8 +371,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only those entries of the data folder that exist at its start, so the media folder
-    // must exist before.
+    // A confined engine can read only those entries of the data folder that exist when the engine starts. The media
+    // folder must therefore exist before the engine.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())

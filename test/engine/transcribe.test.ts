@@ -215,7 +215,7 @@ test.skipIf(missing)(`a recording without samples has an empty transcript${skipp
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/** Checks that the times of words and utterances are inside the file, never decrease, and do not overlap. */
+/** Checks the times of words and utterances: they must be inside the file, never decrease, and not overlap. */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {
@@ -231,7 +231,7 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   expect(before).toBeLessThanOrEqual(duration)
 }
 
-/** Returns a fake speech model. Its text for each block is its own name. */
+/** Returns a fake speech model. The text that it recognises in each block of sound is its own name. */
 function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
   const say = (windows: readonly Window[], language: string | null) => ({
     language: language ?? detected ?? '',

@@ -49,7 +49,9 @@ async function askTransformers(order: TransformersOrder): Promise<TransformersAn
   return JSON.parse(printed)
 }
 
-/** Returns the log-mel spectrogram and the token ids of each file. The ids include the prompt and the end of text. */
+/**
+ * Returns the log-mel spectrogram and the token ids of each file. The ids include the prompt and the end-of-text token.
+ */
 async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids: number[] }[]> {
   const whisper = await openWhisper(runtime(), pocket ?? '', { device: 'cpu', variant: '' })
   const { facts } = whisper

@@ -25,8 +25,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const random = seeded(seed)
   const key = accountKey(folder)
   /**
-   * What callers have sent. `sent` has the body of each request, and `accepted` the id of the created job, both by
-   * the Idempotency-Key of the request.
+   * The requests of all callers. `sent` has the body of each request, and `accepted` has the id of the job that the
+   * request created. The keys of both maps are the Idempotency-Keys of the requests.
    */
   const sent = new Map<string, object>()
   const accepted = new Map<string, string>()
@@ -53,7 +53,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     }
   }
 
-  // The server starts a last time and is not killed, so all jobs must end.
+  // The server is started for the last time. It is not killed in this round, so all jobs must end.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
@@ -138,8 +138,8 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Sends each request again that has no response yet. A request without an upload is left out, because the kill came
- * before its upload was complete.
+ * Sends each request again that has no response yet. A request without an upload is left out: the server was killed
+ * before the upload of this request was complete.
  */
 async function askAgain(
   calls: Calls,

@@ -1,4 +1,4 @@
-// Tests the removal of data: of an account, of old jobs, and of the media of a deleted job.
+// Tests that deleted data is removed: the data of an account, old jobs, and the media of a deleted job.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -54,7 +54,8 @@ steered('an erased account leaves no trace but its ledger, while the server runs
     running,
   ]) {
     const found = filesWith(service, word)
-    // The entries of the ledger stay, and they contain the ids of the jobs.
+    // The ledger keeps its entries when an account is deleted, and the entries contain the ids of the jobs. These ids
+    // may therefore be found.
     if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
   }
   expect(readdirSync(mail).length).toBe(1)

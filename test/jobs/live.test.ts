@@ -19,7 +19,7 @@ async function startJob() {
   return { service, ana, id, task: await service.engine.given(1) }
 }
 
-/** Follows the job. `states` has the state and the percentage of the job at each notification. */
+/** Follows the changes of the job. `states` has the state and the percentage of the job at each notification. */
 function follow(live: LiveJobs, id: string) {
   const states: string[] = []
   const following: Following = live.follow(id, () => {

@@ -1,4 +1,4 @@
-// Fills every queue with work of one account that never ends. The job of another account must still end.
+// One account fills every queue with work that never ends. The job of another account must still end.
 
 import { afterAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

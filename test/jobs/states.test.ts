@@ -34,7 +34,7 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** For each state, the states into which a job is moved, one after the other, until it has this state. */
+/** For each state, the path of a job to it: the states into which the job is moved, one after the other. */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],
@@ -52,7 +52,7 @@ test.each(pairs)('a job in %s moves to %s only if the table allows it', (from, t
   const id = newJob()
   for (const step of ways[from]) expect(steps[step](id)).toBe(true)
   expect(findJob(db, id)?.state).toBe(from)
-  // A job is moved to `processing` only by `startNextJob`, which takes only pending jobs.
+  // Only `startNextJob` moves a job to `processing`, and it takes only pending jobs.
   const allowed =
     (life[from] as readonly JobState[]).includes(to) && !(to === 'processing' && from !== 'pending')
   expect(steps[to](id)).toBe(allowed)

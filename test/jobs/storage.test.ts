@@ -10,8 +10,8 @@ import { startReceiver } from '../support/receiver.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 /**
- * A text that is larger than the free space in the pages of an empty database, so that it cannot be stored on a full
- * disk.
+ * A text that is larger than the free space inside an empty database file. On a full disk, the database file cannot
+ * grow, so this text cannot be stored.
  */
 const longText = 'word '.repeat(50_000)
 
@@ -81,8 +81,8 @@ test('while another process holds the write lock, reads go on and writes get 503
     Array.from({ length: 40 }, () => ana.post('/v1/upload', { filename: 'a.wav' })),
   )
   const reads = [await service.fetch('/v1/health'), await ana.get('/v1/transcriptions')]
-  // Only the first of the 40 writes waits for the lock. The others fail at once, so all of them together take little
-  // time.
+  // Only the first of the 40 writes waits for the lock of the database. The other writes fail at once, so all writes
+  // together take little time.
   expect(performance.now() - startedAt).toBeLessThan(limits.serverBusyMs * 10)
   expect(new Set(writes.map(({ status, body }) => `${status} ${body.error.code}`))).toEqual(
     new Set(['503 SERVICE_UNAVAILABLE']),
@@ -122,7 +122,10 @@ function lockDatabase({ dataDir }: TestService) {
   return { free: () => other.close() }
 }
 
-/** Simulates a full disk: the database file cannot grow, and its free space is filled. `free` ends the simulation. */
+/**
+ * Simulates a full disk: the database file cannot grow, and the free space in it is filled. The returned function
+ * `free` ends the simulation.
+ */
 function fillDisk({ db }: TestService) {
   db.run('create table filler (bytes blob) strict')
   db.run('pragma max_page_count = 1')

@@ -1,5 +1,5 @@
-// Tests that a job fails if it stays in one state for too long, and that time in which the server was not running
-// does not count.
+// Tests that a job fails if it stays in one state for too long. The time during which the server was not running does
+// not count.
 
 import { expect } from 'bun:test'
 import { defaults } from '../support/defaults.ts'

@@ -47,7 +47,7 @@ test('every webhook is signed with the key that submitted the job', async () => 
   const ana = service.account('ana')
   await ana.transcribe(speech(5), { webhook_url: receiver.url })
   await receiver.got(1)
-  // The key is revoked while the job is running. The webhooks of the job must still be signed with it.
+  // The API key is revoked while the job is running. The webhooks of the job must still be signed with this key.
   revokeKey(service.db, ana.keyId)
   createKey(service.db, service.secrets, ana.id, { name: 'other' })
   service.engine.finish(await service.engine.given(1))
@@ -198,7 +198,8 @@ test('a job that is deleted while its webhook is busy still sends completed, wit
   await ana.until(id, 'completed')
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
   service.later(0)
-  // The completed event is not delivered yet. Its transcript may be in the database file only in encrypted form.
+  // The webhook of the event `transcription.completed` is not delivered yet, so the database still needs its
+  // transcript. The database file may contain this transcript only in encrypted form.
   expect(readFileSync(databasePath(service.dataDir)).includes('Secret words.')).toBe(false)
   busy = false
   endProcessing(new Response())
@@ -220,7 +221,7 @@ test('an event that was attempted but not sent when the process died is sent aga
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // Simulates a kill between the delivery of the event and the update of `sent_at`.
+  // Simulates a kill after the event was delivered and before its field `sent_at` was updated.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

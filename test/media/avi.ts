@@ -11,7 +11,7 @@ function chunk(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type, 'latin1'), little(content.length), content, padding])
 }
 
-/** The chunks of the list `movi` of a file, each with its head. */
+/** Returns the chunks in the list `movi` of an AVI file. Each chunk includes its header. */
 function packetsOf(file: Buffer): Buffer[] {
   const list = file.indexOf('movi', 0, 'latin1')
   const end = list + file.readUInt32LE(list - 4)
@@ -24,8 +24,8 @@ function packetsOf(file: Buffer): Buffer[] {
 }
 
 /**
- * Repeats the sound of an AVI file. Each packet of sound follows `pictures` packets of two bytes for the picture.
- * If `isSorted` is false, the index has the last packet twice.
+ * Repeats the sound of an AVI file. Before each packet of sound, there are `pictures` packets of two bytes for the
+ * picture. If `isSorted` is false, the index of the file lists the last packet twice.
  */
 export function repeatedAvi(file: Buffer, times: number, pictures: number, isSorted = true): Buffer {
   const sounds = packetsOf(file).filter(packet => packet.toString('latin1', 2, 4) === 'wb')

@@ -1,4 +1,4 @@
-// Rewrites the boxes of MP4 files, to give them a long index.
+// Rewrites the boxes (parts) of MP4 files, in order to give these files a long index.
 
 type Change = (content: Buffer) => Buffer
 
@@ -13,7 +13,7 @@ export function box(type: string, content: Buffer): Buffer {
 
 const padding = box('free', Buffer.alloc(1024 ** 2))
 
-/** Applies the change of its type to each box, at any depth. */
+/** Applies a change to each box of an MP4 file, at any depth. The type of the box selects the change from `changes`. */
 export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at + 8 <= boxes.length; at += boxes.readUInt32BE(at)) {
@@ -30,20 +30,20 @@ export function withLongIndex(file: Buffer): Buffer {
   return moveIndex(file, index => Buffer.concat([index, padding]))
 }
 
-/** Moves the index of an MP4 file to its end. A megabyte of padding follows the index. */
+/** Moves the index of an MP4 file to its end. The index keeps its length, and a megabyte of padding follows it. */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])
 }
 
 /**
- * Repeats the sound of aac.m4a without a longer `mdat`: the index lists the only chunk of the file again and again.
- * Returns the file and its duration.
+ * Repeats the sound of aac.m4a without more sound data in the box `mdat`: the index lists the only chunk of the file
+ * again and again. Returns the file and its duration.
  */
 export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
   const packets = 88
   const samples = 1024
   const total = repetitions * packets * samples
-  // The first packet is the delay of the encoder. 441 samples last 10 ms.
+  // The first packet contains the delay of the encoder, and not sound. At 44,100 Hz, 441 samples last 10 ms.
   const durationMs = Math.floor((total - samples) / 441) * 10
   const bytes = moveIndex(file, index =>
     rewrite(index, {
@@ -72,7 +72,7 @@ export function numbers(...values: number[]): Buffer {
 function moveIndex(file: Buffer, change: Change): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const index = file.subarray(at + 8, at + file.readUInt32BE(at))
-  // The old index becomes a box that is skipped, so all samples keep their offsets.
+  // The old index gets the type `free`, so players skip it. All samples keep their offsets in the file.
   const before = Buffer.from(file)
   before.write('free', at + 4, 'latin1')
   return Buffer.concat([before, box('moov', change(Buffer.from(index)))])

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export const checks = join(import.meta.dir, `../../native/linux-${process.arch}/checks`)
 
-/** Runs one check with these bytes on stdin. Returns the stdout of the check. */
+/** Runs one check of the program with the given bytes on stdin. Returns the stdout of the check. */
 export function runCheck(args: string[], stdin: Uint8Array | Bun.BunFile): Buffer {
   const { exitCode, stdout, stderr } = Bun.spawnSync([checks, ...args], { stdin })
   if (exitCode !== 0) throw new Error(`checks ${args.join(' ')}: ${stderr}`)

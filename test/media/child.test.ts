@@ -25,7 +25,10 @@ afterEach(() => {
   expect(childrenOf(process.pid)).toEqual([])
 })
 
-/** Writes a fake media program, and returns its path. It runs `lines`, which can use `send`, `end` and `samples`. */
+/**
+ * Writes a fake media program, and returns its path. The program runs the code `lines`, which can use `send`, `end` and
+ * `samples`.
+ */
 function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
   const path = join(temporaryFolder(), 'program.ts')
   const source = `#!${process.execPath}
@@ -164,8 +167,8 @@ test('the child inherits the file on stdin, but no environment and no open files
 })
 
 test('the media program confines itself before it reads the file', async () => {
-  // Only one chunk is read. The pipe is then full, so the media program waits, and is still running during these
-  // checks.
+  // This test reads only one chunk of sound. The pipe is then full, so the media program waits, and is still running
+  // during the checks that follow.
   const parts = decode(longWav(), {
     signal: forever,
     durationMsMax: 1e6,
@@ -223,8 +226,8 @@ test('FFmpeg is never loaded in the server process', async () => {
 })
 
 test('the media program ends with its parent', async () => {
-  // The parent reads only one chunk. The pipe is then full, so the media program waits, and is still running when the
-  // parent is killed.
+  // The parent process reads only one chunk of sound. The pipe is then full, so the media program waits, and is still
+  // running when the parent is killed.
   const parent = Bun.spawn(
     [
       process.execPath,
@@ -245,7 +248,7 @@ test('the media program ends with its parent', async () => {
   await until(() => !isRunning(child ?? 0))
 })
 
-/** Writes a copy of the media program, changed by `change`. Returns the path of the copy. */
+/** Writes a copy of the media program, whose bytes `change` has changed. Returns the path of the copy. */
 function changedProgram(change: (program: Buffer) => Buffer): string {
   const path = join(temporaryFolder(), 'changed')
   writeFileSync(path, change(readFileSync(findProgram(null))), { mode: 0o755 })
@@ -257,7 +260,7 @@ const broken: [what: string, program: () => string][] = [
   ['is a folder', () => temporaryFolder()],
   ['cannot be executed', () => fixture('pcm.wav')],
   ['is cut off', () => changedProgram(program => program.subarray(0, program.length / 2))],
-  // Bytes 18 and 19 of a program are the number of its CPU type. No CPU type has the number 65,535.
+  // Bytes 18 and 19 of a program file are the number of its CPU type. No CPU type has the number 65,535.
   ['is made for another CPU', () => changedProgram(program => program.fill(0xff, 18, 20))],
   ['is another program', () => '/bin/true'],
   ['prints without end', () => '/usr/bin/yes'],
@@ -308,7 +311,7 @@ test('an order with a wrong argument is refused by the media program', async () 
 })
 
 test('a decoding ends at its limit of CPU time', async () => {
-  // A sparse file of 4 GB: three days of silence.
+  // A sparse file of 4 GB with three days of silence. A sparse file needs almost no space on the disk.
   const path = longWav()
   truncateSync(path, 4e9)
   const bounds = { openCpuMs: 1000, cpuMs: 1000, priority: 0 }

@@ -14,7 +14,8 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // The decoder drops the first 6.5 ms of each copy in the Opus file, which the packets do not show.
+  // In the Opus file, the decoder drops the first 6.5 ms of each copy of the sound. The lengths of the packets do not
+  // show this.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },

@@ -1,5 +1,5 @@
-// Tests how simple edit lists are recognised. A simple edit list only shifts the sound, and FFmpeg then need not
-// build its index twice.
+// Tests how the media program recognises simple edit lists of MP4 files. A simple edit list only shifts the sound, so
+// FFmpeg does not need to build its index twice.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -45,8 +45,8 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Applies `change` to the edit list in a copy of aac.m4a. Returns true if the edit list still counts as simple.
- * `change` gets a buffer that starts after the four bytes `elst`.
+ * Applies `change` to the edit list in a copy of aac.m4a. Returns true if the media program still recognises the list
+ * as simple. `change` gets a buffer that starts after the four bytes `elst`.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

@@ -1,5 +1,5 @@
-// Tests the confinement of a media program that runs an attacker's code. It may only read the media file and send
-// results to the server. Every other action must be refused. native/media/escape.c contains the attacks.
+// Tests the confinement of the media program, in case it runs an attacker's code. It may only read the media file and
+// send results to the server. Every other action must be refused. native/media/escape.c contains the attacks.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

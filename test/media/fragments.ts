@@ -3,19 +3,27 @@
 import { box, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
-  /** The offset from which the data is counted: that of the fragment, of the file, or of the part before. */
+  /**
+   * The start of the offsets of the sound data: the start of the fragment, the start of the file, or (`none`) the end
+   * of the data of the previous part.
+   */
   base?: 'fragment' | 'file' | 'none'
-  /** If false, the parts have no time (`tfdt`): each one continues where the part before ended. */
+  /**
+   * If false, the fragments contain no start time (box `tfdt`): each fragment continues where the previous one ended.
+   */
   isTimed?: boolean
-  /** The number of tables (`trun`) in each part. */
+  /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
-  /** Where the fields of a packet are: in each packet, in the part, or in the description of the track. */
+  /**
+   * The place that gives the size and the length of each packet: the entry of the packet, the header of the fragment
+   * (`part`), or the description of the track at the start of the file.
+   */
   defaults?: 'packet' | 'part' | 'track'
-  /** If true, a box `sidx` lists the fragments. */
+  /** If true, the file has a box `sidx`, which lists the fragments. */
   hasIndex?: boolean
   /** The length of a gap before the second half of the file, in samples. */
   gap?: number
-  /** The size of padding in the description of the file. */
+  /** The size of the padding in the description at the start of the file, in bytes. */
   padding?: number
 }
 
@@ -33,7 +41,7 @@ export function packetsOf(file: Buffer): Buffer[] {
   })
 }
 
-/** Returns a fragmented file with these packets. Each fragment contains `perFragment` packets. */
+/** Returns a fragmented MP4 file with the given packets. Each fragment contains `perFragment` packets. */
 export function fragmented(
   file: Buffer,
   packets: Buffer[],
@@ -60,7 +68,7 @@ function typeOf(file: Buffer): Buffer {
   return file.subarray(0, file.readUInt32BE(0))
 }
 
-/** The description of the file, with empty tables. */
+/** Returns the description at the start of the file (box `moov`), with empty tables. */
 function movieOf(file: Buffer, size: number, { defaults, padding = 0 }: Layout): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const empty = () => numbers(0, 0)
@@ -75,12 +83,15 @@ function movieOf(file: Buffer, size: number, { defaults, padding = 0 }: Layout):
   return box('moov', Buffer.concat([movie, extension, box('free', Buffer.alloc(padding))]))
 }
 
-/** A fragment and its data. `time` is its start in samples, `offset` its place in the file. */
+/**
+ * Returns a fragment and its data. `time` is the start of the fragment in samples, and `offset` is its place in the
+ * file in bytes.
+ */
 function fragmentOf(packets: Buffer[], time: number, offset: number, layout: Layout): Buffer {
   const { runs = 1, base = 'fragment', isTimed = true, defaults = 'packet' } = layout
   const data = Buffer.concat(packets)
   const sizeOf = (from: number) => partOf(packets, time, from, { runs, base, isTimed, defaults }).length
-  // The offsets in a part do not change its length.
+  // The length of the fragment's header does not depend on the offsets in it, so an offset of 0 gives the right length.
   const from = 8 + 16 + sizeOf(0) + 8
   const part = partOf(packets, time, base === 'file' ? offset + from : from, {
     runs,
@@ -115,7 +126,7 @@ function partOf(
   return box('traf', Buffer.concat([box('tfhd', header), ...times, ...tables]))
 }
 
-/** The list of all fragments. */
+/** Returns the index of the file (box `sidx`): the list of all fragments. */
 function indexOf(fragments: Buffer[], perFragment: number): Buffer {
   const entries = fragments.flatMap(({ length }) => [length, perFragment * packetSamples, 0])
   return box('sidx', numbers(0, track, 44100, 0, 0, fragments.length, ...entries))

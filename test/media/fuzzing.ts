@@ -20,8 +20,8 @@ export type Outcome = {
 
 const signal = new AbortController().signal
 /**
- * Limits that are far above what a file of two seconds needs, even on a busy machine. A child process that reaches
- * one of them hangs.
+ * Limits that are far above what a file of two seconds needs, even on a busy machine. If a child process reaches one of
+ * these limits, it hangs.
  */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults

@@ -72,14 +72,15 @@ const layouts: [string, Layout][] = [
 test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  // With defaults, all packets have the same size.
+  // If the packets have no sizes of their own (`defaults`), all packets must have the same size. The test then repeats
+  // one packet.
   const heard = layout.defaults ? packets.fill(packets[20]!) : packets
   const short = write(fragmented(file, heard, 10, layout))
   const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))
   expect(await inspect(long)).toEqual(await inspect(short))
   expect(await decodeAll(long)).toEqual(await decodeAll(short))
   if (layout.defaults || layout.gap) return
-  // A fragmented file does not say how many samples at its end are padding.
+  // A fragmented file does not say how many samples at its end are padding, so the last samples are not compared.
   const whole = await decodeAll(fixture('aac.m4a'))
   expect((await decodeAll(long)).subarray(0, 31_900)).toEqual(whole.subarray(0, 31_900))
 })
@@ -105,7 +106,7 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // A box of padding of at least 8 bytes keeps both files alike.
+      // Both files have a box of padding of at least 8 bytes, so that they have the same boxes.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit
@@ -155,7 +156,7 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 300, 50))
   const unsorted = write(repeatedAvi(file, 300, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(12 * MB)
-  // FFmpeg needs an index that is not sorted.
+  // If the index is not sorted, FFmpeg must read it, so the media program does not hide it.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(25 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })
@@ -167,7 +168,10 @@ test('an AVI file with a hidden index gives the same samples', async () => {
   expect(sorted.length).toBeGreaterThan(30 * 32_000)
 })
 
-/** Returns the highest memory of the media child up to its first samples. The child then waits for its reader. */
+/**
+ * Returns the peak memory of the media child process from its start to its first samples, in bytes. The child process
+ * then waits for a reader of its output.
+ */
 async function peakAfterOpening(path: string): Promise<number> {
   const samples = decode(path, { signal: forever, durationMsMax, bounds })
   await samples.next()

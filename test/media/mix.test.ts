@@ -1,4 +1,4 @@
-// Tests how two channels are mixed to one.
+// Tests how the two channels of a stereo file are mixed to one channel.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -51,7 +51,7 @@ test('one channel of a file can be decoded alone', async () => {
   writeFileSync(path, floatWav([speech, silence]))
   expect(near(await channelOf(path, 1), speech)).toBe(0)
   expect(near(await channelOf(path, 2), silence)).toBe(0)
-  // The file has only two channels. For a third one, the decoder returns silence.
+  // The file has only two channels. If a third channel is requested, the decoder returns silence.
   expect(near(await channelOf(path, 3), silence)).toBe(0)
 })
 

@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with this number. From one number to the next, the file extension and the kind of damage
- * change.
+ * Returns the damaged file with this number. Successive numbers have different file extensions and different kinds of
+ * damage.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)

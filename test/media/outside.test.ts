@@ -1,5 +1,5 @@
-// Tests media that name other files and addresses, such as playlists and manifests. The child process must open none
-// of them.
+// Tests media that name other files and addresses, such as playlists and manifests. The media child process must open
+// none of these files and addresses.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -80,7 +80,10 @@ test('a film with its sound in another file has no audio track', async () => {
 
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
-/** Returns the QuickTime file `film` with an alias record for the file `path` in place of each data reference. */
+/**
+ * Returns a copy of the QuickTime file `film`. In the copy, an alias record for the file `path` replaces each data
+ * reference.
+ */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
   for (let at = 0; at < film.length; at += film.readUInt32BE(at)) {
@@ -101,8 +104,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record. It starts with a version, flags, and 150 bytes for the volume and the filename, which may
- * be empty. The path follows as entry 2.
+ * Returns an alias record of QuickTime. It starts with a version, flags, and 150 bytes for the volume and the filename,
+ * which may be empty. The path follows as the entry of type 2.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

@@ -1,4 +1,4 @@
-// Tests files that are refused. Checks the error code and the message of each refusal.
+// Tests media files that the program refuses. Checks the error code and the message of each refusal.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
@@ -63,7 +63,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // The level of a sine wave is the square root of 1/2. If the wave were clipped, its level would be higher.
+    // The level of a full sine wave is the square root of 1/2. If the decoder clipped the wave, the level would be
+    // higher.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -93,8 +94,8 @@ test('damage in the middle becomes silence, and the later sound keeps its time',
   const folder = temporaryFolder()
   const path = join(folder, 'damaged.ts')
   const bytes = readFileSync(fixture('h264-mp2.ts'))
-  // Overwrites packets 45 to 59 of the 108 packets of the file, each with 188 bytes. They contain the end of the
-  // first tone and most of the second tone.
+  // Overwrites packets 45 to 59 of the 108 packets of the file. Each packet has 188 bytes. The overwritten packets
+  // contain the end of the first tone and most of the second tone.
   bytes.fill(0, 188 * 45, 188 * 60)
   writeFileSync(path, bytes)
   const samples = await decodeAll(path)
@@ -119,7 +120,7 @@ test.each(garbage)('packets that cannot be decoded are refused early: $name', as
 
 test('a file that takes too long to open is refused', async () => {
   const path = join(temporaryFolder(), 'tags.mp3')
-  // FFmpeg compares the name of each tag with those of all previous tags, so 30,000 tags take about a minute.
+  // FFmpeg compares the name of each tag with the names of all previous tags, so 30,000 tags take about a minute.
   writeFileSync(path, Buffer.concat([id3(30_000), readFileSync(fixture('cbr.mp3'))]))
   const strict = openMedia({ ...defaults, bounds: { ...bounds, openCpuMs: 1000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({

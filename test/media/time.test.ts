@@ -8,7 +8,8 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * The tune twice. The second one starts at `seconds`, which includes the delay that the encoder adds to each tune.
+ * The tones of a file in which the tune comes twice. The second tune starts at `seconds`, which includes the delay that
+ * the encoder adds to each tune.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

@@ -7,12 +7,13 @@ import { runCheck } from './checks.ts'
 const second = 16_000
 
 /**
- * An input span, in seconds. `start` is null if the span has no timestamp. `lost` means that data before the span was
- * lost.
+ * An input span of sound, in seconds. `start` is null if the span has no timestamp. `lost` means that data before the
+ * span was lost.
  */
 type Entry = [start: number | null, length: number, lost?: 'lost']
 /**
- * The expected result for one span: the seconds of silence before it, and the seconds that are cut from its start.
+ * The expected result for one input span, in seconds: the silence that is inserted before the span, and the sound that
+ * is cut from its start.
  */
 type Line = [silence: number, skip: number]
 

@@ -28,8 +28,8 @@ const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
 /**
- * The level below which a sound counts as silence. The tones have a level of 0.35. A codec adds faint sound before
- * and after a tone.
+ * The level below which a sound counts as silence. The tones have a level of 0.35. The limit is above 0, because a
+ * codec adds faint sound before and after a tone.
  */
 const audible = 0.05
 
@@ -47,7 +47,9 @@ export function expectTune(samples: Float32Array, segments: Segment[], slack = 0
   expect(wrong).toEqual([])
 }
 
-/** Returns the frequency of the loudest tone in a short window that starts at `seconds`, or 0 for silence. */
+/**
+ * Returns the frequency in Hz of the loudest tone in a short window that starts at `seconds`. Returns 0 for silence.
+ */
 export function toneAt(samples: Float32Array, seconds: number): number {
   const from = Math.round(seconds * sampleRate)
   const window = samples.subarray(from, from + windowSeconds * sampleRate)

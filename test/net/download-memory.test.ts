@@ -45,7 +45,10 @@ function stream(bytes: number): Scene {
   }
 }
 
-/** Sends zeros in the gzip format, at this compression level. The level 0 does not compress. */
+/**
+ * Returns a server function that sends zeros in the gzip format. `level` is the compression level. The level 0 does not
+ * compress.
+ */
 function packed(level: number): Scene {
   return socket => {
     socket.write(head(200, { 'Content-Encoding': 'gzip' }))

@@ -288,8 +288,8 @@ test.each([
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
-// Bytes that were not read yet are lost when a connection breaks, so a test cannot know the exact offset at which the
-// download continues.
+// When a connection breaks, bytes that the client has not read yet are lost. A test therefore cannot know the exact
+// offset at which the download continues.
 test.each([
   ['its ETag', { ETag: '"v1"' }, '"v1"'],
   [
@@ -340,7 +340,7 @@ test('a file that changed between two attempts is downloaded again, never mixed'
     nth === 1
       ? cut(socket, head(200, { 'Content-Length': media.length, ETag: '"v1"' }), media.subarray(0, 90_000))
       : answer(socket, 200, { ETag: '"v2"' }, other)
-  // A faulty server, which ignores If-Range and sends the second part of another file.
+  // A faulty server. It ignores the header If-Range and sends the second part of another file.
   const careless: Scene = (socket, request, nth) => {
     if (nth === 1) return honest(socket, request, nth)
     return ranged({ ETag: '"v2"' }, () => other.length, other)(socket, request, nth)
@@ -516,7 +516,9 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
   expect(readdirSync(folder)).toEqual([])
 })
 
-/** Downloads four megabytes at `rate` bytes a second. The clock is simulated: it advances as bytes are received. */
+/**
+ * Downloads four megabytes at `rate` bytes a second. The clock is simulated: it advances whenever bytes are received.
+ */
 async function takeAtRate(rate: number): Promise<number> {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, Buffer.alloc(4_000_000)) })
   let received = 0
@@ -574,8 +576,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports ranges. It closes each connection at the offset that `until` returns. `nth` is the
- * number of the request, and `from` its first byte.
+ * A correct server that supports range requests. It closes each connection at the offset that `until` returns. `nth` is
+ * the number of the request, and `from` is the offset of its first byte.
  */
 function ranged(
   headers: Record<string, string>,
@@ -594,7 +596,10 @@ function ranged(
   }
 }
 
-/** Returns an `until` for `ranged` that closes each connection after this number of bytes. */
+/**
+ * Returns a function for the parameter `until` of `ranged`. With this function, the server closes each connection after
+ * `bytes` bytes.
+ */
 function cutAt(bytes: number): (nth: number, from: number) => number {
   return (_, from) => from + bytes
 }

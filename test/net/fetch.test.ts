@@ -51,7 +51,7 @@ test('a name whose address becomes private between two hops gets no second conne
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // 127.0.0.2 is not allowed. 127.9.9.9 is allowed, but no server is there. Only 127.0.0.1 can answer.
+  // The address 127.0.0.2 is not allowed. 127.9.9.9 is allowed, but no server listens there. Only 127.0.0.1 can answer.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
   expect(

@@ -57,7 +57,7 @@ test.each([
     'https://huggingface.co/datasets/ana/talks/blob/main/b.wav',
     'https://huggingface.co/datasets/ana/talks/resolve/main/b.wav',
   ],
-  // Addresses that only look similar to share links. They stay unchanged.
+  // These addresses only look similar to share links. They must stay unchanged.
   ['https://example.com/s/abc/talk.mp3?dl=0', 'https://example.com/s/abc/talk.mp3?dl=0'],
   ['https://notdropbox.com/s/abc/talk.mp3?dl=0', 'https://notdropbox.com/s/abc/talk.mp3?dl=0'],
   ['https://www.dropbox.com.evil.test/s/a/b?dl=0', 'https://www.dropbox.com.evil.test/s/a/b?dl=0'],

@@ -1,5 +1,5 @@
-// Compares the built program with the program that runs from source. Both get copies of the same data folder and the
-// same requests. Their responses must be equal.
+// Compares the built program with the program that runs from source. Both programs get copies of the same data folder
+// and the same requests. Their responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
@@ -37,8 +37,8 @@ test('the built program answers every request as the source does', async () => {
     }
     expect(differing).toEqual([])
     const possible = Object.values(requestErrors).map(({ status }) => status)
-    // Statuses that cannot occur in this test. 408: each body is sent at once. 429: rate limits are off. 500: no part
-    // of the program fails. 507: the disk has free space.
+    // Statuses that cannot occur in this test, with the reasons. 408: each body is sent at once. 429: rate limits are
+    // off. 500: no part of the program fails. 507: the disk has free space.
     const absent: number[] = [408, 429, 500, 507]
     expect(possible.filter(status => !absent.includes(status) && !statuses.has(status))).toEqual([])
   } finally {
@@ -46,7 +46,7 @@ test('the built program answers every request as the source does', async () => {
   }
 }, 120_000)
 
-/** Creates a data folder with jobs and uploads in several states, by a service that has then stopped. */
+/** Creates a data folder with jobs and uploads in several states. A service creates the jobs and is then stopped. */
 async function filledFolder() {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, program: null })
   const ana = service.account('ana')

@@ -1,5 +1,5 @@
-// Tests the built program in an empty folder, with an empty environment, and without a network if the machine allows
-// that.
+// Tests the built program in an empty folder, with an empty environment, and without a network if the machine can run a
+// process without a network.
 
 import { beforeAll, describe, expect, test } from 'bun:test'
 import {
@@ -26,8 +26,8 @@ const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-// The tests run a copy of the program, because some of them run as another user, who may not be allowed to enter the
-// folder of the checkout.
+// The tests run a copy of the program. Some of them run as another user, who may not be allowed to enter the folder of
+// the original.
 beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {
@@ -115,7 +115,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const before = statSync(here).ino
   for (const name of ['text', 'script', 'nothing'])
     expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
-  // A program that is not a release has no public key, so it installs nothing without --unsigned.
+  // A program that is not a release has no public key, so `steno upgrade` installs nothing without --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
@@ -186,7 +186,7 @@ describe.skipIf(!mayChroot)(
   `on a machine with glibc, without any other library and without a network${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
   () => {
     const box = join(folder, 'box')
-    /** Runs a command in a sandbox with only the loopback network. The command may call chroot. */
+    /** Runs a command in a sandbox that has only the loopback network. The command is allowed to call chroot. */
     const inBox = (...command: string[]) => {
       const env = {
         PATH: process.env.PATH ?? '',

@@ -1,4 +1,5 @@
-// Tests with the tested program that the second server of a pair takes over when the first one is killed.
+// Tests that the second server of a pair takes over when the first one is killed. The servers run the built program, or
+// the source code.
 
 import { afterAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Installs the built program as a service under a real systemd. It runs as process 1 in its own namespaces, over a
-// copy of this machine's root folder that is dropped at the end.
+// Installs the built program as a service under a real systemd. The systemd runs as process 1 in namespaces of its own.
+// Its files are a copy of this machine's root folder, which is removed at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -59,7 +59,7 @@ const steps = `
   systemctl start steno
 `
 
-/** The lines that the steps print. */
+/** The expected output of the commands in `steps`. */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
 verified: 
@@ -83,7 +83,7 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
-    // If this process is killed, the simulated machine is ended too.
+    // With `setpriv`, the simulated machine is ended if this test process is killed.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')

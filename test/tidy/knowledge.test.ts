@@ -95,8 +95,8 @@ function without(names: string[], found: Set<string>): string[] {
 }
 
 /**
- * Finds the error codes that the code uses: the first arguments of new ApiError and new JobFailure, and fields
- * `code`.
+ * Finds the error codes that the code uses: the first arguments of `new ApiError` and `new JobFailure`, and the values
+ * of fields with the name `code`.
  */
 function thrownCodes(files: SourceFile[]): Set<string> {
   const nodes = files.filter(({ path }) => path !== 'src/errors.ts').flatMap(nodesOf)
@@ -115,8 +115,8 @@ function textsIn(node: ts.Node): string[] {
 }
 
 /**
- * Finds the names of the settings that the code reads: as `config.NAME`, by destructuring `config` or a parameter of
- * the type Config, or as a field `setting: 'NAME'`.
+ * Finds the names of the settings that the code reads. A setting is read as `config.NAME`, by destructuring `config` or
+ * a parameter of the type `Config`, or as a field `setting: 'NAME'`.
  */
 function readSettings(files: SourceFile[]): Set<string> {
   const readers = files.filter(({ path }) => path !== 'src/config.ts')
@@ -135,7 +135,7 @@ function readSettings(files: SourceFile[]): Set<string> {
   return new Set([...read, ...taken, ...named])
 }
 
-/** Returns the names of all properties of `of` that the code reads: NAME for each `of.NAME`. */
+/** Returns the names of all properties of the variable `of` that the code reads: NAME for each `of.NAME`. */
 function propertiesOf(of: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
   const isOf = ({ expression }: ts.PropertyAccessExpression) => expression.getText().split('.').at(-1) === of
@@ -143,8 +143,8 @@ function propertiesOf(of: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if a file runs the command. Its two words must be neighbours in a call or in a list. The first word
- * may also come before a spread `...`: the second word is then the first one of another list.
+ * Returns true if a file runs the command of steno. The two words of the command must be neighbours in a call or in a
+ * list. If a spread `...` follows the first word, the second word must be the first word of another list.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

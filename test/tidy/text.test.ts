@@ -74,8 +74,8 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 }
 
 /**
- * Returns the paths in a text that do not exist in the project. A path starts at the root of the project, or is just
- * the name of a TypeScript file.
+ * Returns the paths in a text that do not exist in the project. A path starts at the root of the project, or consists
+ * only of the name of a TypeScript file.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
@@ -93,8 +93,8 @@ function missingPaths([place, text]: [string, string]): string[] {
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**
- * Returns the places of numbers that must move to limits.ts: constants whose names end in Ms, constants whose names end
- * in Bytes and whose values are at least 1024, powers of 1024, and delays of timers.
+ * Returns the places of numbers that must move to limits.ts. These are constants whose names end in Ms, constants whose
+ * names end in Bytes and whose values are at least 1024, powers of 1024, and delays of timers.
  */
 function bareAmounts(file: SourceFile): string[] {
   return nodesOf(file)
@@ -104,7 +104,9 @@ function bareAmounts(file: SourceFile): string[] {
     .filter((place, at, places) => places.indexOf(place) === at)
 }
 
-/** Returns the name of the constant whose value contains `node`, or an empty string. */
+/**
+ * Returns the name of the constant whose value contains `node`. Returns an empty string if there is no such constant.
+ */
 function constantOf(node: ts.Node): string {
   const declaration = ts.findAncestor(node, ts.isVariableDeclaration)
   return declaration?.name.getText() ?? ''

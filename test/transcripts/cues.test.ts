@@ -11,7 +11,7 @@ const wide: CueOptions = {
   stripChars: '',
 }
 
-/** Returns one word for each word of `text`. Each one lasts one second. */
+/** Returns the words of `text` with times. Each word lasts one second. */
 function words(text: string): Word[] {
   return text.split(' ').map((word, at) => ({ word, start: at, end: at + 1, confidence: null }))
 }

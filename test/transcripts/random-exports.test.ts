@@ -6,7 +6,10 @@ import type { Transcript, Utterance, Word } from '../../src/transcripts/transcri
 import { type Random, seeded } from '../support/random.ts'
 
 type Read = { startMs: number; endMs: number; speaker: string | null; text: string }
-/** A word of a random transcript. Its `text` contains its index, so that the word can be found in a cue. */
+/**
+ * A word of a random transcript. Its `text` contains the index of the word, so that the word can be found in a cue
+ * (subtitle).
+ */
 type Known = { utterance: number; speaker: string | null; endsSentence: boolean; text: string; endMs: number }
 
 const rounds = 1500
@@ -38,8 +41,8 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that all words are present and in order, that each cue obeys all limits, and that no cue is shorter than the
- * limits require.
+ * Checks that all words are in the cues (subtitles) and in order, that each cue obeys all limits, and that no cue is
+ * shorter than the limits require.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

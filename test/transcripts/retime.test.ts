@@ -3,7 +3,7 @@ import { withText } from '../../src/transcripts/retime.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 import { seeded } from '../support/random.ts'
 
-/** Returns an utterance with these words, and with `separator` between them in the text. */
+/** Returns an utterance with the given words. In the text of the utterance, `separator` is between the words. */
 function spoken(words: [string, number, number][], separator = ' '): Utterance {
   return {
     start: words[0]?.[1] ?? 0,

@@ -31,12 +31,12 @@ function places(db: Db, accountId: string, query: string): [string, number][] {
   return searchUtterances(db, accountId, { query, limit: 100 }).hits.map(({ jobId, index }) => [jobId, index])
 }
 
-/** Throws if the integrity check of FTS5 finds an error in the index. */
+/** Throws if the integrity check of FTS5 finds an error in the search index. */
 function checkIndex(db: Db): void {
   db.run("insert into search (search) values ('integrity-check')")
 }
 
-/** Returns true if a file of the database contains the text, in upper or lower case. */
+/** Returns true if a file of the database contains `text`. Upper and lower case are equal. */
 function isOnDisk({ db, folder }: { db: Db; folder: string }, text: string): boolean {
   db.checkpoint()
   return ['', '-wal'].some(suffix =>
@@ -100,8 +100,8 @@ test('a deleted text is nowhere in the files of the database', () => {
   expect(findTranscript(db, id)).toBeNull()
   expect(places(db, ana.id, 'zebrafish')).toEqual([])
   completeIndex(db)
-  // FTS5 stores a word without the letters at its start that the previous word has too, so the test also searches for
-  // the ends of words.
+  // If a word begins with the same letters as the previous word, FTS5 stores the word without these letters. The test
+  // therefore also searches for the ends of words.
   for (const text of ['flumphwort', 'umphwort', 'ebrafish', 'uizzically', 'ylophone2'])
     expect([text, isOnDisk(opened, text)]).toEqual([text, false])
   expect(db.find('select count(*) as rows from utterances')).toEqual({ rows: 2 })

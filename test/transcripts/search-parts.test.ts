@@ -20,7 +20,7 @@ function open() {
   return { db, ana: { id: accountId, keyId } }
 }
 
-/** Returns the parts of an account, the oldest part first. */
+/** Returns the parts of the search index that belong to an account, the oldest part first. */
 function partsOf(db: Db, { id }: Owner): Part[] {
   return db.list<Part>(
     `select id, first_seq as first, last_seq as last, utterances as size from search_parts
@@ -29,7 +29,7 @@ function partsOf(db: Db, { id }: Owner): Part[] {
   )
 }
 
-/** Makes the newest part full, so that the next transcript starts another part. */
+/** Makes the newest part of the search index full, so that the next transcript starts another part. */
 function fillPart(db: Db): void {
   db.run(
     `update search_parts set utterances = utterances + $full where id = (select max(id) from search_parts)`,
@@ -50,7 +50,7 @@ function addJobs(db: Db, { id: accountId, keyId }: Owner, count: number): string
   })
 }
 
-/** Returns the job of each hit, from all pages of a search. */
+/** Returns the job id of each hit, from all pages of a search. */
 function allHits(db: Db, { id }: Owner, query: string, order: SearchOrder): string[] {
   const found: string[] = []
   for (let after: SearchPlace | null = null; ; ) {
@@ -80,7 +80,7 @@ test('the ranges of two parts never overlap, in whatever order the jobs complete
   const jobs = addJobs(db, ana, 40)
   const random = seeded(4)
   while (jobs.length > 0) {
-    // Jobs complete out of order, because a later job may be shorter.
+    // The jobs complete in another order than they were created, because a later job may be shorter.
     const [job = ''] = jobs.splice(random.below(Math.min(jobs.length, 6)), 1)
     joinPart(db, job, limits.searchPartUtterances / 4)
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findPhrases, indexedWords, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the parts of `text` that match the query. */
+/** Returns the places in `text` that match the query, as texts. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }
@@ -20,7 +20,7 @@ test.each([
   ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
   ['हिन्दी में', 'हन्द', []],
   ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
-  // Words are separated by the typewriter apostrophe and by the curly one.
+  // A straight apostrophe (') and a curly apostrophe (’) both separate words.
   ['I don’t know, do I?', "don't", ['don’t']],
   ['I don’t know, do I?', 'don’t', ['don’t']],
   ['one two one three', 'one', ['one', 'one']],

@@ -1,4 +1,4 @@
-// Tests uploads to a full disk, which a limit of the file size simulates.
+// Tests uploads to a full disk. A limit of the file size simulates the full disk.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
@@ -12,8 +12,8 @@ const draftModule = JSON.stringify(join(import.meta.dir, '../../src/base/whole-f
 const module = JSON.stringify(join(import.meta.dir, '../../src/uploads/disk.ts'))
 
 /**
- * Calls `receive` in a child process, with chunks of these sizes. `out` is the result and the number of files that
- * remain. `err` is the stderr of the process.
+ * Calls `receive` in a child process, with chunks of the given sizes. `out` has the result of the call and the number
+ * of files that remain in the folder. `err` is the stderr of the process.
  */
 async function receiveInto(name: string, chunks: number[]): Promise<{ out: string; err: string }> {
   const folder = join(scratch, name)

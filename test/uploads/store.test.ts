@@ -1,4 +1,5 @@
-// Tests the upload store without a server: concurrent PUTs, and changes of the upload during a PUT.
+// Tests the upload store without a server: concurrent PUT requests to one upload, and changes of the upload during a
+// PUT request.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Tests each page with axe, in both themes, on a phone and on a wide screen. The content security policy of the pages
-// stays on.
+// Tests each page with axe (a checker of accessibility), in both themes, on a phone and on a wide screen. The content
+// security policy of the pages stays on.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -30,14 +30,17 @@ const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
 const running = await ana.transcribe(speech(5))
 
-/** The pages: the address of each, the heading to wait for, and for some a function that opens a part of the page. */
+/**
+ * The tested pages. Each entry has the address of the page, the heading for which the test waits, and for some pages a
+ * function that opens a part of the page.
+ */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/jobs', 'New transcript'],
   [
     `/jobs/${ana.jobId}`,
     '3 speakers',
     async page => {
-      // On a phone, some tools are shown only after a click.
+      // On a phone, some buttons of the page are shown only after a click on More.
       const more = page.getByRole('button', { name: 'More' })
       if (await more.isVisible()) await more.click()
       await page.getByRole('button', { name: 'Unsure words' }).click()
@@ -84,7 +87,7 @@ const looks: Look[] = [
   ['dark', 1440],
 ]
 // Colours do not depend on the width, so the two other combinations of theme and width rarely find more errors. They
-// are tested only with STENO_TEST_SLOW.
+// are tested only if STENO_TEST_SLOW is set.
 const moreLooks: Look[] = process.env.STENO_TEST_SLOW
   ? [
       ['light', 1440],

@@ -25,7 +25,7 @@ async function confirmed(page: Page, name: string): Promise<void> {
   await page.getByRole('dialog').locator('button.danger').click()
 }
 
-/** Opens a page from the menu of the account. */
+/** Opens a page by its link in the menu of the account. */
 async function openByMenu(page: Page, name: string): Promise<void> {
   await page.locator('.menu-button').click()
   await page.getByRole('link', { name, exact: true }).click()

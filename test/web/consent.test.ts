@@ -1,5 +1,5 @@
-// Tests the consent page in a browser, to which a person comes from a program on another site, and returns to this
-// program.
+// Tests the consent page in a browser. A person comes to this page from an OAuth client on another site, and returns to
+// this client.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -53,8 +53,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // At the second visit, the browser has a session cookie, but does not send it with a request that another site
-  // starts.
+  // At the second visit, the browser has a session cookie. The browser does not send this cookie with a request that
+  // another site starts.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()
@@ -90,7 +90,8 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
 })
 
 /**
- * Saves a screenshot in the folder of STENO_TEST_PICTURES, for a person to look at. Does nothing if this is not set.
+ * Saves a screenshot in the folder that STENO_TEST_PICTURES names, for a person to look at. Does nothing if this
+ * variable is not set.
  */
 async function shoot(page: Page, name: string): Promise<void> {
   const folder = process.env.STENO_TEST_PICTURES

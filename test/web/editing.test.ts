@@ -16,7 +16,7 @@ async function textsOf({ job, jobId }: Reader): Promise<string[]> {
   return result.utterances.map(({ text }: { text: string }) => text)
 }
 
-/** Opens the transcript, and starts the editing. */
+/** Opens the page of the transcript, and starts editing. */
 async function edit(page: Page, { jobId }: Reader): Promise<void> {
   await page.goto(`/jobs/${jobId}`)
   await page.getByRole('button', { name: 'Edit' }).click()
@@ -37,8 +37,8 @@ async function saved(page: Page): Promise<void> {
 
 /**
  * Ends all sessions of the account. Before that, waits until the page has found that it cannot play the recording.
- * The request for the recording would otherwise open the sign-in dialog too early, and the test would type into this
- * dialog.
+ * Otherwise, the page's request for the recording could open the sign-in dialog too early, and the test would type into
+ * this dialog.
  */
 async function endSessions(page: Page): Promise<void> {
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
@@ -56,7 +56,7 @@ seen('a corrected sentence is saved as one types, undone and redone', async () =
   await page.keyboard.type(' Really.')
   await saved(page)
   expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
-  // An unchanged word keeps its times, so a click on the word still plays its sound.
+  // An unchanged word keeps its times. A click on the word therefore still plays the sound of this word.
   const { result } = await ana.job(ana.jobId)
   expect(result.utterances[0].words[0]).toMatchObject({ word: 'We', start: 0.4 })
   await page.keyboard.press('Control+z')
@@ -81,8 +81,8 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('two\nlines')
   await saved(page)
-  // A space next to another space does not move the caret. The superfluous space is removed when the field loses the
-  // focus.
+  // A typed space next to another space is kept for the moment. It is removed when the field loses the focus, so the
+  // caret does not move while the person types.
   await page.keyboard.press('Control+Home')
   for (let letter = 0; letter < 'two'.length; letter++) await page.keyboard.press('ArrowRight')
   await page.keyboard.type(' more ')
@@ -159,7 +159,7 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.goto(`/jobs/${noa.jobId}`)
   const speakers = async () => (await noa.job(noa.jobId)).result.speakers
   const shown = (name: string) => page.locator('.turn .name', { hasText: name }).first().waitFor()
-  // Clicks near the end of the field, where the picture of a pencil is.
+  // Clicks near the end of the field, where the page shows the picture of a pencil.
   const field = page.getByLabel('Name of Speaker 1')
   const width = (await field.boundingBox())?.width ?? 0
   await field.click({ position: { x: width - 12, y: 10 } })
@@ -170,7 +170,8 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button of the editing bar also undoes changes of names. It undoes the last step, which restored the old name.
+  // The button Undo of the editing bar also undoes changes of speaker names. The last change restored the old name, so
+  // the button brings the changed name back.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

@@ -15,7 +15,7 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
-  // The capacity is high, so that the jobs of one test do not wait for those of another one.
+  // The capacity of the engine is high, so that the jobs of one test do not wait for the jobs of another test.
   parts: { engine: steeredEngine({ capacity: 100 }) },
 })
 
@@ -124,7 +124,7 @@ seen('a proxy that answers with a web page is told, and the list can be read aga
 
 seen('a page without https sends files too', async () => {
   const finn = service.account('finn')
-  // In the browser, this name leads to the loopback address, but its page is not a secure context.
+  // The browser finds the host `steno.test` at the loopback address, but a page from this host is not a secure context.
   const url = service.url.replace('127.0.0.1', 'steno.test')
   const { page } = await browser.open({ url })
   await page.goto('/')
@@ -174,7 +174,7 @@ seen('the live page asks for a new sign-in when the session has ended, and goes 
   await page.getByText('You can close this page; the work goes on.').waitFor()
   await page.route('**/events', route => route.fulfill({ status: 401, body: '' }))
   service.db.run('delete from sessions where account_id = $id', { id: hana.id })
-  // When a hidden page is shown again, it opens its stream again.
+  // When a hidden page is shown again, it opens its stream of events again.
   await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
@@ -202,7 +202,8 @@ seen.skipIf(!isSlow)('ten hours of text are read, searched and edited on a phone
   await page.goto(`/jobs/${ida.jobId}#t=20000`)
   await page.locator('.turn[aria-current]').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-  // Locators by CSS, because locators by role look at each element of this long page, which takes minutes.
+  // The test finds elements by CSS. Finding an element by its role would take minutes, because Playwright would look at
+  // each element of this long page.
   await page.locator('.tool', { hasText: 'Find' }).tap()
   await page.locator('.find input[type=search]').fill('Lisbon')
   const hits = transcript.utterances.filter(({ text }) => text.includes('Lisbon')).length

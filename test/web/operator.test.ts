@@ -1,4 +1,4 @@
-// Tests the operator's page.
+// Tests the page on which the operator of the server sees its state.
 
 import { expect } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
@@ -37,7 +37,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
       .textContent(),
   ).toContain('1')
   expect(await figures.getByText('Waiting').locator('..').textContent()).toContain('1')
-  // Each chart has a table for screen readers.
+  // Each chart also has a table, which screen readers read.
   const jobs = page.getByRole('table', { name: 'Jobs by hour' })
   expect(await jobs.getByRole('row').count()).toBe(24)
   expect(await jobs.getByRole('row').last().textContent()).toMatch(/Done: 1Failed: 1$/)

@@ -1,4 +1,4 @@
-// Tests that a person can play a recording on the page, and that the page scrolls along.
+// Tests that a person can play a recording on the page of its transcript, and that the page scrolls to the spoken text.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
@@ -56,7 +56,7 @@ seen('keys play, pause, jump and change the speed', async () => {
   await page.getByLabel('Speed').selectOption('2')
   expect(await page.evaluate("document.querySelector('video').playbackRate")).toBe(2)
   await page.reload()
-  // The browser remembers the speed.
+  // The browser remembers the speed that was chosen before the reload.
   expect(await page.getByLabel('Speed').inputValue()).toBe('2')
   await page.keyboard.press('?')
   await page.getByRole('dialog').getByText('Play and pause').waitFor()
@@ -155,7 +155,7 @@ seen('subtitles are shown on the video, and hidden again', async () => {
   await until(page, "!document.querySelector('track[src]')")
 })
 
-/** Records half a second of a canvas as a video file, by the browser. */
+/** Records half a second of a canvas as a video file. The browser makes the recording. */
 async function recordVideo(page: Page): Promise<Uint8Array<ArrayBuffer>> {
   const numbers = await page.evaluate(`new Promise(resolve => {
     const canvas = document.createElement('canvas')

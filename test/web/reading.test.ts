@@ -33,7 +33,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
   await page.getByRole('button', { name: 'Use an API key instead' }).click()
   await page.getByLabel('API key').fill(ben.key)
   await page.keyboard.press('Enter')
-  // After the sign-in, the page that was requested before it is shown.
+  // After the sign-in, the browser shows the page that was requested before the sign-in.
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 

@@ -1,4 +1,4 @@
-// Uploads a recording from the page. In the middle, the server is killed with SIGKILL, and later the page is
+// Uploads a recording from the page. During the upload, the server is killed with SIGKILL, and later the page is
 // reloaded. With STENO_TEST_SLOW, the recording has 2 GB.
 
 import { afterAll, expect } from 'bun:test'
@@ -27,7 +27,7 @@ seen(
     const run = (port: number) =>
       start([...selfCommand(), 'serve', '--port', `${port}`], {
         STENO_DATA_DIR: prepared.dataDir,
-        // This folder contains no model, so the job stays pending and its recording is kept.
+        // The data folder contains no model, so the job stays pending and its recording is kept.
         STENO_MODEL: prepared.dataDir,
         STENO_RATE_LIMITS: 'off',
       })
@@ -48,7 +48,7 @@ seen(
     server = await run(port)
     await sent(page, 0.6)
     expect(await page.getByText('The server does not answer.').count()).toBe(0)
-    // During an upload, the browser asks before it leaves the page.
+    // If the person leaves the page during an upload, the browser shows a dialog. The test accepts this dialog.
     page.once('dialog', dialog => void dialog.accept())
     await page.reload()
     await page.getByText(/stopped at (6|7|8)\d%/).waitFor()
@@ -65,14 +65,14 @@ function sent(page: Page, share: number): Promise<void> {
   return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
 }
 
-/** Writes a WAV file of noise, piece by piece. */
+/** Writes a WAV file of noise in several blocks. Returns the path of the file. */
 function writeRecording(path: string): string {
   const file = openSync(path, 'w')
   writeSync(file, wavHeader(bytes - 44, { sampleRate: 48_000, channels: 2, bytesPerSample: 2 }))
   const random = seeded(15)
   const noise = new Uint8Array(megabyte).map(() => random.below(256))
   for (let left = bytes - 44, piece = 0; left > 0; piece++) {
-    // All pieces differ, so that a piece at a wrong offset is noticed.
+    // The blocks all differ, so that the test notices a block at a wrong offset.
     new DataView(noise.buffer).setUint32(0, piece)
     left -= writeSync(file, noise, 0, Math.min(left, noise.length))
   }

@@ -1,4 +1,4 @@
-// Tests that a person can send recordings: as files, by an address, and with interruptions.
+// Tests that a person can send recordings: as files, by an address, and with interruptions of the network.
 
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -54,7 +54,7 @@ seen(
 seen('a file of the wrong kind and an empty file are refused before they are sent', async () => {
   const ben = service.account('ben')
   const { page } = await browser.enter(service, ben)
-  // The files are chosen before the page has the limits of the server.
+  // The files are chosen before the page has received the server's limits, such as the maximum file size.
   const facts = Promise.withResolvers<void>()
   await page.route('**/v1', async route => {
     await facts.promise
@@ -97,7 +97,8 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
-  // The DELETE request is delayed for the button Undo, but leaving the page sends it at once.
+  // The page delays the DELETE request, so that the person can click Undo. If the person leaves the page, the page
+  // sends the request at once.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
   expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
@@ -107,7 +108,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
-  // The web app sends 17 MB in two PATCH requests. The second one is aborted, so the upload always stops at 94 %.
+  // The web app sends 17 MB in two PATCH requests. The test aborts the second request, so the upload always stops at 94
+  // %.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   let pieces = 0
@@ -123,7 +125,7 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   await page.reload()
   await page.getByText('stopped at 94%').waitFor()
   await page.getByLabel('Choose the file again').setInputFiles(path)
-  // The content is only zeros, so the job fails. The link shows that the upload is complete.
+  // The file contains only zeros, so the job fails. The link to the job shows that the upload is complete.
   await page.getByRole('link', { name: 'long.wav' }).waitFor()
   const row = service.db.find<{ bytes: number }>(
     'select file_bytes as bytes from jobs where account_id = $id',

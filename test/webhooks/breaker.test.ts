@@ -5,7 +5,10 @@ import type { Outcome } from '../../src/webhooks/deliver.ts'
 
 const { webhookTimeoutsMax, webhookSkippedMs } = limits
 
-/** Opens the circuit breakers with a simulated clock. The test ends each delivery itself. */
+/**
+ * Creates circuit breakers for webhook receivers, with a simulated clock. The test chooses the outcome of each
+ * delivery.
+ */
 function openRoom() {
   let now = 0
   const breaker = openBreaker(() => now)

@@ -19,7 +19,7 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
   const ana = service.account('ana')
   const id = await ana.transcribe()
   await ana.until(id, 'pending')
-  // The content of each 64 KB is different, so that a part at a wrong place is noticed.
+  // Each block of 64 KB has a different content, so that the test notices a block at a wrong place.
   const media = Buffer.concat(Array.from({ length: 128 }, (_, at) => Buffer.alloc(65_536, at)))
   writeMedia(service, id, media)
 
@@ -64,7 +64,10 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
 
 type Watch = (from: 'caller' | 'target', bytes: Uint8Array, cut: () => void) => void
 
-/** Delivers a transcript of 3 MB from a worker through a proxy. Checks what the server has stored at the end. */
+/**
+ * Delivers a transcript of 3 MB from a worker through a proxy to the server. Checks what the server has stored at the
+ * end.
+ */
 async function deliverThrough(watch: Watch): Promise<void> {
   const { service, startOwn } = await startFleet(nats.url)
   const ana = service.account('ana')
@@ -77,7 +80,7 @@ async function deliverThrough(watch: Watch): Promise<void> {
   task.resolve(longTranscript(transcriptOf(task.input, 'A word.')))
   const { result } = await ana.until(id, 'completed')
   expect(result.utterances.length).toBe(1000)
-  // `drain` resolves when the worker has no jobs.
+  // The promise of `drain` resolves when the worker has no more jobs.
   await worker.drain()
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(service.db.list('select 1 from transcripts where job_id = $id', { id }).length).toBe(1)

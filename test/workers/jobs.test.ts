@@ -258,7 +258,7 @@ natsTest(
     engine.finish(task)
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
-    // A worker that drains first finishes its jobs.
+    // When a worker drains, it finishes its jobs before it stops.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')
   },

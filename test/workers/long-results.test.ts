@@ -1,4 +1,5 @@
-// Tests a transcript of 50 MB. The server runs in a process of its own, whose memory is measured.
+// Tests a transcript of 50 MB that a worker sends to the server. The server runs in a process of its own, so that the
+// test can measure its memory.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'

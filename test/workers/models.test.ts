@@ -1,4 +1,4 @@
-// Tests from where a worker downloads its model: from the store of its server, or from the hub.
+// Tests from where a worker downloads its model: from the model store of its server, or from the hub (Hugging Face).
 
 import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'
@@ -97,7 +97,7 @@ natsTest('only a valid token opens the models, and only the files of downloaded 
   for (const path of missing) expect([path, await get(path)]).toEqual([path, 404])
 })
 
-/** Starts a hub, a server with or without the model, and a worker. */
+/** Starts a model hub, a server, and a worker. `hasModel` says whether the server has the model. */
 async function startCluster({ hasModel }: { hasModel: boolean }) {
   const hub: TestHub = startHub(repository, files, { others: voices })
   afterAll(() => hub.stop())

@@ -1,4 +1,4 @@
-// Tests a NATS that is unreachable, that has lost its data, or that has a stream of another program.
+// Tests a NATS server that is unreachable, that has lost its data, or that has a stream of another program.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -57,7 +57,7 @@ natsTest(
     const [busy, idle] = isOther ? [other.engine, engine] : [engine, other.engine]
     await nats.kill()
     busy.finish(await busy.given(1), 'Kept.')
-    // NATS has lost its data too, so the server must create the stream again.
+    // When the NATS server starts again, it has also lost its data, so steno must create its stream again.
     rmSync(join(folder, 'js'), { recursive: true })
     const waiting = await ana.transcribe()
     await ana.until(waiting, 'pending')

@@ -1,5 +1,5 @@
-// Tests `steno serve` and `steno worker` together, with TLS and with credentials. Each program is allowed only its
-// own subjects.
+// Tests `steno serve` and `steno worker` together, with TLS and with NATS credentials. The credentials of each program
+// allow only the NATS subjects of this program.
 
 import { expect } from 'bun:test'
 import { join } from 'node:path'

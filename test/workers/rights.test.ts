@@ -1,4 +1,5 @@
-// Tests what a stolen credential of a worker allows. nats-server has the settings from docs/workers.md.
+// Tests what an attacker can do with a stolen credential of a worker. nats-server has the settings from
+// docs/workers.md.
 
 import { expect } from 'bun:test'
 import { join } from 'node:path'
@@ -56,7 +57,8 @@ natsTest('a stolen credential reads nothing of others and changes nothing', asyn
 })
 
 /**
- * Subjects that a worker must not read: jobs, requests, results, answers with signed addresses, and JetStream itself.
+ * NATS subjects that a worker must not read: the subjects of jobs, requests, results, replies with signed addresses,
+ * and JetStream itself.
  */
 const forbiddenToRead = [
   '>',
@@ -74,8 +76,8 @@ const forbiddenToRead = [
 ]
 
 /**
- * Subjects to which a worker must not send: orders and messages of other programs, and requests that read or change
- * the stream.
+ * NATS subjects to which a worker must not send: orders and messages of other workers and of the server, and requests
+ * that read or change the stream.
  */
 const forbiddenToSend = [
   subjects.job('pool', 'first', 'forged'),
@@ -101,14 +103,20 @@ const forbiddenToSend = [
   '$JS.API.CONSUMER.MSG.NEXT.STENO_other.pool_first',
 ]
 
-/** Returns the settings of nats-server in docs/workers.md, with the folder of the test in place of the one there. */
+/**
+ * Returns the settings of nats-server that docs/workers.md shows. The folder of the test replaces the folder in these
+ * settings.
+ */
 function shownSettings(): string {
   const shown = blocksOf(readDocument('docs/workers.md')).find(block => block.startsWith('jetstream {'))
   if (!shown?.includes('/var/lib/nats')) throw new Error('docs/workers.md shows no settings of nats-server')
   return shown.replace('/var/lib/nats', join(temporaryFolder(), 'js'))
 }
 
-/** Returns a list of refusals. When NATS refuses a message or a subscription, its subject is added to the list. */
+/**
+ * Returns a list of refusals. When NATS refuses a message or a subscription, the function adds the NATS subject of this
+ * message or subscription to the list.
+ */
 function collectRefusals(nats: NatsConnection): string[] {
   const refused: string[] = []
   const collect = async () => {

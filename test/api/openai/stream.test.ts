@@ -83,7 +83,7 @@ const choice = {
   stream: false,
 } as const
 
-/** Returns a job that runs until the test calls `end` or `fail`. */
+/** Returns a fake job that runs until the test calls `end` or `fail`. */
 function waitingJob() {
   const ended = Promise.withResolvers<void>()
   let transcript: () => Transcript = () => dialogue
@@ -111,8 +111,8 @@ function waitingJob() {
 }
 
 /**
- * Reads a response that starts with the text `first`. Then calls `onBeat` whenever at least three more characters
- * have arrived, which are keep-alive bytes.
+ * Reads a response that starts with the text `first`. The server then sends keep-alive characters. Calls `onBeat`
+ * whenever at least three more characters have arrived.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''

@@ -25,7 +25,10 @@ const decoder: TdtDecoder = {
   close: () => {},
 }
 
-/** Decodes one recording greedily, step by step as the TDT algorithm is defined. */
+/**
+ * Decodes one recording greedily, step by step as the TDT algorithm is defined. The tests compare the program with this
+ * function.
+ */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']
   while (at < count) {

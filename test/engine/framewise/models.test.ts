@@ -23,7 +23,8 @@ beforeAll(async () => {
 })
 
 /**
- * Runs the model on windows. Each list of tones is the sound of one window. The windows follow each other directly.
+ * Runs the model on windows of sound. Each list of tones in `parts` is the sound of one window. There are no pauses
+ * between the windows.
  */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
   const recording = new Recording()

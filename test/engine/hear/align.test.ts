@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
-/** The vocabulary of the test, with one token for each word. The id of a token is its index here. */
+/** The vocabulary of the test, with one token for each word. The id of a token is its index in this list. */
 const words = [' one', ' two', ' three', ' four', ' five', ' six', '.', ' है।']
 const tokenizer = tokenizerOf(words)
 
@@ -55,7 +55,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // The first token of `second` also attends to frames before its segment, as in real models.
+  // The attention of the first token of `second` includes frames before the segment, as it does in real models.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])

@@ -78,8 +78,8 @@ test('the scores at the start token are computed as well as those of the last to
 })
 
 /**
- * Decodes windows in one batch, and returns the tokens, the probabilities and the attention of each. Window N ends
- * after 9 - N steps.
+ * Decodes windows in one batch, and returns the tokens, the probabilities and the attention of each window. The window
+ * with index N ends after 9 - N steps.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)
@@ -166,7 +166,7 @@ test('the check at load accepts the decoder, and refuses one that has a wrong ca
   const network = openSmall('float32')
   checkDecoder(network, facts)
   const { decoder } = network
-  /** A faulty decoder: each step gets tokens whose ids are one too low. */
+  /** A decoder with a deliberate fault: each step gets tokens whose ids are one too low. */
   const begin: Decoder['begin'] = (windows, prompt, greedy) => {
     const batch = decoder.begin(windows, prompt, greedy)
     const step = batch.step.bind(batch)
@@ -234,7 +234,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Returns the frame with the highest mean attention of all heads. */
+/** Returns the index of the frame with the highest mean attention of all heads. */
 function meanOverHeads(attention: Float32Array, frames: number): number {
   const means = Array.from({ length: frames }, (_, frame) => {
     let sum = 0
@@ -278,7 +278,7 @@ test.skipIf(!pocket).each([
   60_000,
 )
 
-/** Decodes the first tokens of a window. */
+/** Decodes the first tokens of a window, and returns these tokens and their log probabilities. */
 function firstTokens({ decoder }: Network, window: EncodedWindow, facts: Facts) {
   const history = { tokens: [] as number[], frames: 1500 }
   const logProbabilities: number[] = []

@@ -10,8 +10,8 @@ import { temporaryFolder } from '../../support/folder.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Computes one frame of the log-mel spectrogram by its definition: the sound is padded to 30 s and mirrored at both
- * ends, and the Fourier transform is one sum for each frequency bin.
+ * Computes one frame of the log-mel spectrogram by its definition, without a fast algorithm: the sound is padded to 30
+ * s and mirrored at both ends, and the Fourier transform is one sum for each frequency bin.
  */
 function plainFrame(samples: Float32Array, mels: number, frame: number): Float64Array {
   const whole = 480_000
@@ -46,8 +46,8 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The floor depends on the highest value of the spectrogram. These 152 frames cover the whole sound, so they
-  // contain this value.
+  // The lowest value of the spectrogram depends on its highest value. These 152 frames cover the whole sound, so they
+  // contain the highest value.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0
@@ -94,7 +94,7 @@ test('the filters equal those of Whisper', async () => {
   }
 })
 
-/** Reads the 32-bit floats of an .npy file. The length of its header is at byte 8. */
+/** Reads the 32-bit floats of an .npy file. The 16-bit length of the file's header is at byte 8. */
 function readFloats(bytes: Buffer): Float32Array {
   const data = bytes.subarray(10 + bytes.readUInt16LE(8))
   return new Float32Array(new Uint8Array(data).buffer)

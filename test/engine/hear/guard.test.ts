@@ -28,8 +28,8 @@ test('two different sentences have a low compression ratio', () => {
 })
 
 /**
- * Texts without repetition. In UTF-8, their compression ratio is above 2.4, so a check of the UTF-8 bytes would take
- * them for loops.
+ * Texts without repetition. In UTF-8, the compression ratio of these texts is above 2.4, so a check of the UTF-8 bytes
+ * would wrongly report a repetition loop.
  */
 test.each([
   [

@@ -6,7 +6,7 @@ import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/** Random words. Their compression ratio is low, so the guard does not take them for a loop. */
+/** Random words. Their compression ratio is low, so the check for repetition loops accepts them. */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {
@@ -34,8 +34,9 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Returns fake models. The first sample of a window is the second at which the window begins, and the decoder returns
- * `tokensFrom(second)` for this window. `decoded` lists the seconds of all decoded windows.
+ * Returns fake models that recognise sentences without a network. The first sample of a window is the time in seconds
+ * at which the window begins, and the decoder returns `tokensFrom(second)` for this window. `decoded` lists the begin
+ * times of all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
@@ -80,7 +81,10 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
-/** Returns the tokens of all sentences that begin at `second` or later. Their time tokens count from `second`. */
+/**
+ * Returns the tokens of all sentences that begin at `second` or later. The times in their time tokens are counted from
+ * `second`.
+ */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
     .filter(({ from }) => from >= second - 0.01)
@@ -107,9 +111,9 @@ function hear(models: WhisperModels, spans: [number, number][]) {
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Each case has a language, the number of tokens in two seconds of it, and the seconds at which the decoded windows
-// begin. The published tokenizer needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6, Telugu 11.1,
-// Georgian 17.7.
+// Each case has a language, the number of tokens that two seconds of speech need, and the times in seconds at which the
+// decoded windows begin. The published tokenizer needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6,
+// Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],

@@ -17,7 +17,7 @@ const small = { width: 128, heads: 2, layers: 2 }
 /** The vocabulary of large-v3 has a token for Cantonese, so the ids of all later special tokens are one higher. */
 const large = { mels: 128, vocabulary: 51_866, movedFrom: 50_358, by: 1 }
 /**
- * The vocabulary of an English-only model has one text token less, so the ids of the special tokens are one lower.
+ * The vocabulary of an English-only model has one text token less, so the ids of the special tokens are lower by one.
  */
 const english = { mels: 80, vocabulary: 51_864, movedFrom: 50_257, by: -1 }
 
@@ -87,7 +87,7 @@ test.skipIf(!pocket).each(layouts)(
   60_000,
 )
 
-/** Adds the tokens of a text to the decoder one by one, and returns them with their attention. */
+/** Gives the tokens of a text to the decoder one by one. Returns the tokens with their attention. */
 function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly number[]): Hypothesis {
   if (!attendingDecoder) throw new Error('the model has no attention outputs')
   const frames = 150
@@ -111,7 +111,8 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
 }
 
 /**
- * Changes the ids of the special tokens from `movedFrom` on, in the tokenizer and in the configuration of the model.
+ * Changes the ids of all special tokens that are at least `movedFrom` by adding `by`, in the tokenizer and in the
+ * configuration of the model.
  */
 function moveTokens(folder: string, { movedFrom, by }: typeof large): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

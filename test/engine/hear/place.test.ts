@@ -13,7 +13,7 @@ const whisper = { facts: { end, firstTimestamp }, tokenizer } as unknown as Whis
 
 const [frames, sampleRate] = [500, 16_000]
 
-/** Returns a hypothesis in which token n attends to the frames of `ranges[n]`. */
+/** Returns the fake result of decoding a window: token n attends to the frames in `ranges[n]`. */
 function hypothesis(tokens: number[], ranges: [number, number][]) {
   return {
     tokens,
@@ -32,7 +32,7 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
   }
 }
 
-/** Returns a speech span from second `from` to second `to`, without padding. */
+/** Returns a speech span from second `from` to second `to`, without padding before and after it. */
 function speech(from: number, to: number) {
   const voice = { from: from * sampleRate, to: to * sampleRate }
   return { ...voice, voice }
@@ -42,7 +42,8 @@ const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
 test('the times of a word are those of its speech in the recording, even after a pause that was shortened', () => {
-  // The recording has a pause of ten seconds between the two spans. The window keeps one second of it.
+  // The recording has a pause of ten seconds between the two speech spans. The window keeps only one second of this
+  // pause.
   const window = windowOf([speech(0, 2), speech(12, 15)])
   const second = Math.round(window.pieces[1]!.at / samplesPerFrame)
   const tokens = [at(10), 0, 1, at(80), at(second + 20), 2, 3, at(second + 120)]
@@ -90,8 +91,8 @@ test('the times of words have the order of the text, whatever the attention is',
 test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 4, 2, 1, at(240)]
-  // In real models, the attention of a comma, or of the word after it, often includes the pause. In `commaTakes`, it
-  // is that of the comma, and in `wordTakes` that of the word.
+  // In real models, the attention of a comma, or of the word after the comma, often includes the pause. In
+  // `commaTakes`, the attention of the comma includes the pause. In `wordTakes`, the attention of the word includes it.
   const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
   const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
   for (const [ranges, comma] of [

@@ -23,8 +23,8 @@ const facts: Partial<Facts> = {
 const whisper = { facts, tokenizer } as unknown as Whisper
 
 /**
- * The fake result for one window. `attempts[n]` has the tokens of attempt n. A negative number stands for a token
- * with a low probability. `noSpeech` is the probability that the window has no speech, by default 0.
+ * The fake result for one window. `attempts[n]` has the tokens that decoding attempt n returns. A negative number -N is
+ * the token N with a low probability. `noSpeech` is the probability that the window has no speech, by default 0.
  */
 type Script = { attempts: number[][]; noSpeech?: number }
 
@@ -37,8 +37,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a decoder that follows one script for each window. `begun` lists the scripts of each batch, and `prompts`
- * the prompt of each batch.
+ * Returns a fake decoder that follows one script for each window. `begun` lists the indexes of the scripts in each
+ * batch, and `prompts` the prompt of each batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -60,7 +60,7 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // The scores at the start token contain the probability that the window has no speech.
+          // The scores after the start token also contain the probability that the window has no speech.
           if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

@@ -3,8 +3,8 @@ import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/h
 import { noise } from '../../support/sound.ts'
 
 /**
- * Returns the greatest sum over all monotonic paths, by trying all of them. In each row, a path uses only the columns
- * from `begin` (inclusive) to `end` (exclusive).
+ * Returns the greatest sum of values over all monotonic paths, by trying all paths. In each row, a path uses only the
+ * columns from `begin` (inclusive) to `end` (exclusive).
  */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {

@@ -92,8 +92,8 @@ test('speech that follows a window is added to it, as long as 30 s are not excee
 })
 
 /**
- * Returns the speech spans, in frames, of a text with one character for each frame of 32 ms: `s` is speech, `-` is
- * silence, and `~` has a probability between the two thresholds of SpeechSpans.
+ * Returns the speech spans, in frames, that are found in a fake sound. Each character of the text `frames` is one frame
+ * of 32 ms: `s` is speech, `-` is silence, and `~` has a probability between the two thresholds of `SpeechSpans`.
  */
 function spansIn(frames: string, samplesMax = 30 * second) {
   const speech = new SpeechSpans(samplesMax)

@@ -1,4 +1,5 @@
-// Tests the compact copies of models. The copies are made of small models with random weights.
+// Tests compact copies: model folders with 8-bit weights that steno makes from other model folders. The tests use small
+// models with random weights.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, statSync, truncateSync, utimesSync } from 'node:fs'

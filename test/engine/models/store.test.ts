@@ -31,8 +31,8 @@ const wanted = [
 ]
 
 /**
- * The small files, which the store downloads before the weights. `wholeSmall` begins the list `breaksAfter`, so that
- * their transfers are complete.
+ * The names of the small files, which the store downloads before the weights. `wholeSmall` has their sizes. It is the
+ * beginning of a list `breaksAfter`, so that the transfers of the small files are complete.
  */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)
@@ -185,7 +185,7 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // The list of files has the right hash of this file, but each response has wrong bytes.
+  // In the server's list of files, this file has the right hash, but each response with its content has wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

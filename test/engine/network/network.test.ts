@@ -53,7 +53,7 @@ function integers(values: readonly number[], dims: readonly number[]): Tensor {
   return tensor(runtime(), 'int64', BigInt64Array.from(values, BigInt), dims)
 }
 
-/** Runs the encoder on one window. Returns the names and values of its outputs as inputs of the decoder. */
+/** Runs the encoder on one window. Returns the names and values of its outputs, which are inputs of the decoder. */
 function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,
@@ -92,8 +92,8 @@ type Cross = { mass: number[]; names: string[]; values: Tensor[] }
 type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
 
 /**
- * Runs the decoder on the tokens `given`. `cache` has the keys and values of the earlier positions, of which the
- * first `start` are padding.
+ * Runs the decoder on the tokens `given`. `cache` has the keys and values of the earlier positions. The first `start`
+ * of these positions are padding.
  */
 function feed({ mass, names, values }: Cross, given: readonly number[], cache: Tensor[], start: number): Fed {
   const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
@@ -177,7 +177,7 @@ test('frames that are excluded by their mass change nothing', () => {
   const cross = crossOf()
   const added = 8
   const size = width / heads
-  /** Returns the keys or values with additional frames of arbitrary bytes. */
+  /** Returns the keys or values of attention with additional frames, which contain arbitrary bytes. */
   const longer = (value: Tensor) => {
     const bytes = value.bytes(width * frames)
     const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)

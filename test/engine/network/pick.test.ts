@@ -16,7 +16,8 @@ function random(): number {
 }
 
 /**
- * Histories with different allowed next tokens. The first number of each is the number of model frames with sound.
+ * Histories that allow different next tokens. Each entry has the number of model frames with sound, and the tokens that
+ * were decoded so far.
  */
 const histories = [
   [40, []],
@@ -37,7 +38,7 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // In some rounds, time tokens are likely, and in others the end token, so that every branch of the rules is
+    // In some rounds, time tokens are likely, and in other rounds the end token, so that every branch of the rules is
     // tested.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {

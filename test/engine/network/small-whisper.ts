@@ -84,7 +84,7 @@ function rowsOf(name: string, length: number): number {
   return length / small.width
 }
 
-/** The configuration of the small model. Its special tokens have the same order as those of Whisper. */
+/** The configuration of the small model. Its special tokens have the same order as the special tokens of Whisper. */
 export const smallFacts: Facts = {
   mels: small.mels,
   width: small.width,
@@ -112,7 +112,7 @@ export const smallFacts: Facts = {
 
 type Rows = number[][]
 
-/** Returns one list for each token: the scores of all possible next tokens after it. */
+/** Returns one list for each of the tokens: the scores of all possible next tokens after this token. */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))

@@ -9,7 +9,10 @@ const uint8 = 2
 const [rows, inner, columns] = [3, 40, 8]
 const weights = Uint8Array.from({ length: inner * columns }, (_, at) => (at * 89) % 256)
 
-/** Returns a model that multiplies quantised activations by the weights. `zero` adds the zero point of the weights. */
+/**
+ * Returns a model that multiplies quantised activations by quantised weights. `zero` adds the zero point of the weights
+ * to the graph.
+ */
 function product(zero: (graph: Graph) => string, more?: (graph: Graph, matrix: string) => void): Uint8Array {
   const graph = new Graph()
   const given = graph.input('x', 'float32', [rows, inner])

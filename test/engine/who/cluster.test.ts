@@ -22,7 +22,7 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
 
 const weighted = (vectors: readonly Float32Array[]) => vectors.map(vector => ({ vector, weight: 1 }))
 
-/** Returns for each axis whether one of the voices points in its direction. */
+/** Returns for each of the first `count` axes whether the vector of a voice points in its direction. */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
@@ -30,8 +30,8 @@ function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
 const ascending = (one: number, other: number) => one - other
 
 /**
- * Clusters by average linkage as in a textbook: merges the two closest clusters until no mean distance is below
- * `limit`. Returns the sizes of the clusters.
+ * Clusters vectors by average linkage as in a textbook: it merges the two closest clusters again and again, until no
+ * mean distance between two clusters is below `limit`. Returns the sizes of the clusters.
  */
 function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   let clusters = vectors.map(vector => [vector])
@@ -87,8 +87,8 @@ test('an expected number of voices moves the threshold within its range', () => 
   const two = embeddings([30, 30], 0.3)
   for (const expected of [null, 2, 50])
     expect(findVoices(weighted(two), { ...options, expected }).length).toBe(2)
-  // The voices of `two` are too far apart to become one voice, even if one voice is expected. Those of `near` become
-  // one.
+  // The voices of `two` are too far apart to become one voice, even if one voice is expected. The voices of `near`
+  // become one voice if one is expected.
   expect(findVoices(weighted(two), { ...options, expected: 1 }).length).toBe(2)
   const near = two.map(vector => unit(vector.map((value, at) => value + (at === 40 ? 1.3 : 0))))
   expect(findVoices(weighted(near), { ...options, expected: null }).length).toBe(2)

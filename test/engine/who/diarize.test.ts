@@ -15,8 +15,8 @@ let opened: Voices | null = null
 const openedVoices = () => (opened ??= openVoices(runtime(), voices!))
 
 /**
- * Returns the turns of a sound that arrives in parts of `piece` samples. `expected` is the expected number of
- * speakers, or null.
+ * Returns the turns of the speakers in a sound that arrives in parts of `piece` samples. `expected` is the expected
+ * number of speakers, or null if it is not known.
  */
 function diarize(
   samples: Float32Array,

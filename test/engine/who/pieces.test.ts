@@ -6,8 +6,8 @@ import { speakersOfViews } from '../../../src/engine/who/speakers-of-views.ts'
 const stepFrames = 59
 
 /**
- * Returns the segmentation classes of all views of a recording. Bit k of `frames[n]` is set if voice k speaks in
- * frame n.
+ * Returns the segmentation classes of all views of a recording. A view is ten seconds of sound. In `frames[n]`, bit k
+ * is set if voice k speaks in frame n.
  */
 function viewsOf(frames: readonly number[]): Uint8Array[] {
   const count = Math.max(1, Math.ceil((frames.length - viewFrames) / stepFrames) + 1)

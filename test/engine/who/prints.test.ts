@@ -7,7 +7,8 @@ import type { Voices } from '../../../src/engine/who/voices.ts'
 import { transcriptWith } from '../../support/transcripts.ts'
 
 /**
- * A fake embedder. It has one feature per frame, the mean of the samples. The embedding is the sign of the features.
+ * A fake embedder. It has one feature per frame: the mean of the frame's samples. The embedding is the sign of the
+ * features.
  */
 const embedder: Embedder = {
   width: 1,
