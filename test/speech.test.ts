@@ -1,5 +1,5 @@
-// Tests the test audio itself: every clip is complete, its reference text and times fit together, and the files are
-// small.
+// Tests the audio files of the tests: every clip is complete, its reference text and word times fit together, and the
+// files are small.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'

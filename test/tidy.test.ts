@@ -209,7 +209,7 @@ function entered(file: SourceFile): { room: string; name: string }[] {
     .filter(({ room }) => room !== roomOf(file.path) && entryFiles[room] !== undefined)
 }
 
-/** Returns the source files from which `file` imports more than types. */
+/** Returns the source files from which `file` imports values. Files from which it imports only types are left out. */
 function loadedBy(file: SourceFile): string[] {
   return importsOf(file)
     .filter(({ path, typeOnly }) => !typeOnly && path.startsWith('src/') && /\.tsx?$/.test(path))

@@ -137,7 +137,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isAsked) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only the jobs that a request reads get a transcript: a million transcripts would fill the disk.
+        // Only the jobs that the measured requests read get a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }

@@ -199,7 +199,7 @@ class Server {
     this.#child = child
     void this.#restartAfterCrash(child)
     const { value } = await child.stdout.getReader().read()
-    // If there is no output, the server did not start. Its exit counts as a crash, and it is started again.
+    // If the server printed nothing, it did not start. Its exit counts as a crash, and the server is started again.
     if (value) this.url = new TextDecoder().decode(value).trim()
   }
 

@@ -64,8 +64,8 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // Twice the default limit, because the file is longer than ten hours: the encoder adds padding at the end of every
-  // hour.
+  // The duration limit is twice the default of ten hours. The file is slightly longer than ten hours, because the
+  // encoder adds padding at the end of every hour.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,
@@ -93,8 +93,8 @@ async function measure(command: string[], path: string | null): Promise<Usage> {
 }
 
 /**
- * Reads the peak memory of a running process, in KB. The resource usage of an ended child process would be wrong: it
- * includes the peak memory of this process, its parent.
+ * Reads the peak memory of a running process, in KB. It does not use the resource usage of the ended child process: on
+ * Linux, this includes the peak memory of its parent process.
  */
 function peakOf(pid: number): number {
   try {

@@ -10,7 +10,9 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/** The number of jobs, each with ten minutes of sound. They keep the engine busy until the end of the measurement. */
+/**
+ * The number of jobs, each with ten minutes of sound. These jobs keep the engine busy until the end of the measurement.
+ */
 const jobs = 12
 
 async function run(): Promise<string[][]> {

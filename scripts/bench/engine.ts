@@ -48,8 +48,8 @@ async function run(): Promise<string[][]> {
       ['steno, 8 bits', await quantised(pocket, sound, truth.language)],
       ['transformers.js', await transformers(pocket, sound, truth.language)],
       ['whisper.cpp', await whisperCpp(wav, truth.language, threads)],
-      // Idle threads of whisper.cpp use CPU time (busy waiting), so on shared cores only one thread is a fair
-      // comparison.
+      // Idle threads of whisper.cpp use CPU time (busy waiting). On cores that other programs use too, only a run with
+      // one thread can be compared fairly.
       ['whisper.cpp, one thread', await whisperCpp(wav, truth.language, 1)],
     ]
     for (const [name, measured] of contenders) rows.push(rowOf(name, measured, ours, truth))
@@ -95,7 +95,7 @@ async function transformers(folder: string, sound: string, language: string): Pr
 
 /**
  * Measures the whole process of whisper-cli. This includes the load time, which is only a few milliseconds. Returns
- * null if the environment does not name the program and its weights.
+ * null if STENO_BENCH_WHISPER_CPP and STENO_BENCH_GGML are not both set.
  */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env

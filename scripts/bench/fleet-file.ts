@@ -152,8 +152,8 @@ function writeMedia(folder: string, ids: readonly string[]): string {
 }
 
 /**
- * Fetches the file by curl from a server that only sends this file. Returns the seconds from the first byte to the
- * last byte.
+ * Fetches the media file by curl from a server that only sends this file. Returns the seconds from the first byte to
+ * the last byte.
  */
 async function fetchBare(path: string, folder: string): Promise<number> {
   const source = `const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(${JSON.stringify(path)})) }); console.log(server.port)`
@@ -170,7 +170,8 @@ async function fetchBare(path: string, folder: string): Promise<number> {
 }
 
 /**
- * Waits until the worker's folder has the first bytes of a job's media. `earlier` is the media of the previous job.
+ * Waits until the worker's folder has the first bytes of the media file of a job. `earlier` is the path of the media
+ * file of the previous job, which does not count.
  */
 async function untilBytes(folder: string, earlier: string | null): Promise<void> {
   for (;;) {

@@ -1,7 +1,7 @@
-// Passes many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep
-// for as long as a GPU would work. Some jobs meet a fault, and processes with some of the workers are killed. Each
-// job must be completed once and charged once. STENO_BENCH_WORKERS and STENO_BENCH_JOBS set the size.
-// STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a second.
+// Passes many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep for
+// as long as a GPU would work. Some jobs meet a fault, and processes with some of the workers are killed. Each job must
+// be completed once and charged once. STENO_BENCH_WORKERS sets the number of workers, and STENO_BENCH_JOBS the number
+// of jobs. STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a second.
 
 import { Database } from 'bun:sqlite'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -72,10 +72,10 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** The maximum number of links to one file. In the file system ext4, a file can have 65,000 links. */
+/** The maximum number of hard links to one file. In the file system ext4, a file can have 65,000 links. */
 const linksMax = 50_000
 
-/** Gives each job a media file. The files are links to a few files, so that they need hardly any space. */
+/** Gives each job a media file. These files are hard links to a few real files, so they need hardly any space. */
 function layMedia({ dataDir }: Prepared): void {
   const folder = join(dataDir, 'media')
   mkdirSync(folder, { mode: 0o700 })
@@ -108,7 +108,7 @@ class Fleet {
     await Promise.all(firsts.map(first => this.#begin(first)))
   }
 
-  /** Kills a process of workers, and starts it again. */
+  /** Kills one of the processes that run workers, and starts it again. */
   async killOne(): Promise<void> {
     const [first, child] = random.pick([...this.#children])
     child.kill('SIGKILL')

@@ -1,6 +1,7 @@
-// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the word times, and the CPU
-// time. All programs use the same models with random weights, and the same real recordings. Texts are compared with
-// small models. CPU times are compared with models of the published sizes, which need a minute for some recordings.
+// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the word times, and the CPU time.
+// All programs use the same models with random weights, and the same real recordings. To compare texts, the benchmark
+// uses small models. To compare CPU times, it uses models of the published sizes, which need a minute for some
+// recordings.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnx-asr, sherpa-onnx and soundfile.
 

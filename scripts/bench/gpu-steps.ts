@@ -27,7 +27,7 @@ const models: Record<string, Dimensions> = {
   },
 }
 
-/** The assumptions of the predictions: the published figures of an H100 with PCIe 5. */
+/** The assumptions of the predictions, from the published figures of an H100 GPU with PCIe 5. */
 const gpu = {
   /** The bytes that the PCIe bus copies per second, from host memory that is not pinned. */
   bus: 12e9,

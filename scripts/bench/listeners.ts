@@ -1,5 +1,5 @@
 // Measures server-sent events with many listeners: the delay from the engine to each listener, and the memory of the
-// server. For the second row, some more clients request a long transcript and never read it.
+// server. For the second row of the table, additional clients request a long transcript and never read the response.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
-// Sends 200 requests per second to a service for ten minutes, during 50 uploads and while the engine always has a
-// job. Measures whether memory and open files grow, and how long a GET request takes. STENO_BENCH_SECONDS sets the
-// time.
+// Sends 200 requests per second to a service for ten minutes. At the same time, 50 uploads are running and the engine
+// always has a job. Measures whether memory and the number of open files grow, and how long a GET request takes.
+// STENO_BENCH_SECONDS sets the time in seconds.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ function quarterRow(name: string, samples: readonly Sample[], quarter: number): 
   return [`${name} quarter: largest RSS in MB, open files`, `${largest('rssMb')}, ${largest('files')}`]
 }
 
-/** Repeats a step until the signal is aborted, and counts the failed steps. */
+/** Repeats the function `step` until the signal is aborted, and counts the failed calls. */
 async function repeat(
   signal: AbortSignal,
   counts: { failed: number },

@@ -1,9 +1,8 @@
-// Scores the built-in diarization on conversations, without telling it the number of speakers. The conversations
+// Scores the built-in diarization on conversations. Diarization does not know the number of speakers. The conversations
 // consist of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
-// The score has no collar and includes overlapping speech.
+// The score has no collar (all times count) and includes overlapping speech.
 //
-// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes
-// it.
+// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes it.
 // STENO_BENCH_SEED: the seed of the conversations.
 
 import { mkdtempSync, rmSync } from 'node:fs'

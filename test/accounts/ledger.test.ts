@@ -123,7 +123,7 @@ test('balance and reserve are correct after random operations in random order', 
         break
       }
       case 'crash': {
-        // The transaction fails after two entries of the ledger. The rollback must remove both.
+        // The transaction writes two entries to the ledger and then fails. The rollback must remove both entries.
         expect(() =>
           db.tx(() => {
             deposit(db, id, 7)

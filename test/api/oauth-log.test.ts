@@ -54,7 +54,7 @@ async function signInAndOut(url: string, key: string): Promise<string[]> {
   return [...secrets, password, verifier, challenge, 'a state']
 }
 
-/** Reads the output of the service up to the line with its address. Returns the address. */
+/** Reads the output of the service up to the line that contains the address of the service. Returns this address. */
 async function addressIn(output: ReadableStream<Uint8Array>): Promise<string> {
   const reader = output.getReader()
   let text = ''

@@ -31,7 +31,7 @@ test.each(addresses)('%s answers with the page under a strict policy', async add
   expect(headers.get('cache-control')).toBe('no-cache')
   expect(headers.get('x-content-type-options')).toBe('nosniff')
   expect(text).toContain('<noscript>')
-  // An inline script or style would be blocked by the content security policy.
+  // The page must have no inline script or style, because the content security policy would block it.
   expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/)
 })
 

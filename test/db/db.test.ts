@@ -129,8 +129,8 @@ test('the probe fails on a full disk', async () => {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(size) })
     } catch {}
     try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  // Without this trap, the signal SIGXFSZ would end the process. With the trap, the write fails in the same way as on
-  // a full disk.
+  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails
+  // in the same way as on a full disk.
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
   const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
   expect(await new Response(child.stdout).text()).toBe('full true\n')

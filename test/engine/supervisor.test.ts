@@ -456,7 +456,7 @@ function link(path: string): string {
   }
 }
 
-/** Returns the file descriptor of this process that listens on a port. */
+/** Returns the file descriptor of this process's socket that listens on the given port. */
 function listening(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   const rows = ['/proc/self/net/tcp', '/proc/self/net/tcp6'].flatMap(path =>

@@ -46,7 +46,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
         }
         server.kill()
       })
-      // The kill interrupts requests, whose promises then reject. These errors are expected.
+      // The kill interrupts requests. The promises of these requests reject, which is expected.
       await Promise.allSettled(load)
     } finally {
       await server.gone()

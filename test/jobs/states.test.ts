@@ -25,7 +25,9 @@ const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, lang
 
 afterAll(() => db.close())
 
-/** For each state, the function that moves a job into this state. It returns false if the job was not moved. */
+/**
+ * For each state, the function that moves a job into this state. The function returns false if the job was not moved.
+ */
 const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   downloading: id => startDownload(db, id) !== null,
   pending: id => queueJob(db, id, { durationMs: 5000, channels: 1, pricePerHourCents: 20 }),

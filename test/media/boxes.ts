@@ -25,7 +25,7 @@ export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer 
   return Buffer.concat(parts)
 }
 
-/** Moves the index of an MP4 file to its end, and makes it a megabyte longer. */
+/** Moves the index of an MP4 file to its end, and makes the index a megabyte longer. */
 export function withLongIndex(file: Buffer): Buffer {
   return moveIndex(file, index => Buffer.concat([index, padding]))
 }

@@ -335,7 +335,7 @@ const anOrder: MediaOrder = {
   channel: 0,
 }
 
-/** Writes a WAV file of ten minutes of silence. */
+/** Writes a WAV file of ten minutes of silence, whose header gives no length. Returns the path of the file. */
 function longWav(): string {
   const path = join(temporaryFolder(), 'long.wav')
   const header = readFileSync(wav).subarray(0, 44)

@@ -9,13 +9,12 @@ import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
 /**
- * The timeout of each test in milliseconds. It is long because child processes may wait for other work of the
- * machine.
+ * The timeout of each test in milliseconds. It is long, because a busy machine may delay the child processes of a test.
  */
 export const patienceMs = 60_000
 /**
- * Bounds with the normal priority of a process. At the lowest priority, the tests would take minutes on a busy
- * machine.
+ * Options for the media child process: it runs with the normal priority. With its usual lowest priority, the tests
+ * would take minutes on a busy machine.
  */
 export const bounds = { priority: 0 }
 export const forever = new AbortController().signal

@@ -30,7 +30,7 @@ export type Layout = {
 const packetSamples = 1024
 const track = 1
 
-/** Returns the packets of aac.m4a. They are all in one chunk. */
+/** Returns the packets of aac.m4a. The packets are all in one chunk of the file, so they follow each other directly. */
 export function packetsOf(file: Buffer): Buffer[] {
   const sizes = file.indexOf('stsz', 0, 'latin1') + 12
   let at = file.readUInt32BE(file.indexOf('stco', 0, 'latin1') + 12)

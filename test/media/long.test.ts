@@ -1,6 +1,6 @@
-// Tests long MP4 and AVI files, whose packets are listed in tables, in fragments or in an index. FFmpeg would read these
-// lists into memory, so the media program reads MP4 packets itself, and hides the index of AVI. The results must be the
-// same.
+// Tests long MP4 and AVI files. Their packets are listed in tables, in fragments or in an index, and FFmpeg would read
+// these lists into memory. The media program therefore reads MP4 packets itself, and hides the index of AVI files from
+// FFmpeg. The results must be the same as with FFmpeg.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -136,7 +136,7 @@ test('damaged tables give the same result with a long index', async () => {
   }
 })
 
-/** Returns the duration and the number of samples, or the codes of the errors. */
+/** Returns the duration and the number of samples of a file. For a step that fails, returns the error code instead. */
 async function outcome(path: string): Promise<unknown[]> {
   const codeOf = (error: unknown) => (error instanceof JobFailure ? error.code : Promise.reject(error))
   const inspected = await media

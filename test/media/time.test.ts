@@ -1,5 +1,5 @@
-// Tests the times of decoded sound against the times in a player: a sound that a player plays at 12:34 must be at
-// 12:34 in the samples, for all kinds of timestamps.
+// Tests the times of decoded sound. A sound that a player plays at 12:34 must be at 12:34 in the samples, for all kinds
+// of timestamps.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'

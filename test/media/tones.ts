@@ -18,7 +18,7 @@ export const tune: Segment[] = [
   { from: 1.6, to: 2, hertz: 700 },
 ]
 
-/** Returns the same tones after `seconds` of silence. */
+/** Returns the given tones after `seconds` seconds of silence. */
 export function later(segments: Segment[], seconds: number): Segment[] {
   const moved = segments.map(({ from, to, hertz }) => ({ from: from + seconds, to: to + seconds, hertz }))
   return [{ from: 0, to: seconds, hertz: 0 }, ...moved]

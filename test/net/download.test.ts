@@ -613,7 +613,10 @@ function asked({ headers }: Request): [string | undefined, string | undefined] {
   return [headers.range, headers['if-range']]
 }
 
-/** Makes random bytes from a seed by Xorshift, four at a time, because some tests need megabytes. */
+/**
+ * Returns random bytes that depend only on the seed. The function makes four bytes at a time by Xorshift, because some
+ * tests need megabytes.
+ */
 function randomBytes(length: number, seed: number): Buffer {
   let state = seed
   const words = new Uint32Array(Math.ceil(length / 4))

@@ -71,7 +71,8 @@ test.each([
 ])('%s is read from %s', (share, direct) => {
   const found = directAddress(new URL(share))
   expect(String(found)).toBe(direct)
-  // `directAddress` is applied again after each redirect, so it must not change a direct address.
+  // The download applies `directAddress` again after each redirect, so `directAddress` must not change a direct
+  // address.
   expect(String(directAddress(new URL(direct)))).toBe(direct)
 })
 

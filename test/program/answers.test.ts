@@ -82,8 +82,8 @@ async function filledFolder() {
 }
 
 /**
- * Replaces the parts of a response that differ between two processes: dates, ids that were created, request ids and
- * signatures.
+ * Replaces the parts of a response that differ between two processes by fixed texts: dates, ids that the process
+ * created, request ids and signatures.
  */
 function masked(answer: string, { ids }: Existing): string {
   return answer

@@ -63,11 +63,11 @@ test.skipIf(missing)(
   120_000,
 )
 
-/** Waits until the shared folder has a copy of the database that was started after this call. */
+/** Waits until the shared folder has a copy of the database that was begun after the call of this function. */
 async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The next copy may have been started before this call, so two more copies are needed.
+  // The server may have begun the next copy before this call, so the test waits for two more copies.
   while (last() < before + 2) await Bun.sleep(20)
 }

@@ -1,4 +1,4 @@
-// Uses the web app in a browser as a person does. An error on a page fails the test.
+// Uses the web app in a browser in the same way as a person. An error on a page fails the test.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { TestService } from './service.ts'
 const isNeeded = process.env.CI === 'true'
 if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of the web app are skipped')
 
-/** A test that needs a browser. Without a browser, it is skipped, or fails if it runs in CI. */
+/** A test that needs a browser. If there is no browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
 export const password = 'correct horse battery'
@@ -25,7 +25,7 @@ export function useBrowser() {
   beforeAll(async () => {
     if (browserFound) browser = await launchBrowser()
   })
-  // A test fails if a page had an error or violated the content security policy.
+  // After each test: if a page had an error or violated the content security policy, the test fails.
   afterEach(async () => {
     const ended = visits
     visits = []
@@ -64,7 +64,7 @@ export function useBrowser() {
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[] }
 
-/** Returns a list that collects script errors and violations of the content security policy. */
+/** Returns a list. Script errors of the pages and violations of the content security policy are added to this list. */
 function watchFaults(context: BrowserContext): string[] {
   const faults: string[] = []
   context.on('weberror', webError => {

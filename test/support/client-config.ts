@@ -1,6 +1,6 @@
 /**
- * Returns the tsconfig.json of a program that calls the API with a typed client. It has the strictest options that a
- * client could use.
+ * Returns the tsconfig.json of a program that calls the API with a typed client. It has the strictest compiler options
+ * that a programmer could use.
  */
 export function clientConfig(options: object = {}): object {
   return {

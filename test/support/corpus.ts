@@ -178,8 +178,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns requests whose responses depend on the previous request, such as the second use of an Idempotency-Key or of
- * an upload address.
+ * Returns sequences of requests. The response to a request depends on the previous request, such as the second use of
+ * an Idempotency-Key or of an upload address.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }

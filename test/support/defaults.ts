@@ -1,4 +1,4 @@
-// The configuration of a server for which no variable is set.
+// The configuration of a server for which no environment variable is set.
 
 import { readConfig } from '../../src/config.ts'
 

@@ -59,7 +59,7 @@ export function callsOf(markdown: string): { words: string[]; options: string[] 
     }))
 }
 
-/** Returns the paths of all fields in a JSON value. Of an array, only the first item is read. */
+/** Returns the paths of all fields in a JSON value. In an array, only the first item is read. */
 export function fieldsOf(value: unknown): string[] {
   if (Array.isArray(value)) return fieldsOf(value[0]).map(path => `[].${path}`)
   if (value === null || typeof value !== 'object') return []

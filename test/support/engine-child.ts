@@ -1,4 +1,4 @@
-// A fake engine child process. The first command-line argument selects what it does, such as `hangs`.
+// A fake engine child process. The first command-line argument selects its behaviour, such as `hangs`.
 
 import type { Order, Report } from '../../src/engine/protocol.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'

@@ -1,4 +1,4 @@
-// What engine tests have in common: one instance of ONNX Runtime, the path of the pocket model, and the path of the
+// Shared values of the engine tests: one instance of ONNX Runtime, the path of the pocket model, and the path of the
 // clips.
 
 import { existsSync } from 'node:fs'
@@ -16,7 +16,10 @@ export function runtime(): Runtime {
   return opened
 }
 
-/** Returns the first of these paths that exists, or null if none does. The paths are relative to the project. */
+/**
+ * Returns the first of the given paths that exists, or null if none of them exists. The paths are relative to the
+ * project.
+ */
 export function firstOf(...paths: string[]): string | null {
   return paths.map(path => fileURLToPath(new URL(path, project))).find(existsSync) ?? null
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/source.ts'
 import { type RawConstant, readModel } from '../../src/engine/onnx/weights.ts'
 
-/** Returns a weight with these values. `dims` is its shape: outputs × inputs for a matrix. */
+/** Returns a weight with the values of `data`. `dims` is its shape: outputs × inputs for a matrix. */
 export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return { type: 'F32', dims, bytes, transposed: false }

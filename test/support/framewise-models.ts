@@ -1,5 +1,6 @@
-// Writes small framewise models for tests, in the file layouts of the published models. They recognise tones: each
-// token has a tone of its own frequency, and silence is the blank token.
+// Writes small framewise models for tests, in the file layouts of the published models. (A framewise model gives tokens
+// for each frame of sound.) The small models recognise tones: each token has a tone of its own frequency, and silence
+// is the blank token.
 
 import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
@@ -78,7 +79,7 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // In the features, the blank token has the index 0, and each other token an index that is one higher than in the
+  // In the features, the blank token has the index 0. The index of each other token is one higher than its index in the
   // vocabulary.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
@@ -106,8 +107,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // The blank token is the first one in the features and the last one in the vocabulary. This order moves the blank
-  // token to the end, and each other token to an index that is one lower.
+  // The blank token is the first one in the features and the last one in the vocabulary. `order` moves the blank token
+  // to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
   // The token at each index must not be repeated. The value -1 at the index of the blank token equals no token, so the

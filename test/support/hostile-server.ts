@@ -1,4 +1,4 @@
-// A test server that writes raw bytes to its sockets, so that it can violate HTTP.
+// A test server that writes raw bytes to its sockets, so that it can send responses that violate HTTP.
 
 import { afterEach } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ export type HostileOptions = {
   tls?: boolean
   address?: string
   port?: number
-  /** Bytes that the server sends as soon as a client connects. After them, the server closes the connection. */
+  /** Bytes that the server sends as soon as a client connects. The server then closes the connection. */
   greeting?: string
 }
 

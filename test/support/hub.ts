@@ -4,10 +4,16 @@
 import { createHash } from 'node:crypto'
 
 export type HubBehaviour = {
-  /** Entry n is the number of bytes after which transfer n breaks off. A transfer without an entry is complete. */
+  /**
+   * Entry n of this list is the number of bytes after which transfer n breaks off. A transfer without an entry is
+   * complete.
+   */
   breaksAfter?: number[]
   ignoresRange?: boolean
-  /** Wrong content of files, by path. Only the first request for a path gets the wrong content. */
+  /**
+   * Wrong content of files. The keys are the paths of the files. Only the first request for a path gets the wrong
+   * content.
+   */
   forges?: Record<string, Uint8Array>
   token?: string
   /** The files of further repositories. The keys are the names of the repositories. */
@@ -16,7 +22,10 @@ export type HubBehaviour = {
 
 export type TestHub = {
   endpoint: string
-  /** The path of every request, oldest first. If a request has a Range header, the header follows the path. */
+  /**
+   * The path of every received request, oldest first. If a request has a Range header, the value of this header follows
+   * the path.
+   */
   asked: string[]
   stop(): Promise<void>
 }
@@ -71,7 +80,7 @@ function tree(files: Record<string, Uint8Array>) {
   })
 }
 
-/** Returns a stream that ends too early: after the first `after` bytes. */
+/** Returns a stream that ends too early: it breaks off after the first `after` bytes. */
 function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

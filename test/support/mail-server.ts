@@ -9,7 +9,7 @@ export type MailServer = {
   /** Returns the value of STENO_SMTP_URL with which steno sends its mails to this server. */
   url(credentials?: string): string
   received: Received[]
-  /** Resolves when all clients have disconnected. */
+  /** Returns a promise that resolves when all clients have disconnected. */
   left(): Promise<void>
   stop(): Promise<void>
 }
@@ -46,7 +46,8 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     },
     ...options,
   })
-  // Some tests abort the client during a transfer. Without this listener, the error would end the test process.
+  // Some tests abort the client during a transfer, which is an error in this server. Without this listener, the error
+  // would end the test process.
   server.on('error', () => {})
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.server.address() as AddressInfo

@@ -6,7 +6,7 @@ import { JobFailure } from '../../src/errors.ts'
 import type { Media } from '../../src/media/media.ts'
 import { defaults } from './defaults.ts'
 
-/** Returns the content of a fake media file with this duration. */
+/** Returns the content of a fake media file with a duration of `seconds`. */
 export function speech(seconds: number): string {
   return `steno-test ${seconds.toFixed(3)}`
 }

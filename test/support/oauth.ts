@@ -40,8 +40,8 @@ export function registerClient(service: Served, metadata: object = {}): Promise<
 /** Returns functions for the steps of the authorization code flow, for one client and one browser. */
 export function flow(service: Served, { cookie, clientId }: { cookie: string; clientId: string }) {
   /**
-   * Returns the parameters of an authorization request, changed by `changes`. A parameter whose value is empty is
-   * left out.
+   * Returns the parameters of an authorization request. `changes` replaces some of them. A parameter whose value is
+   * empty is left out.
    */
   const params = (changes: Fields = {}) =>
     given({

@@ -8,7 +8,7 @@ import { clips } from './engine-room.ts'
 import { testedProgram } from './server.ts'
 import { openShell, type Shell } from './shell.ts'
 
-/** A conversation of two voices in four sentences, as a FLAC file. */
+/** The path of a FLAC file with a conversation of two voices in four sentences. */
 export const recording = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }

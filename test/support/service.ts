@@ -35,8 +35,8 @@ type Options = {
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
   /**
-   * The object that notifies listeners when jobs change. It cannot be used if the service runs in a process of its
-   * own.
+   * The object that notifies listeners when jobs change. A test cannot use this object if the service runs in a process
+   * of its own.
    */
   live: LiveJobs
   url: string
@@ -221,7 +221,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
       if (answer.status !== 200) throw new Error(`submit answered ${answer.text}`)
       return answer.body.id
     },
-    /** Polls the job until it has one of these statuses. Throws if it ends with another status. */
+    /** Polls the job until its status is one of `statuses`. Throws if the job ends with another status. */
     async until(id: string, ...statuses: string[]) {
       for (;;) {
         const job = await self.job(id)

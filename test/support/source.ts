@@ -32,7 +32,10 @@ export function nodesOf(file: SourceFile): ts.Node[] {
   return nodes
 }
 
-/** Returns the room of a file in src: the name of its folder, or the name of the file if it is directly in src. */
+/**
+ * Returns the room of a file in src. The room is the name of the file's folder in src, or the name of the file if it is
+ * directly in src.
+ */
 export function roomOf(path: string): string {
   return path.split('/')[1]?.replace(/\.tsx?$/, '') ?? ''
 }

@@ -1,4 +1,4 @@
-// Starts workers in the test process, which controls their engines.
+// Starts workers in the test process. The test controls the engines of these workers.
 
 import { afterAll } from 'bun:test'
 import { join } from 'node:path'

@@ -26,7 +26,9 @@ function open(folder = temporaryFolder()) {
   return { folder, db, account }
 }
 
-/** Returns the job and the index of each utterance that the query finds. */
+/**
+ * Returns the job id and the index of each utterance that the query finds. The index is the place in the transcript.
+ */
 function places(db: Db, accountId: string, query: string): [string, number][] {
   return searchUtterances(db, accountId, { query, limit: 100 }).hits.map(({ jobId, index }) => [jobId, index])
 }

@@ -42,8 +42,8 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // Without this trap, the signal SIGXFSZ would end the process. With the trap, the write fails in the same way as on
-  // a full disk.
+  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails
+  // in the same way as on a full disk.
   const limited = [
     'bash',
     '-c',

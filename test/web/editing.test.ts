@@ -187,7 +187,7 @@ seen('a speaker is renamed in one place, also in Arabic', async () => {
     await field.press('Enter')
     await page.locator('.turn .name', { hasText: name }).first().waitFor()
   }
-  // A click on the name beside the text moves the focus to the field of this name.
+  // A click on a speaker's name beside the text moves the focus to the field in which this name can be changed.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   await page.keyboard.type('Ben\n')

@@ -14,7 +14,7 @@ const service = await startTestService({ program: null, settings: { STENO_RATE_L
 
 type Open = { transcript: Transcript; recording?: Uint8Array<ArrayBuffer>; part?: string }
 
-/** Opens a transcript with its recording. Resolves when the player is ready. */
+/** Opens a transcript with its recording. The promise resolves when the player is ready. */
 async function listen(name: string, { transcript, recording, part = '' }: Open) {
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
@@ -105,7 +105,7 @@ seen('silence is skipped when a person wants it', async () => {
   const startedAt = performance.now()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 20)
-  // At three times the speed, the 20 s would take 6.7 s if silence were not skipped.
+  // Without skipping silence, the player would need 6.7 s for these 20 s, at three times the speed.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 

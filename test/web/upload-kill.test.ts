@@ -60,7 +60,7 @@ seen(
   isSlow ? 600_000 : 60_000,
 )
 
-/** Waits until the page shows that this share of the file was sent. */
+/** Waits until the page shows that a part of the file was sent. `share` is the size of this part, from 0 to 1. */
 function sent(page: Page, share: number): Promise<void> {
   return until(page, `document.querySelector('.upload progress')?.value >= ${share * bytes}`)
 }

@@ -11,7 +11,8 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // A host name of an https address is accepted without being resolved. An IP address is checked.
+  // If an https address has a host name, it is accepted without being resolved. If it has an IP address, this address
+  // is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
   ['https://user:pass@example.com/hook', '', null],

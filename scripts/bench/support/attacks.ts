@@ -23,8 +23,8 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The mean interval between two jobs of an attack after the first ones, in milliseconds. The five keys of an account
- * may submit 300 jobs a minute together.
+ * The mean interval between two jobs of an attack after the first jobs, in milliseconds. An account has five keys,
+ * which may submit 300 jobs a minute together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000
@@ -129,7 +129,7 @@ async function untilEnded(caller: Caller, body: object): Promise<void> {
   }
 }
 
-/** Returns a file with the header of AMR, in which all frames are damaged. */
+/** Returns a file that has the header of an AMR file. All audio frames of the file are damaged. */
 function undecodable(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(damagedFrames).fill(0x4c)
   bytes.set(Buffer.from('#!AMR\n'))
@@ -137,7 +137,8 @@ function undecodable(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Returns an MP3 file whose ID3 tag has 100,000 fields with different names, which FFmpeg compares with each other.
+ * Returns an MP3 file whose ID3 tag has 100,000 fields with different names. FFmpeg is slow with this file, because it
+ * compares each name with all others.
  */
 function tagged(): Uint8Array<ArrayBuffer> {
   const frames = Array.from({ length: tags }, (_, tag) => {

@@ -1,5 +1,5 @@
-// Callers that submit and cancel jobs at a server with faults. A caller repeats each request until the server answers
-// it.
+// Callers that submit and cancel jobs while faults happen on the server. A caller repeats each request until the server
+// answers this request.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -11,7 +11,10 @@ export type Callers = {
   cancelled: Set<string>
   /** Descriptions of the wrong responses: those that no fault of the benchmark explains. */
   wrong: string[]
-  /** Stops the callers. Resolves when each one has the response to its last request, or when `giveUp` is aborted. */
+  /**
+   * Stops the callers. The promise resolves when each caller has the response to its last request, or when `giveUp` is
+   * aborted.
+   */
   stop(): Promise<void>
 }
 

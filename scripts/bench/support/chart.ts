@@ -1,5 +1,5 @@
-// Draws a chart of the speed of programs by the length of the file, with one line for each program, over a
-// logarithmic axis of minutes.
+// Draws a chart of the speed of programs. The horizontal axis is the length of the media file in minutes, on a
+// logarithmic scale. There is one line for each program.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

@@ -1,6 +1,6 @@
 // Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps. It
-// may have noise, or the sound of a telephone. The reference comes from the energy of each utterance before the
-// utterances are mixed.
+// may have noise, or the sound of a telephone. The reference (who speaks when) comes from the energy of each utterance
+// before the utterances are mixed.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
@@ -132,7 +132,7 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/** Adds pink noise, which Paul Kellet's three filters make from white noise. */
+/** Adds pink noise to the samples. Paul Kellet's three filters make the pink noise from white noise. */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
   for (let at = 0; at < samples.length; at++) {

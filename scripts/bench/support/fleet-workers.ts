@@ -11,7 +11,7 @@ export type Order = {
   nats: string
   server: string
   folder: string
-  /** The workers have the numbers from `first` to `first + count - 1`. */
+  /** The number in the name of the first worker. The workers have the numbers from `first` to `first + count - 1`. */
   first: number
   count: number
   /** The seconds of audio that an engine recognises in a second. */

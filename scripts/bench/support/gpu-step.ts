@@ -1,4 +1,4 @@
-// Counts the bytes and the kernels of one decoding step on a GPU, with the published graphs and with the graphs for
+// Counts the bytes and the kernels of one decoding step on a GPU, with the published graphs and with steno's graphs for
 // GPUs. The graphs are made without weights.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
@@ -31,7 +31,7 @@ export type Counted = {
 }
 
 const [frames, positions] = [1500, 448]
-/** The number of tokens of each window when half of its text is decoded. */
+/** The number of tokens that are decoded before the counted step: half of the text of a window. */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const
 

@@ -1,4 +1,4 @@
-// An Elysia server that does nothing, with which the benchmark `api` compares steno.
+// A minimal Elysia server. The benchmark `api` compares steno with this server.
 
 import { Elysia } from 'elysia'
 

@@ -44,8 +44,8 @@ export function fasterWhisper(): Program {
 }
 
 /**
- * Runs openai/whisper. Its word times are the reference for those of the other programs. It runs only once, because
- * it is the slowest program.
+ * Runs openai/whisper. Its word times are the reference for the word times of the other programs. It runs only once,
+ * because it is the slowest program.
  */
 export function openaiWhisper(): Program {
   const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
@@ -63,7 +63,8 @@ export function whisperCpp(): Program {
     STENO_BENCH_PYWHISPERCPP: python = '',
     STENO_BENCH_GGML: model = '',
   } = process.env
-  // Idle threads of whisper.cpp use CPU time (busy waiting), so on shared cores only one thread is a fair comparison.
+  // Idle threads of whisper.cpp use CPU time (busy waiting). On cores that other programs use too, only a run with one
+  // thread can be compared fairly.
   const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
   return {
     name: 'whisper.cpp, one thread',
@@ -99,7 +100,10 @@ export function transformersJs(): Program {
   }
 }
 
-/** Writes the samples of a WAV file as 32-bit floats into a file beside it. Returns the path of that file. */
+/**
+ * Writes the samples of a WAV file as 32-bit floats into a new file in the same folder. Returns the path of the new
+ * file.
+ */
 async function rawFloats(path: string): Promise<string> {
   const headerBytes = 44
   const samples = new Int16Array((await Bun.file(path).arrayBuffer()).slice(headerBytes))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { transposed } from '../../../src/engine/network/source.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 
-/** Returns the name that the published models give to the MatMul operation of a matrix. */
+/** Returns the name that the MatMul operation of a matrix has in the published models. */
 function operationOf(name: string): string {
   return `/${name.replaceAll('.', '/').replace(/^layers\//, 'layers.')}/MatMul`
 }
@@ -92,7 +92,10 @@ class Weights {
     return this.once(name, () => this.graph.constant({ dims, data: this.random(dims, scale) }, name))
   }
 
-  /** Adds a matrix twice, as tokens × width for the embedding and as width × tokens for the last projection. */
+  /**
+   * Adds a matrix to the graph twice: as tokens × width for the embedding of tokens, and as width × tokens for the last
+   * projection.
+   */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {
       const data = this.random(dims, 0.04)

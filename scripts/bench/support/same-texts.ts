@@ -1,4 +1,5 @@
-// Compares the tokens from a published model's own graphs with those from the graphs for GPUs. Both run on the CPU.
+// Compares the tokens from a published model's own graphs with the tokens from steno's graphs for GPUs. Both kinds of
+// graphs run on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

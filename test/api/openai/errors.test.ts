@@ -21,7 +21,7 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
 /** One service for all tests in which a request is refused. */
 const shared = await startOpenAi()
 
-/** Returns the error that OpenAI's npm package throws. */
+/** Returns the error with which a call of OpenAI's npm package rejects. Throws if the call succeeds. */
 async function faultOf(promise: Promise<unknown>): Promise<Fault> {
   const error = await promise.then(
     () => null,

@@ -98,7 +98,10 @@ function recordingOf(seconds: number): Recording {
   return recording
 }
 
-/** Recognises a block of windows with one speech span each. The spans are in seconds. */
+/**
+ * Recognises a block of windows (parts of the sound). Each window has one speech span, whose start and end in `spans`
+ * are in seconds.
+ */
 function hear(models: WhisperModels, spans: [number, number][]) {
   const windows = spans.map(([from, to]) => {
     const voice = { from: from * sampleRate, to: to * sampleRate }

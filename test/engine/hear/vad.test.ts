@@ -9,8 +9,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { noise, tone } from '../../support/sound.ts'
 
 /**
- * Returns the probability of speech in each frame by the published model, whose inputs are prepared as in the code of
- * its authors.
+ * Returns the probability of speech in each frame. The function runs the published model directly, and prepares its
+ * inputs in the same way as the code of the model's authors.
  */
 function published(samples: Float32Array): number[] {
   const session = openSession(runtime(), vadModel())

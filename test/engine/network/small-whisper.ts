@@ -60,7 +60,7 @@ export function smallSource(): Source {
   return new Map(all.map(([name, data]) => [name, () => data]))
 }
 
-/** The weights of the small model with their shapes. */
+/** Returns the weights of the small model with their shapes. */
 export function smallWeights(source: Source): FloatWeights {
   return new Map(
     [...source].map(([name, read]) => {

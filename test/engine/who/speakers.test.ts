@@ -37,7 +37,7 @@ test('a stray word within a sentence gets the speaker of the sentence, a sentenc
   expect(speakersOf(answered, [turn(0, 3, 0), turn(3, 4, 1), turn(4, 9, 0)])).toEqual([0, 0, 0, 1, 0, 0, 0])
   const inHindi = wordsOf('क्या यह ठीक है। हाँ। तो हम चलें।')
   expect(speakersOf(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([0, 0, 0, 0, 1, 0, 0, 0])
-  // The model joined the words of two speakers into one sentence. Each word must still have its own speaker.
+  // The speech model joined the words of two speakers into one sentence. Each word must still have its own speaker.
   expect(speakersOf(wordsOf('how are you fine thanks you'), [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
     0, 0, 0, 1, 1, 1,
   ])
