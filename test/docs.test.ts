@@ -126,7 +126,7 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // The recording does not contain the words of this example, so the test searches for other words.
+        // The recording does not contain the words `budget` and `meeting`, so the test searches for two other words.
         'budget+meeting': 'check+release',
       })
       try {

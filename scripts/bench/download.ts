@@ -1,5 +1,5 @@
-// Downloads a gigabyte with steno's guarded download and with curl, over plain http and over https. Measures the
-// time, the CPU time and the memory of both.
+// Downloads a gigabyte with steno's own download function and with curl, over plain http and over https. Measures the
+// time, the CPU time and the memory of both programs.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'

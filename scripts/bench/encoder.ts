@@ -1,5 +1,5 @@
-// Compares the embeddings of the built-in voice encoder with those of Resemblyzer, on utterances of LibriSpeech in
-// ../shared.
+// Compares the embeddings of the built-in voice encoder with the embeddings of Resemblyzer, on utterances of
+// LibriSpeech in ../shared.
 //
 // STENO_BENCH_PYTHON: a Python with resemblyzer.
 

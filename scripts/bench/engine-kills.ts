@@ -1,5 +1,6 @@
-// Runs fifty jobs in a row through the supervisor, and kills the engine's child process during three of them. Every
-// job must end with the same words, and neither the memory of the child process nor that of this process may grow.
+// Runs fifty jobs one after the other through the supervisor, which starts the engine as a child process. Kills this
+// child process during three of the jobs. Every job must end with the same words. The memory of the child process and
+// the memory of this process must not grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'

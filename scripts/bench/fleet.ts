@@ -26,7 +26,7 @@ const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
 const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
-/** Whenever this share of all jobs has ended, a process with workers is killed and started again. */
+/** Whenever a further 20 % of all jobs have ended, a process with workers is killed and started again. */
 const killEveryShare = 0.2
 const faultShare = 0.01
 const random = seeded(7)
@@ -90,7 +90,7 @@ function layMedia({ dataDir }: Prepared): void {
   rmSync(original, { force: true })
 }
 
-/** The processes in which the workers run. */
+/** The child processes in which the workers run. Each process runs many workers. */
 class Fleet {
   readonly #places: Pick<Order, 'nats' | 'server' | 'folder'>
   readonly #children = new Map<number, Bun.Subprocess>()

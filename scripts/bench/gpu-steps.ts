@@ -29,7 +29,10 @@ const models: Record<string, Dimensions> = {
 
 /** The assumptions of the predictions, from the published figures of an H100 GPU with PCIe 5. */
 const gpu = {
-  /** The bytes that the PCIe bus copies per second, from host memory that is not pinned. */
+  /**
+   * The bytes that the PCIe bus copies per second. The host memory is assumed to be not pinned (not locked for fast
+   * copies).
+   */
   bus: 12e9,
   /** The bytes that the GPU reads from its memory per second: 70 % of the published 3.35 TB/s. */
   memory: 0.7 * 3.35e12,

@@ -439,7 +439,7 @@ test('an engine never has a higher priority than its server', async () => {
   expect(priority).toBe(Math.min(19, getPriority() + 15))
 }, 120_000)
 
-/** Waits until the process with this id has ended. The only limit is the timeout of the test. */
+/** Waits until the process with the id `pid` has ended. The only limit is the timeout of the test. */
 async function gone(pid: number): Promise<void> {
   while (isRunning(pid)) await Bun.sleep(5)
 }

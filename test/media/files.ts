@@ -1,4 +1,4 @@
-// Functions with which the media tests find, inspect and decode the fixtures.
+// Functions with which the media tests find, inspect and decode the files in test/fixtures/media.
 
 import { join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'

@@ -28,7 +28,7 @@ const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
 /**
- * Inspects and decodes the damaged file with this number. Returns the outcome. Throws any error that is not a
+ * Inspects and decodes the damaged file with the number `number`. Returns the outcome. Throws any error that is not a
  * JobFailure.
  */
 export async function tryMutant(number: number, folder: string): Promise<Outcome> {

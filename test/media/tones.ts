@@ -1,12 +1,13 @@
-// Finds the tones of the fixtures in decoded samples, and compares their times with the right times.
+// Finds the tones of the media files in test/fixtures/media after decoding, and compares their times with the right
+// times.
 
 import { expect } from 'bun:test'
 
 export const sampleRate = 16_000
 
 /**
- * A part of a fixture with one tone, from the second `from` to the second `to`. `hertz` is the frequency of the tone,
- * or 0 for silence. The values must be those in fixtures/media/make.sh.
+ * A part of a test file with one tone, from the second `from` to the second `to`. `hertz` is the frequency of the tone,
+ * or 0 for silence. The values must be those in fixtures/media/make.sh, which makes the test files.
  */
 export type Segment = { from: number; to: number; hertz: number }
 

@@ -26,8 +26,8 @@ const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 const cutOff = works(['unshare', '-rn', 'true']) ? ['unshare', '-rn'] : []
 
-// The tests run a copy of the program. Some of them run as another user, who may not be allowed to enter the folder of
-// the original.
+// The tests run a copy of the program. Some tests run the program as another user, who may not be allowed to enter the
+// folder of the original.
 beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
 
 test(`doctor finds everything it needs${cutOff.length > 0 ? '' : ' (WITH a network: unshare is not allowed here)'}`, () => {

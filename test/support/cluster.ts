@@ -33,7 +33,7 @@ export type ClusterOptions = {
   lease?: string
   /** The random numbers that choose the faults. Null: the run has no faults. */
   random?: Random | null
-  /** The mean time between two faults, in milliseconds. */
+  /** The mean time between two successive faults, in milliseconds. */
   faultEveryMs?: number
   webhooks?: boolean
 }

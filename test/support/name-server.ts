@@ -1,4 +1,4 @@
-// A name server on UDP for tests and benchmarks.
+// A DNS name server on UDP for tests and benchmarks.
 
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

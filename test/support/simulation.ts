@@ -58,7 +58,9 @@ class World {
   readonly #config: Config
   readonly #secrets: Secrets
   readonly #callers: Caller[]
-  /** The operations of the simulated service that have not ended. A kill removes all of them. */
+  /**
+   * The operations of the simulated service that have not ended. A kill of the service removes all these operations.
+   */
   #pending: Operation[] = []
   #life: Life
   #lock: Database | null = null

@@ -72,8 +72,8 @@ export function addTranscript(
 }
 
 /**
- * Runs all pending work on the search index: writes new entries, merges them, and purges deleted ones. Returns the
- * number of pieces of this work.
+ * Runs all pending work on the search index: writes new entries, merges parts of the index, and purges deleted entries.
+ * Returns the number of pieces of work that were done.
  */
 export function completeIndex(db: Db): number {
   let pieces = 0

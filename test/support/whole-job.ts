@@ -11,7 +11,7 @@ export type WholeJob = {
    */
   listeningMs: number
   transcribedMs: number
-  /** The API key, for a second run on the same data folder. */
+  /** The API key of the job. A test uses it for a second run on the same data folder. */
   key: string
   job: Record<string, unknown>
   srt: string

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { findPhrases, indexedWords, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the places in `text` that match the query, as texts. */
+/** Returns the parts of `text` that match the query: one text for each match. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }

@@ -239,7 +239,8 @@ seen('an edit survives the end of the session and a reload', async () => {
   await page.locator('.utterance').nth(0).fill('Typed after the end.')
   const dialog = page.getByRole('dialog', { name: 'Sign in again' })
   await dialog.waitFor()
-  // The reload shows the sign-in page. After the sign-in, the page saves the draft.
+  // The reload shows the sign-in page. After the sign-in, the page saves the text that was typed before the reload (the
+  // draft).
   await page.reload()
   await page.getByLabel('Password').waitFor()
   await page.getByLabel('Email address').fill('finn@example.org')

@@ -97,7 +97,7 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
 
 seen('silence is skipped when a person wants it', async () => {
   const { page } = await listen('cleo', {
-    // The utterances start ten seconds apart, and each one lasts one second.
+    // The utterances of this transcript start ten seconds apart, and each utterance lasts one second.
     transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
   })
   await page.getByLabel('Skip silence').check()

@@ -16,7 +16,10 @@ const browser = useBrowser()
 const isSlow = Boolean(process.env.STENO_TEST_SLOW)
 const megabyte = 1024 ** 2
 const bytes = (isSlow ? 2048 : 64) * megabyte
-/** The browser sends only this many bytes per second, so that the kill happens in the middle of the upload. */
+/**
+ * The maximum number of bytes that the browser sends per second. With this limit, the kill happens in the middle of the
+ * upload.
+ */
 const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
 
 seen(

@@ -9,7 +9,7 @@ import type { Segment } from './der.ts'
 export type Voice = { name: string; utterances: Float32Array[] }
 
 export type Style = {
-  /** The share of the turns that begin before the end of the previous turn. */
+  /** The share of the turns that begin before the end of the previous turn, from 0 to 1. */
   overlaps: number
   /** The level of the pink noise, in dB below the level of the speech. Null: there is no noise. */
   noiseBelow: number | null

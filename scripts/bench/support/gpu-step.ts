@@ -19,8 +19,8 @@ export type Dimensions = {
 export type Counted = {
   rows: number
   /**
-   * The bytes that one step copies over the PCIe bus: `busBefore` with the published graphs, `busAfter` with the graphs
-   * for GPUs.
+   * The bytes that one step copies over the PCIe bus: `busBefore` with the published graphs, `busAfter` with steno's
+   * graphs for GPUs.
    */
   busBefore: number
   busAfter: number

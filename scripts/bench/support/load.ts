@@ -16,7 +16,7 @@ export type Load = {
 }
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
 
-/** Starts this file as a child process, and returns its measurements. */
+/** Starts this file as a child process, which sends the requests. Returns the measurements of the child process. */
 export async function measureLoad(load: Load): Promise<Measured> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(load)], { stdout: 'pipe' })
   const text = await child.stdout.text()

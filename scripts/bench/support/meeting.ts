@@ -10,7 +10,7 @@ type Span = [from: number, to: number]
 
 export type Meeting = {
   truth: Segment[]
-  /** The span of each x-vector in seconds. */
+  /** The span of each x-vector (a voice embedding), in seconds of the meeting. */
   spans: Span[]
   vectors: Float32Array[]
   plda: Plda

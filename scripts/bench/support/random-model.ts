@@ -76,8 +76,8 @@ export async function writeRandomModel(
 }
 
 /**
- * The weights of a model. They are constants of the outermost graph, so that both branches of a decoder use the same
- * constants.
+ * The weights of a model. The weights are constants of the outermost graph, so that both branches of a decoder use the
+ * same weights.
  */
 class Weights {
   private readonly names = new Set<string>()

@@ -185,7 +185,8 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // In the server's list of files, this file has the right hash, but each response with its content has wrong bytes.
+  // This server passes all requests on to the hub, which announces the right hash of the file. Only for the content of
+  // the file, it sends wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

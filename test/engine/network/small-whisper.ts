@@ -1,4 +1,4 @@
-// A small Whisper model with random weights, computed by plain loops. Tests compare its results with those of the
+// A small Whisper model with random weights, computed by plain loops. Tests compare its results with the results of the
 // ONNX graphs.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
