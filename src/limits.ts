@@ -1,4 +1,5 @@
-// The limits that an operator cannot change. Values that an operator can change are settings in config.ts.
+// The limits that an operator cannot change, and the default quotas (`rates`). What an operator can change, also the
+// quotas, are settings in config.ts.
 
 const second = 1000
 const minute = 60 * second

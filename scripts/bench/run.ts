@@ -41,8 +41,8 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a process of its own. On Linux, a child process inherits the peak memory of its parent, so in
- * one process, a benchmark would increase the measured peak of the next one.
+ * Runs a benchmark in a process of its own. On Linux, a child process inherits the peak memory of its parent. If all
+ * benchmarks ran in one process, the peak of one benchmark would appear in the measurements of all later ones.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')

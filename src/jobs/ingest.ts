@@ -95,8 +95,8 @@ export function openIngest({
 }
 
 /**
- * Returns how long an account must rest after a failed inspection, in milliseconds: as long as the inspection took, but
- * within the range `limits.inspectionRestMs`.
+ * Returns for how many milliseconds no other media of an account are inspected after a failed inspection. This time is
+ * as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs

@@ -115,8 +115,8 @@ test('work whose signal is already aborted takes no slot', async () => {
 })
 
 /**
- * Returns functions that add work to the semaphore and end it. Each work keeps its slot of the semaphore until the test
- * ends the work.
+ * Returns functions that start and end tasks in the semaphore. A task keeps its slot of the semaphore until the test
+ * ends the task.
  */
 function openRoom(semaphore: Semaphore) {
   const started: { key: string; number: number; end: () => void }[] = []

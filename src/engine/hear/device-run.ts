@@ -71,7 +71,8 @@ export class DecoderRun {
   }
 
   /**
-   * The output `scores` of the last run: rows × wanted tokens × vocabulary. Throws if the run does not return scores.
+   * The output `scores` of the last run. Its shape is: rows of the batch × tokens whose scores were requested × tokens of
+   * the vocabulary. Throws if the run does not return scores.
    */
   get scores(): Float32Array {
     return this.floats('scores')

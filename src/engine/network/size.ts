@@ -1,4 +1,5 @@
-// Finds the dimensions of a Whisper model in the compact form from the shapes of its tensors.
+// Reads the dimensions of a Whisper model from the shapes of its tensors. The model is in steno's compact form (8-bit
+// weights; see compact.ts).
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize } from './layers.ts'

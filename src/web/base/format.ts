@@ -1,4 +1,4 @@
-// Formats numbers, dates and durations in the way of the browser's language.
+// Formats numbers, dates and durations according to the language of the browser.
 
 import { words } from '../words.ts'
 
