@@ -307,7 +307,7 @@ declare const made: Ok<paths['/v1/upload']['post']['responses'], 200>
 const headers: Record<string, string> = made.headers
 const url: string = made.upload_url
 const submit: Body<paths['/v1/transcribe']['post']> = { upload_id: made.upload_id, language: null, speaker_count: 2, diarize: true }
-// @ts-expect-error the format is unknown
+// @ts-expect-error the API has no format with the name doc
 const wrong: NonNullable<paths['/v1/transcribe/{id}']['get']['parameters']['query']>['format'] = 'doc'
 declare const job: Ok<paths['/v1/transcribe/{id}']['get']['responses'], 200>
 const status: 'created' | 'downloading' | 'pending' | 'processing' | 'completed' | 'failed' = job.status
@@ -316,7 +316,7 @@ const words: string[] = job.result?.utterances.flatMap(utterance => utterance.wo
 const speaker: string | null | undefined = job.result?.utterances[0]?.speaker
 declare const page: Ok<paths['/v1/transcriptions']['get']['responses'], 200>
 const next: string | null = page.next_cursor
-// @ts-expect-error an item of a list has no result
+// @ts-expect-error a job in a list of jobs has no field result
 page.items[0].result
 declare const balance: components['schemas']['Balance']
 const hours: number | null = balance.estimated_hours_available

@@ -21,7 +21,10 @@ export type Layout = {
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */
   hasIndex?: boolean
-  /** The length of a gap before the second half of the file, in samples. */
+  /**
+   * The length of a silent gap that is inserted before the second half of the file, in samples. If the length is
+   * negative, the two halves overlap.
+   */
   gap?: number
   /** The size of the padding in the description at the start of the file, in bytes. */
   padding?: number

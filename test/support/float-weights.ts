@@ -11,7 +11,10 @@ export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
   return { type: 'F32', dims, bytes, transposed: false }
 }
 
-/** The names of a layer's parts in the pocket model, and the names of the same parts in a published model. */
+/**
+ * The names of the parts of a layer. The keys are the names in the pocket model, and the values are the names in the
+ * published models.
+ */
 const parts = {
   attn_ln: 'self_attn_layer_norm',
   cross_attn_ln: 'encoder_attn_layer_norm',

@@ -24,7 +24,7 @@ export async function signedIn(service: TestService, email: string): Promise<Bro
   return enter(service, { email, password })
 }
 
-/** Signs in and returns a function that sends requests with the session cookie. */
+/** Signs in with `credentials`. Returns a function that sends requests with the session cookie. */
 export async function enter(service: TestService, credentials: object): Promise<Browser> {
   let cookie = ''
   const send: Browser = async (method, path, body) => {

@@ -1,4 +1,4 @@
-// Tests the page on which the operator of the server sees its state.
+// Tests the page on which the operator sees the state of the server.
 
 import { expect } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'

@@ -83,7 +83,8 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   const jumpToEnd = `document.querySelector('video').currentTime = ${transcript.duration_seconds - 30}`
   await page.evaluate(jumpToEnd)
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
-  // After a little scrolling, the spoken sentence is still visible, so the page has no button that leads back to it.
+  // After a little scrolling, the spoken sentence is still visible, so the page has no button that leads back to this
+  // sentence.
   await page.mouse.wheel(0, -20)
   await page.locator('.turn[aria-current]').waitFor()
   const back = page.getByRole('button', { name: 'Back to the spoken word' })

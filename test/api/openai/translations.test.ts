@@ -27,7 +27,7 @@ steered('a translation has every format but diarized_json', async () => {
   const diarized = client.audio.translations.create({
     file: await recording(),
     model: 'm',
-    // @ts-expect-error translations have no diarized_json
+    // @ts-expect-error OpenAI's types do not allow the format diarized_json for translations
     response_format: 'diarized_json',
   })
   expect(await diarized.catch(({ status, param }: APIError) => [status, param])).toEqual([
