@@ -1,7 +1,7 @@
-// Moves a file of ten hours from a server to a worker, and compares the speed with that of curl from a server that does
-// nothing else. Both times are from the first byte to the last byte. The two transfers alternate. They write to the
-// disk first. Then they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the
-// file, and STENO_BENCH_PAIRS sets how many times each transfer is measured.
+// Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl downloads the same file
+// from a server that only sends this file. Each time is measured from the first byte to the last byte. The worker and
+// curl take turns, STENO_BENCH_PAIRS times. In a first series, both write to the disk. In a second series, both write to
+// memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the recording.
 
 import {
   closeSync,

@@ -105,8 +105,9 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the number of pairs of voice prints, two error rates at each threshold (the same reader missed, a different
- * reader accepted), and the equal error rate.
+ * Returns the number of compared pairs of voice prints, two error rates at each threshold, and the equal error rate. The
+ * first rate is the share of the pairs of one speaker that are below the threshold. The second rate is the share of the
+ * pairs of two speakers that reach the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

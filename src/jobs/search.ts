@@ -35,9 +35,9 @@ export type Hit = {
 export type SearchOrder = 'newest' | 'best'
 
 /**
- * The place at which the next page of hits starts. The next page contains only utterances whose row id is below `top`.
- * In the order `best`, it also leaves out the first `skip` hits, which are on the previous pages. In the order
- * `newest`, `skip` is 0.
+ * The place at which the next page of hits starts. In the order `newest`, the next page contains the utterances with a
+ * row id below `top`, and `skip` is 0. In the order `best`, the next page starts after the first `skip` hits, and `top`
+ * is the same for all pages, so that utterances that are added between two pages do not move the hits.
  */
 export type SearchPlace = { top: number; skip: number }
 

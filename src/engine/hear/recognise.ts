@@ -13,9 +13,9 @@ export type Hypothesis = {
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * The cross-attention arrays: one for each token, from the decoding pass that predicted the token, and a last one,
-   * from the decoding pass that predicted the end of the text. Each array is heads × frames. The list is empty if
-   * attention was not requested.
+   * The cross-attention arrays, one for each decoding pass. Each pass predicts one token, and the last pass predicts the
+   * end of the text. So there is one array more than there are tokens. Each array is heads × frames. The list is empty
+   * if attention was not requested.
    */
   attention: Float32Array[]
   frames: number

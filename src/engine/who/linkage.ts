@@ -2,11 +2,12 @@
 // in blocks of `blockSize`, and then the clusters of all blocks are clustered. So a recording of ten hours needs no
 // matrix of the distances between all its embeddings.
 //
-// The mean cosine distance over all pairs of two clusters is one minus the dot product of their centroids. So the
-// centroid and the size describe a cluster completely, and clustering in blocks loses no information.
+// The distance of two clusters is the mean cosine distance over all pairs of embeddings, one from each cluster. It is one
+// minus the dot product of the two centroids, which are not normalised. So the centroid and the size of a cluster are
+// enough to calculate every later distance exactly, and the embeddings of a block need not be kept.
 //
-// pyannote uses another distance: the distance of the normalised centroids. This distance shrinks when the embeddings
-// of one voice differ much. In short or noisy recordings, all speakers then become one speaker (measured by
+// pyannote normalises the centroids first. The more the embeddings of a cluster differ, the smaller is that distance
+// compared with the mean distance. In short or noisy recordings, all speakers then become one speaker (measured by
 // scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
