@@ -4,8 +4,8 @@ import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
 /**
- * Returns the base URL of the service. If a `request` is given, its Host header may determine the host in the URL. For
- * a URL in a mail, no request must be given: otherwise a caller could choose the host in the mail.
+ * Returns the base URL of the service. If a `request` is given, its Host header may determine the host in the URL. Do
+ * not pass a request if the URL is for a mail, because a caller could then choose the host in the mail.
  */
 export type BaseUrl = (request?: Request) => string
 

@@ -15,8 +15,9 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place that gives the size and the length of each packet: the entry of the packet, the header of the fragment
-   * (`part`), or the description of the track at the start of the file.
+   * The place in the file that gives the bytes and the duration of each packet: the packet's own entry in the table of
+   * the fragment (`packet`), the header of the fragment (`part`), or the description of the track at the start of the
+   * file (`track`).
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */

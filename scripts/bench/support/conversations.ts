@@ -140,7 +140,7 @@ function addNoise(samples: Float32Array, size: number, next: () => number): void
     low = 0.99765 * low + white * 0.099046
     middle = 0.963 * middle + white * 0.2965164
     high = 0.57 * high + white * 1.0526913
-    // The divisor 1.1 is the root mean square of the sum of the filters.
+    // The sum of the outputs of the filters has a root mean square of 1.1. After the division, the noise has `size`.
     samples[at]! += (size * (low + middle + high + white * 0.1848)) / 1.1
   }
 }

@@ -230,8 +230,8 @@ class RunningBatch implements Batch {
   }
 
   /**
-   * Lowers the number of rows in a run to the smallest power of two that is enough for the remaining rows. Moves the
-   * remaining rows to the first places of the caches.
+   * Makes the batch smaller after rows have ended. The new size is the smallest power of two that holds the rows that are
+   * still being decoded. Moves these rows to the first places of the caches.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)

@@ -141,7 +141,8 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Matches two adjacent capital letters at the start of a text, after a space, or after a full stop. The text is without
- * the punctuation mark. For example, `U.S.` gives `US`.
+ * Finds out whether a full stop belongs to initials such as `U.S.`. The function `isInside` removes this full stop from
+ * the text first, so two capital letters become adjacent: `US`. They are initials at the start of a text, after a space,
+ * or after another full stop.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u
