@@ -47,7 +47,7 @@ const work = resolve(values.work)
  */
 const programs = {
   'steno-media':
-    'avi boxes confine decode edits fragments input inspect links main mix origin output packets read-at resample show source tables timeline'.split(
+    'avi boxes confine decode edits fragments input inspect links main mix origin output packets read-at resample show source streams tables timeline'.split(
       ' ',
     ),
   checks: 'boxes checks confine edits escape mix read-at timeline'.split(' '),
@@ -55,6 +55,8 @@ const programs = {
 type Program = keyof typeof programs
 const compilerFlags = [
   '-O2',
+  // Functions begin at cache lines. With other alignments, decoding AAC took up to 8 % longer.
+  '-falign-functions=64',
   '-std=c17',
   '-D_GNU_SOURCE',
   '-fPIE',

@@ -72,6 +72,10 @@ int packets_read(const AVStream *stream, AVPacket *packet);
 // avi.c: the index of a long AVI file.
 bool avi_hide_index(void);
 
+// streams.c: the streams of a container.
+bool is_flv(const AVFormatContext *format);
+int find_streams(AVFormatContext *format);
+
 // A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
 // player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
 typedef struct Span {

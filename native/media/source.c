@@ -27,18 +27,6 @@ bool is_listed(const char *names, const char *name)
     return false;
 }
 
-// Finds the streams. In a container without a table of streams, FFmpeg reads the packets of a whole minute and keeps
-// them in memory. With pictures, these packets take up to 80 MB. So FFmpeg drops the packets here, and reads them
-// again later.
-static int find_streams(AVFormatContext *format)
-{
-    const bool reads_twice = is_listed(" mpegts mpeg ", format->iformat->name);
-    if (reads_twice)
-        format->flags |= AVFMT_FLAG_NOBUFFER;
-    const int result = avformat_find_stream_info(format, NULL);
-    return result >= 0 && reads_twice ? av_seek_frame(format, -1, 0, AVSEEK_FLAG_BYTE) : result;
-}
-
 // Opens the container and finds its streams. Returns null, or the reason of a refusal.
 static const char *open_format(Source *source, const Order *order, int64_t from)
 {
@@ -169,7 +157,7 @@ const char *source_open(Source *source, const Order *order, int64_t from)
         return refusal;
     }
     describe(source);
-    source->drops_index = has_hidden_index || is_listed(" flv live_flv kux ", source->format->iformat->name);
+    source->drops_index = has_hidden_index || is_flv(source->format);
     return NULL;
 }
 
@@ -188,7 +176,9 @@ static int read_packet(const Source *source, AVPacket *packet)
         return packets_read(stream, packet);
     if (source->drops_index)
         ffstream(stream)->nb_index_entries = 0;
-    return av_read_frame(source->format, packet);
+    const int result = av_read_frame(source->format, packet);
+    // If the end of an FLV file is damaged, FFmpeg reports the end of the file before its last packet.
+    return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 
 // Reads the next packet of the audio stream. Returns false at the end of the file.

@@ -1,6 +1,7 @@
 // Tests long MP4 and AVI files. Their packets are listed in tables, in fragments or in an index, and FFmpeg would read
 // these lists into memory. The media program therefore reads MP4 packets itself, and hides the index of AVI files from
 // FFmpeg. The results must be the same as with FFmpeg.
+// The media program reads the first minute of an FLV file twice, so that FFmpeg keeps no pictures in memory.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,6 +15,7 @@ import { seeded } from '../support/random.ts'
 import { repeatedAvi } from './avi.ts'
 import { repeated, withLongIndex, withShortIndex } from './boxes.ts'
 import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from './files.ts'
+import { endOfPacket, withLargePictures, withSums } from './flv.ts'
 import { fragmented, type Layout, packetsOf } from './fragments.ts'
 import { childrenOf } from './processes.ts'
 
@@ -166,6 +168,26 @@ test('an AVI file with a hidden index gives the same samples', async () => {
   const sorted = await decodeAll(write(repeatedAvi(file, 30, 40)))
   expect(sorted).toEqual(await decodeAll(write(repeatedAvi(file, 30, 40, false))))
   expect(sorted.length).toBeGreaterThan(30 * 32_000)
+})
+
+test('the pictures of an FLV file, 30 MB, are not kept in memory', async () => {
+  const path = write(withLargePictures(readFileSync(fixture('h264-aac.flv')), 0.1 * MB, 30))
+  expect(await small.inspect(path, { signal: forever })).toEqual(await inspect(fixture('h264-aac.flv')))
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('h264-aac.flv')))
+})
+
+test('an FLV file with sums in place of sizes gives the same samples', async () => {
+  const path = write(withSums(readFileSync(fixture('h264-aac.flv'))))
+  expect(await inspect(path)).toEqual(await inspect(fixture('h264-aac.flv')))
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('h264-aac.flv')))
+})
+
+test('the last packet before a damaged end of an FLV file is heard', async () => {
+  const file = withSums(readFileSync(fixture('h264-aac.flv')))
+  const end = endOfPacket(file, 40)
+  const whole = await decodeAll(write(file.subarray(0, end)))
+  file[end - 1] = file[end - 1]! ^ 1
+  expect(await decodeAll(write(file))).toEqual(whole)
 })
 
 /**

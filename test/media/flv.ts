@@ -1,0 +1,50 @@
+// Changes the packets of FLV files. After a header of 13 bytes, each packet has a head of 11 bytes, its content, and 4
+// bytes with the size of head and content.
+
+const headerBytes = 13
+const headBytes = 11
+const pictureType = 9
+
+/** Returns the head and the content of each packet. */
+function packetsOf(file: Buffer): Buffer[] {
+  const packets: Buffer[] = []
+  for (let at = headerBytes; at < file.length; at += packets.at(-1)!.length + 4)
+    packets.push(file.subarray(at, at + headBytes + file.readUIntBE(at + 1, 3)))
+  return packets
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+/** Appends zeros to each picture, so that its content has this many bytes. Repeats it this many times. */
+export function withLargePictures(file: Buffer, bytes: number, times: number): Buffer {
+  const parts = [file.subarray(0, headerBytes)]
+  for (const packet of packetsOf(file)) {
+    const isPicture = packet[0] === pictureType
+    const larger = isPicture ? Buffer.concat([packet], headBytes + bytes) : packet
+    if (isPicture) larger.writeUIntBE(bytes, 1, 3)
+    for (let i = isPicture ? times : 1; i > 0; i--) parts.push(larger, number(larger.length))
+  }
+  return Buffer.concat(parts)
+}
+
+/** Writes the sum of the sizes of all packets so far after each packet, as some programs do. */
+export function withSums(file: Buffer): Buffer {
+  const parts = [file.subarray(0, headerBytes)]
+  let sum = 0
+  for (const packet of packetsOf(file)) {
+    sum += packet.length
+    parts.push(packet, number(sum))
+  }
+  return Buffer.concat(parts)
+}
+
+/** Returns the offset after the packet with this number and its size. */
+export function endOfPacket(file: Buffer, last: number): number {
+  return packetsOf(file)
+    .slice(0, last + 1)
+    .reduce((at, packet) => at + packet.length + 4, headerBytes)
+}
