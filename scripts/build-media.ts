@@ -19,7 +19,7 @@ const source = {
   version: '9.0.2',
   sha256: '8c3850283eb25fa026482078a04051e0be17347b09ef81a0849bec15a96e002e',
   address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
-  /** The path of the same source archive of FFmpeg on every Debian mirror. */
+  /** The path of this source archive on a Debian mirror. All Debian mirrors use the same path. */
   debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
 }
 /** The compiler: Zig's C compiler with musl, from the Python package index. */
@@ -118,7 +118,8 @@ function buildLibraries(target: Target): string {
 
 /**
  * Writes small scripts that call the compiler for a target, and returns the folder of these scripts. FFmpeg stores the
- * names of its compiler commands in the binary. A name without a path keeps the binary equal on every machine.
+ * names of its compiler commands in the binary. The scripts are called by short names without a path, so that the
+ * binary is the same on every machine.
  */
 function makeTools(target: Target): string {
   const folder = join(work, `${target}-tools`)
@@ -184,7 +185,10 @@ async function unpackSource(): Promise<string> {
   return folder
 }
 
-/** Returns the addresses of the source archive: on FFmpeg's own server, and on the Debian mirrors of this machine. */
+/**
+ * Returns the addresses from which the source archive of FFmpeg can be downloaded: FFmpeg's own server, and the Debian
+ * mirrors that the package manager apt of this machine uses.
+ */
 function addressesOfSource(): string[] {
   const { stdout } = Bun.spawnSync(['sh', '-c', "apt-get indextargets --format '$(REPO_URI)' 2>/dev/null"])
   const mirrors = [

@@ -108,8 +108,9 @@ if (!success) {
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the path of the file to embed for the carried file at `path`. Native code is compressed to about a third of
- * its size. Weights of models are not compressed, because compression hardly makes them smaller.
+ * Returns the path of the file that is embedded in the program for the carried file `source`. For native code, this is
+ * a compressed copy, about a third as large. For all other files, it is `source` itself: these are mostly weights of
+ * models, which compression hardly makes smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source

@@ -1,10 +1,11 @@
 // Generates two API clients from the OpenAPI document: one in Python and one in TypeScript. Runs one whole job with
-// each client: `bun scripts/clients.ts CLIP`. If the tool that generates a client is missing, this client is skipped
-// with a message.
+// each client, on the recording CLIP: `bun scripts/clients.ts [CLIP]`. If the tool that generates a client is missing,
+// the script skips this client and prints a message.
 //
-// STENO_TEST_OPENAPI_PYTHON names a Python with the package openapi-python-client. STENO_TEST_OPENAPI_JAR names the
-// file openapi-generator-cli.jar, which needs Java. If STENO_TEST_PROGRAM names a built program of steno, the job runs
-// on this program.
+// STENO_TEST_OPENAPI_PYTHON is the path of a Python interpreter that has the package openapi-python-client.
+// STENO_TEST_OPENAPI_JAR is the path of the file openapi-generator-cli.jar, which needs Java. STENO_TEST_PROGRAM is the
+// path of a built program of steno, which then runs as the server of the jobs. Without this variable, the server runs
+// from the source code.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -24,8 +24,8 @@ export function* arrivals(random: Random): Generator<Arrival> {
   const bursts = makeBursts(random)
   const meanSeconds = meanOfLengths(random)
   const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
-  // The rate of arrivals is constant within a minute. If the next arrival is after the end of the minute, it is
-  // dropped, and the next minute starts with an arrival time that is drawn with its own rate.
+  // The rate of arrivals is constant within a minute. An arrival time after the end of the minute is not used. Instead,
+  // the first arrival time of the next minute is drawn with the rate of that minute.
   for (let from = 0; from < year; from += 60) {
     const rate = perSecond * loadAt(from, bursts)
     for (let at = from + exponential(random, 1 / rate); at < from + 60; at += exponential(random, 1 / rate))
@@ -56,7 +56,8 @@ function loadAt(at: number, bursts: readonly Burst[]): number {
 }
 
 function lengthOf(random: Random): number {
-  // The Box-Muller method computes a number with a normal distribution from two uniform random numbers.
+  // The length of a recording is computed from a random number with a normal distribution. The Box-Muller method makes
+  // this number from two random numbers with a uniform distribution.
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   return Math.min(load.longestSeconds, Math.max(1, load.medianSeconds * Math.exp(spread * normal)))
 }

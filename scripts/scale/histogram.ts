@@ -7,7 +7,10 @@ const buckets = 320
 export type Histogram = {
   add(seconds: number): void
   count(): number
-  /** Returns the waiting time that is not exceeded by `share` of all counted jobs. `share` is from 0 to 1. */
+  /**
+   * Returns the quantile of the counted waiting times: the share `share` of all jobs waited for at most this time.
+   * `share` is from 0 to 1.
+   */
   quantile(share: number): number
   longest(): number
 }

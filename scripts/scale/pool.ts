@@ -11,8 +11,9 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
 /**
- * A simulated GPU. `run` is increased each time that the GPU starts a job, and when the GPU is removed. The end of a
- * job counts only if it has the same `run` as the GPU; otherwise it is the end of an earlier job.
+ * A simulated GPU. `run` is increased by 1 when the GPU starts a job, and when the GPU is removed. The event at the end
+ * of a job stores the value that `run` had when the job started. If `run` has another value at the time of the event,
+ * the GPU no longer works on that job, and the event is ignored.
  */
 export type Gpu = {
   kind: Kind

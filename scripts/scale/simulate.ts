@@ -145,8 +145,8 @@ function rest(world: World, gpu: Gpu, now: number): void {
 }
 
 /**
- * Withdraws a GPU. When the lease of its job ends, another GPU gets this job. If the job already had four attempts, it
- * fails.
+ * Withdraws a GPU. If the GPU had a job, the job waits until the lease of the GPU ends, and is then given to another
+ * GPU. If the job has already had four attempts, it fails.
  */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return

@@ -43,8 +43,9 @@ export function cacheDir(): string {
 }
 
 /**
- * Returns the environment variables with which a child process finds the unpacked files and the CUDA provider. They are
- * necessary because the child process inherits no other variables, and no working folder.
+ * Unpacks the carried files if necessary. Returns the environment variable with which an engine process finds the
+ * unpacked files and the CUDA provider. The engine process does not inherit this variable, because it inherits no
+ * variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   unpackCarried()
@@ -60,9 +61,9 @@ export function unpackCarried(): void {
 }
 
 /**
- * Returns the folder of the unpacked files. If the folder does not exist, a child process unpacks the files. If this
- * process unpacked the files, it would read them from the program file, and these pages of the program file would stay
- * in its memory.
+ * Returns the folder of the unpacked files. If the folder does not exist, a child process unpacks the files. This saves
+ * memory: the process that unpacks the files reads them from the program file, and keeps these pages of the program
+ * file in its memory.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -73,8 +74,8 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // The folder is still missing, so the child process has failed. This process unpacks the files itself. If unpacking
-  // fails here too, the error gives the reason.
+  // If the folder exists, `unpack` returns its path. If the folder is still missing, the child process has failed.
+  // `unpack` then unpacks the files in this process. If this fails too, the error gives the reason.
   return unpack(nativeHome(), files)
 }
 

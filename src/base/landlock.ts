@@ -23,8 +23,9 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * All bits of each of two further bit masks. The mask for TCP forbids binding to ports and connecting. The mask for
- * scopes forbids connections to abstract sockets of other processes, and signals to other processes.
+ * Both bits of a bit mask that has two bits. The kernel gets this value twice. As the mask for TCP, it forbids binding
+ * to ports and connecting. As the mask for scopes, it forbids connections to abstract sockets of other processes, and
+ * signals to other processes.
  */
 const all = 0b11n
 
@@ -44,9 +45,9 @@ export function landlockVersion(): number {
 }
 
 /**
- * Forbids this process access to all files, except the files in the two lists, and except the content of the folders in
- * the two lists. Listing folders and device operations (ioctl) stay allowed. Returns false if the kernel has no
- * Landlock or refuses the restriction.
+ * Forbids this process to read or execute files that are not in the list `read`, and to change files that are not in
+ * the list `write`. A folder in a list stands for all files and folders below it. Listing folders and device operations
+ * (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()

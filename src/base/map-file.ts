@@ -1,4 +1,5 @@
-// Maps a file into memory for reading. `Bun.mmap` opens the file for writing, which fails for a read-only file.
+// Maps a file into memory for reading. On Linux, `Bun.mmap` is not used, because it opens the file for writing, which
+// fails for a read-only file.
 
 import { dlopen, toArrayBuffer } from 'bun:ffi'
 import { closeSync, fstatSync, openSync } from 'node:fs'

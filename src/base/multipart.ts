@@ -47,8 +47,8 @@ class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
   /**
-   * The bytes that were received and not processed yet. At first, these are an added line break: each delimiter must
-   * begin with a line break, but the sender leaves it out before the first delimiter.
+   * The bytes that were received and not processed yet. Each delimiter begins with a line break, but the sender leaves
+   * out the line break before the first delimiter. So this buffer is created with the missing line break in it.
    */
   #held: Buffer = Buffer.from('\r\n')
 
@@ -110,9 +110,9 @@ class FormBytes {
   }
 
   /**
-   * Returns the position in the held bytes at which an incomplete delimiter may begin. The end of this delimiter has
-   * not been received yet. If no delimiter can begin there, returns the number of held bytes: all of them then belong
-   * to the part.
+   * Searches the end of the held bytes for the beginning of a delimiter whose other bytes have not been received yet.
+   * Returns the position of this beginning. If there is none, returns the number of held bytes: all held bytes then
+   * belong to the part of the form.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)

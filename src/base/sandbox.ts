@@ -15,8 +15,8 @@ const setNoNewPrivileges = 38
 const anyFile = 0b10
 
 /**
- * Removes the rights of this process, except the rights to access these paths, to start programs, and to send signals
- * to its own child processes. The process cannot connect to other machines.
+ * Removes the rights of this process, except the rights to access the files and folders in `paths`, to start programs,
+ * and to send signals to its own child processes. The process cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges()

@@ -1,5 +1,6 @@
-// The secret of a data folder. Keys that are derived from this secret encrypt the signing secrets of webhooks, and
-// sign upload addresses and cursors.
+// The secret of a data folder. Keys that are derived from this secret encrypt private columns of the database, such as
+// the signing secrets of webhooks. They also sign texts that callers send back to the server, such as upload addresses
+// and the cursors of pages.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

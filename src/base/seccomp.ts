@@ -166,7 +166,7 @@ function filterProgram(machine: Machine): Uint8Array {
 }
 
 /**
- * Returns the filter instructions for one rule. For other system calls than that of the rule, the filter skips these
+ * Returns the filter instructions for one rule. If a system call is not the call of this rule, the filter skips these
  * instructions.
  */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {

@@ -37,8 +37,8 @@ class Queues {
   }
 
   /**
-   * Removes and returns the next work of the first key that `mayTake` accepts, and moves this key to the end. Returns
-   * null if `mayTake` accepts none of the waiting keys.
+   * Removes and returns the next work of the first key that `mayTake` accepts. If the key has more work, its next turn
+   * is after the turns of all other keys. Returns null if `mayTake` accepts none of the waiting keys.
    */
   takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
     for (const [key, queue] of this.#queues) {

@@ -41,8 +41,8 @@ export function removeOldDrafts(folder: string): void {
 }
 
 /**
- * A draft of a file or folder. The owner declares it with `using`, writes to `path`, and calls `place` or `replace`. If
- * neither method is called, the draft is removed at the end of the block.
+ * A draft of a file or folder. The code that creates a draft declares it with `using`, writes to `path`, and calls
+ * `place` or `replace`. If neither method is called, the draft is removed at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string

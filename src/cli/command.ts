@@ -12,7 +12,8 @@ export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
 >['values']
 
 /**
- * The description of a command. The help of the command, the completion of shells and the manual page are made from it.
+ * The description of a command. The help of the command, the completion of shells and the manual page are made from
+ * this description.
  */
 export type Description = {
   /** The usage line: the name and the arguments of the command, such as `steno keys create EMAIL [--name N]`. */
@@ -110,8 +111,8 @@ export function say(...lines: string[]): void {
 }
 
 /**
- * Returns the positional arguments of a command by the given names. Throws a UsageError if there are more or fewer
- * arguments than names.
+ * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
+ * are more or fewer arguments than names.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -142,7 +143,8 @@ function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: s
 }
 
 /**
- * Returns the message of an error that `parseArgs` threw, without the hint of `parseArgs` about positional arguments.
+ * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
+ * unwanted value, the text is shorter than the message of `parseArgs`.
  */
 function complaintOf(error: unknown, known: string[]): string {
   const message = reasonOf(error)

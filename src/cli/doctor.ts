@@ -116,7 +116,10 @@ async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/** Transcribes the built-in test clip. Returns the transcript, with the reference text of the clip in `text`. */
+/**
+ * Transcribes the built-in test clip. Returns the transcript with one more field: `text` is the reference text of the
+ * clip.
+ */
 async function hearClip(
   engine: OneShotEngine,
   config: Config,

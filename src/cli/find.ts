@@ -19,9 +19,9 @@ export async function find(
 }
 
 /**
- * Returns a replacement for words that name no command. If the user asked for help, the replacement prints the commands
- * whose first word is `name`, such as all `keys` commands. If no command begins with `name`, it prints all commands. If
- * the user did not ask for help, it throws a UsageError.
+ * Returns the command that runs if the words of the user name no command. If the user asked for help, this command
+ * prints a list of commands. Otherwise it throws a UsageError. The list has the commands whose first word is `name`,
+ * such as all `keys` commands. If no command begins with `name`, the list has all commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)

@@ -25,7 +25,8 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
 /**
- * The values of a command's options, by the names of the options. Only options that are settings are read from here.
+ * The values of a command's options, by the names of the options. The functions in this file use only the options that
+ * are settings, and ignore all other options.
  */
 export type Flags = Record<string, unknown>
 type Environment = Record<string, string | undefined>
@@ -35,7 +36,7 @@ export function serverConfig(flags: Flags = {}): Config {
   return readConfig({ ...process.env, ...variablesOf(flags) })
 }
 
-/** Reads the settings of the service on this machine. The data folder of the service may not exist yet. */
+/** Reads the settings of the service on this machine. Does not check that the data folder of the service exists. */
 export function serviceConfig(flags: Flags = {}): Config {
   return readConfig(serviceEnvironment(flags))
 }
@@ -65,8 +66,8 @@ export function localConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Returns the data folder that a setting names, or else the data folder in the working folder. Returns null if there is
- * no such folder.
+ * Returns the data folder that a setting names. If no setting names a data folder, returns the default folder in the
+ * working folder, or null if the default folder has no database.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
@@ -75,8 +76,9 @@ export function findDataDir(flags: Flags): string | null {
 }
 
 /**
- * Returns the environment variables of the service on this machine. They include the settings of the installed service,
- * but not if a flag or the environment names another data folder, and not if the working folder has one.
+ * Returns the environment variables that set up the service on this machine. If a flag or the environment names a data
+ * folder, or if the working folder has one, these are the variables of this process. Otherwise, the settings of the
+ * installed service are added to them.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

@@ -46,9 +46,9 @@ export const upgrade = command({
 })
 
 /**
- * Checks the signature of the program file `from`. The hash is computed from the file `copy`, because this copy will be
- * installed, and `from` could change after the check. Returns the reason why the program must not be installed, or null
- * if it may be installed.
+ * Checks the signature of the program file `from`. The hash is computed from `copy`, which is a copy of this file. The
+ * copy will be installed, and the file `from` could change after the check. Returns the reason why the program must not
+ * be installed. Returns null if it may be installed.
  */
 async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
   const isRelease = STENO_RELEASE_KEY !== ''

@@ -27,8 +27,9 @@ export function checkCopy(file: string): void {
 
 /** Returns the two files of a copy of the database, each with its place in the data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
-  // The secret comes first in the list, and is placed before the database. A server that starts between the two finds
-  // this secret. Without it, the server would create another secret, which cannot decrypt the restored database.
+  // The secret is the first file in the list, so it is placed before the database. If a server starts after the secret
+  // is placed and before the database is placed, the server uses this secret. Without it, the server would create
+  // another secret, which cannot decrypt the restored database.
   return [
     { from: `${file}.key`, to: secretPath(dataDir) },
     { from: file, to: databasePath(dataDir) },

@@ -35,8 +35,8 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 }
 
 /**
- * Returns true if the data folder has a database with content. Both files are checked, because soon after the first
- * start, all content may still be in the write-ahead log.
+ * Returns true if the data folder has a database with content. The write-ahead log is checked too: soon after the first
+ * start, the database file may be empty, and all content may still be in the log.
  */
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)

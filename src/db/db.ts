@@ -161,8 +161,8 @@ export function openDb(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint() {
-      // No checkpoint is made while `drain` is running. The checkpoint would block the event loop until the drain ends,
-      // but the drain needs the event loop to end.
+      // No checkpoint is made while a drain is running. The checkpoint would wait for the end of the drain, and would
+      // block the event loop while it waits. But the drain can only end if the event loop is not blocked.
       if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
     drainLog: drain.run,

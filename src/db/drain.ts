@@ -10,8 +10,8 @@ import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
-   * Moves the content that the write-ahead log has at this call. Resolves when this content is flushed to the disk in
-   * the database file. Also resolves if this failed.
+   * Moves the content that the write-ahead log has at the time of this call. Resolves when this content is flushed to
+   * the disk in the database file. Also resolves if moving or flushing the content fails.
    */
   run(): Promise<void>
   /** Returns true while the database file may have content that is not flushed to the disk yet. */
@@ -41,8 +41,8 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If the flush of the database file failed, the reader stays open. SQLite then keeps all transactions in the
-        // write-ahead log, which grows until the server restarts.
+        // If moving the content or flushing the database file failed, the reader stays open. SQLite then keeps all
+        // transactions in the write-ahead log, which grows until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)

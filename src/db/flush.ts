@@ -15,8 +15,8 @@ export type Flusher = {
 }
 
 /**
- * Creates the flusher of the file at `path`. The file must exist at the first flush. After that flush, no other file
- * may take its place.
+ * Creates the flusher of the file at `path`. The first flush opens the file, and the file stays open until `close`. So
+ * the file must exist at the first flush, and must not be replaced by another file later.
  */
 export function openFlusher(path: string, sync: (file: number) => Promise<void> = dataSync): Flusher {
   let file: number | null = null

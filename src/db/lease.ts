@@ -1,6 +1,6 @@
 // A lease in a folder that several servers share. Only the server that holds the lease may write to its database. The
-// holder renews the lease at short intervals. If the renewals stop, another server takes the lease. Each new lease has
-// a generation, which is higher by one than that of the previous lease.
+// holder renews the lease at short intervals. If the renewals stop, another server takes the lease. Each lease has a
+// number, its generation. The generation of a new lease is higher by 1 than the generation of the previous lease.
 
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const unnamed: Content = { holder: null, beat: 0, isReleased: false }
 
 export type Lease = {
   generation: number
-  /** The previous lease. Its generation is 0 if there was no previous lease. */
+  /** The lease before this lease. If this lease is the first one in the folder, `last.generation` is 0. */
   last: Found
   /**
    * Returns true if the last renewal is at most half of `afterMs` ago. If the lease is not valid, this server must not
@@ -47,9 +47,9 @@ export type Lease = {
 export type Found = { generation: number; holder: string | null }
 
 /**
- * Returns a function that tries to take the lease. Call the returned function repeatedly: it returns null as long as
- * another server may hold the lease. When the lease is free, it calls `onFree` with the previous lease, and then takes
- * the lease.
+ * Returns a function that tries to take the lease. The caller must call this function repeatedly. The function returns
+ * null as long as another server may hold the lease. When the lease is free, the function calls `onFree` with the
+ * previous lease, and then takes the lease.
  */
 export function openLease(
   options: LeaseOptions,
@@ -88,8 +88,8 @@ async function take(
     throw error
   }
   /**
-   * The last write to the lease file. The next write starts after its end: if both ran at the same time, the earlier
-   * content could stay in the file.
+   * The last write to the lease file. Each write starts after the end of the previous write. If two writes ran at the
+   * same time, the content of the earlier write could stay in the file.
    */
   let writing: Promise<unknown> = Promise.resolve()
   const write = (change: Partial<Content>) => {

@@ -2,8 +2,8 @@ import { limits } from '../limits.ts'
 import { type Db, refusalOf } from './db.ts'
 
 /**
- * Runs `write` in a transaction of the database. If another process holds the write lock, retries only `write`, so that
- * the caller need not repeat the work that it did before.
+ * Runs `write` in a transaction of the database. If another process holds the write lock, retries for up to
+ * `databaseBusyMs`, and then throws the error. Only `write` is retried, so slow work before it need not be repeated.
  */
 export async function whenUnlocked<Written>(db: Db, write: () => Written): Promise<Written> {
   const lastTryAt = performance.now() + limits.databaseBusyMs

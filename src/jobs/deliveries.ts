@@ -23,7 +23,8 @@ export type Delivery = {
   createdAt: number
   attemptedAt: number | null
   /**
-   * The time after the last attempt, at which the event was delivered or given up. Null if a further attempt follows.
+   * The time at which the event was delivered, or was given up after the last attempt. Null if a further attempt
+   * follows.
    */
   settledAt: number | null
   /**

@@ -63,7 +63,7 @@ function jobsOf(db: Db, accountId: string): Job[] {
 function eraseJob(db: Db, dataDir: string, job: Job): void {
   failJob(db, job.id, { code: 'CANCELLED' })
   // Each call of `deleteTranscript` removes only a limited number of utterances, because removing a long transcript in
-  // one transaction would block the server. So it is called until nothing is left.
+  // one transaction would block the server. The loop repeats this call until the whole transcript is removed.
   while (db.find('select 1 from transcripts where job_id = $id', { id: job.id }) !== null)
     db.tx(() => deleteTranscript(db, job))
   removeMedia(db, dataDir, job)

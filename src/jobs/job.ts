@@ -102,7 +102,7 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, sourc
   created_at as createdAt, started_at as startedAt, completed_at as completedAt, fence, attempts, worker,
   edited_at as editedAt, deleted_at as deletedAt`
 
-/** Creates a job in the state `created`. Returns its id. */
+/** Creates a job in the state `created`. Returns the id of the job. */
 export function createJob(db: Db, accountId: string, request: JobRequest): string {
   const id = newId()
   db.run(

@@ -69,8 +69,9 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` after each change of the job, until the caller calls `leave` of the result. If the job has already
-   * ended, `onChange` is never called. Returns null if no job has this id.
+   * Calls `onChange` when the job has changed, or when the job has further utterances. Changes of the job in quick
+   * succession cause only one call. The calls end when the caller calls `leave` of the result. If the job has already
+   * ended, `onChange` is never called. Returns null if no job has this id, or if the database is locked or full.
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -185,8 +186,8 @@ export class LiveJobs {
 }
 
 /**
- * Replaces `entry.job` by `job` if the job has changed. If both are equal, `entry.job` stays the same object. A stream
- * to a client compares the objects, and would send the same job again for another object.
+ * Replaces `entry.job` by `job` if the job has changed. If the two objects have the same content, `entry.job` is not
+ * replaced, because a stream to a client sends the job again whenever `entry.job` is another object.
  */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job

@@ -106,7 +106,10 @@ export class Runner {
     }
   }
 
-  /** Fails the jobs that have been in their present state for longer than the timeout of this state. */
+  /**
+   * Fails the jobs that have been in their present state for longer than the timeout of this state. The time in which a
+   * job waits for a worker does not count.
+   */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
     for (const id of engine.waitingJobs?.() ?? []) restartTimeout(db, id)

@@ -35,9 +35,9 @@ export type Hit = {
 export type SearchOrder = 'newest' | 'best'
 
 /**
- * The place at which the next page of hits starts. In the order `newest`, the next page contains the utterances with a
- * row id below `top`, and `skip` is 0. In the order `best`, the next page starts after the first `skip` hits, and `top`
- * is the same for all pages, so that utterances that are added between two pages do not move the hits.
+ * The place at which the next page of hits starts. In the order `newest`, the next page contains utterances whose row
+ * id is below `top`, and `skip` is 0. In the order `best`, the next page leaves out the first `skip` hits. All pages
+ * then have the same `top`: utterances that are added later have row ids above `top`, so they do not move the hits.
  */
 export type SearchPlace = { top: number; skip: number }
 
@@ -75,8 +75,8 @@ const details = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url
   uploads.filename, utterances.body, utterances.id as rowId`
 
 /**
- * The part of an SQL query that joins utterances with their jobs. `cross join` makes SQLite read the table `utterances`
- * before the table `jobs`.
+ * The part of an SQL query that joins utterances with their jobs. `cross join` fixes the order in which SQLite reads
+ * the tables: first the utterances, and then only the jobs of these utterances.
  */
 const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
   left join uploads on uploads.id = jobs.upload_id`
@@ -121,8 +121,9 @@ function newest(db: Db, query: Query): Page {
 }
 
 /**
- * Ranks the newest `searchRankedMax` hits, and returns one page of the best. FTS5 itself could rank all hits. But for
- * each word, FTS5 counts all utterances of the account, which takes 0.2 s for 30 million words.
+ * Ranks the newest `searchRankedMax` hits by their scores, and returns one page of them, best hits first. The ranking
+ * of FTS5 itself is not used: for each word, FTS5 counts all utterances of the account, which takes 0.2 s for 30
+ * million words.
  */
 function best(db: Db, query: Query): Page {
   const { phrases, limit, after } = query

@@ -24,8 +24,9 @@ export function before(to: JobState): JobState[] {
 }
 
 /**
- * The states of a job that have a timeout. `setting` is the name of the setting with this timeout. A job that is in the
- * state for longer fails with `code`. The state `pending` has no timeout.
+ * The states of a job that have a timeout. `setting` is the name of the setting that contains the timeout. If a job
+ * stays in the state for longer than the timeout, it fails with the error code `code`. The state `pending` has no
+ * timeout.
  */
 export const timeouts = [
   { state: 'created', setting: 'createdTimeoutMs', code: 'CREATED_TIMEOUT' },

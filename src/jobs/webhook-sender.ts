@@ -68,7 +68,7 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // If the error was that the database is locked or full, it is not logged: a sweep sends the events later.
+        // If the database is locked or full, the error is not logged, because a sweep sends the events later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -134,8 +134,8 @@ export class WebhookSender {
       if (listDueEvents(db, jobId).length === 0) return
       // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // The event is read again after the flush. If the job was deleted during the flush, `due.sealedBody` has the body
-      // of the event.
+      // The event is read again after the flush, because the job may have been deleted during the flush. In that case,
+      // `due.sealedBody` has the body of the event.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

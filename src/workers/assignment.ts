@@ -52,8 +52,8 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers the message of this job again. JetStream then accepts answers only to the last
-   * delivery of the message.
+   * Must be called if JetStream delivers the message of this job again. After that, JetStream ignores answers to the
+   * earlier deliveries of the message, so this object must answer the last delivery.
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery

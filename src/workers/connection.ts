@@ -40,8 +40,8 @@ export function openNats(
     timeout: limits.natsConnectMs,
     pingInterval: limits.natsPingMs,
     maxPingOut: 2,
-    // After a refused sign-in, the connection must try again: NATS may refuse it for some time, for example during a
-    // restart or a change of the password.
+    // After a refused sign-in, the connection must try again. NATS may refuse a valid sign-in for some time, for
+    // example during a restart of NATS or a change of the password.
     ignoreAuthErrorAbort: true,
   })
 }

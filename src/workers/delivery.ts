@@ -32,8 +32,9 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // JetStream answers with a message that has the subject of a job, not the subject of this request. The connection's
-  // shared inbox could not match the answer to the request, so this request has its own subscription.
+  // JetStream answers this request with the message of a job. This message has the subject of the job, not the subject
+  // of the request, so the shared inbox of the connection could not find the request for this answer. With `noMux`, the
+  // request has a subscription of its own.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }
@@ -42,9 +43,10 @@ function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Deli
   // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
-  // The address for replies has fields separated by dots. The last fields are: number of deliveries, sequence number in
-  // the stream, sequence number in the consumer, time, number of waiting messages. Recent versions of NATS add two
-  // fields before the name of the stream, and a random field at the end.
+  // The number of deliveries and the sequence number are read from the reply address of the message. This address has
+  // fields separated by dots. The last fields are: number of deliveries, sequence number in the stream, sequence number
+  // in the consumer, time, number of waiting messages. Recent versions of NATS add two fields before the name of the
+  // stream, and a random field at the end.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

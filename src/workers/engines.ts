@@ -1,5 +1,5 @@
-// The engine of a server with workers on other machines. This engine passes each job to the fleet of these workers, or
-// to the server's own engine. If STENO_WORKERS is 0, the server has no engine of its own.
+// The engine of a server with workers on other machines. It passes each job either to the fleet of these workers, or to
+// the engine of the server itself, which is called the own engine. If STENO_WORKERS is 0, the server has no own engine.
 
 import type { Engine, EngineState, HandOver, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -68,9 +68,9 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns the server's own engine if this engine should do the job, otherwise null. The own engine must be able to
-   * start the job now. If the own engine does not support the language of the job, but a free worker does, the job goes
-   * to the fleet.
+   * Returns the server's own engine if it should do the job. Returns null if the job goes to the fleet. The own engine
+   * must be able to start the job now. A job that a worker has claimed before goes to the fleet. So does a job whose
+   * language only a free worker supports.
    */
   #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
     const own = this.#own

@@ -120,7 +120,8 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, performance.now())
     this.#handOvers.add(entry)
-    // If a worker held the job before the restart of the server, the stream still has the message of the job.
+    // If a worker held the job before the restart of the server, the stream still has the message of the job. So the
+    // job is not put into a queue again.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }
@@ -195,8 +196,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool. Keeps the pool that the job already has. Otherwise chooses the pool with the
-   * most free places from the pools that can do the job, or from all pools if no pool can.
+   * Puts a job into the queue of a pool. If the job is already in a queue, keeps the pool of this queue. Otherwise
+   * chooses the pool whose workers can start the most further jobs. Pools that cannot do the job are considered only if
+   * no pool can do it.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -253,7 +255,8 @@ export class Fleet implements Engine {
     if (this.#link.fault() !== null) return
     for (const entry of this.#handOvers.all()) {
       const isWorkedOn = entry.holder !== null && now - entry.heardAt < 2 * this.#parts.leaseMs
-      // If the queue still has the message of the job, putting the job there again has no effect.
+      // If the queue still has the message of the job, this call changes nothing: JetStream refuses a second message
+      // for the same job.
       if (!entry.isAborted && !isWorkedOn) this.#place(entry)
     }
   }

@@ -183,8 +183,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns true if the worker with the claim `fence` must stop the job: the job has ended, or `fence` is not its last
-   * claim.
+   * Returns true if the worker with the claim `fence` must stop its work on the job, because the job has ended, or
+   * because `fence` is not the last claim of the job.
    */
   mustStop(job: string, fence: number): boolean {
     const found = this.#parts.claims.find(job)

@@ -56,8 +56,9 @@ export class Link {
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // `publish` throws if the connection is being closed. The messages are orders to stop a job. If such a message is
-    // lost, the worker gets the same order in the answer to its next report.
+    // `publish` throws if the connection is being closed, so the message is then not sent. All messages that are sent
+    // here are orders to stop a job. If such an order is lost, the worker gets the same order in the answer to its next
+    // report.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 

@@ -48,8 +48,8 @@ export function consumerOf(pool: string, priority: Priority): string {
 }
 
 /**
- * Converts a name to a token of a subject: replaces the characters that are not allowed there. So the name of a host
- * can be used as the name of a worker.
+ * Converts a name, such as the name of a host, to a token of a subject, so that it can be the name of a worker.
+ * Replaces each character that a token must not contain by a hyphen, and uses at most 64 characters.
  */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'
@@ -143,8 +143,8 @@ export type ModelsRequest = Static<typeof modelsRequest>
 export type ResultMessage = Static<typeof resultMessage>
 
 /**
- * The input of the engine for a job. The path of the media file is left out, because the file has another path on each
- * machine.
+ * The input of the engine for a job, as the server sends it to a worker. `path` is left out, because the media file has
+ * another path on each machine. `section` is left out, because a job always uses the whole recording.
  */
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
@@ -161,13 +161,13 @@ export type Addresses = { media: string; result: string }
 export type ClaimAnswer =
   | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
   /**
-   * Another worker still holds the job, or the server cannot answer yet. The worker returns the message to JetStream,
-   * which delivers it again later.
+   * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim returns its
+   * message to JetStream, which delivers this message again later.
    */
   | { kind: 'later' }
   /**
-   * The job has ended, or another message in the stream is valid for it. The worker removes its message from the
-   * stream.
+   * The job has ended, or the stream has another message of this job that is the valid one. The worker that sent the
+   * claim removes its own message from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }

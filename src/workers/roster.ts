@@ -36,8 +36,8 @@ export class Roster {
   }
 
   /**
-   * Stores a message `hello` of a worker. Returns the worker, and in `before` its state before this message, which is
-   * null for a new worker.
+   * Stores a message `hello` of a worker, and returns the worker. `before` is the state of the worker before this
+   * message. For a new worker, `before` is null.
    */
   note(
     name: string,

@@ -54,8 +54,8 @@ export class Server {
   }
 
   /**
-   * Returns the address and the token with which the worker downloads models from the server, as from a mirror of the
-   * hub.
+   * Returns the address and the token with which the worker downloads models from the server. The server answers these
+   * downloads in the same way as a mirror of Hugging Face.
    */
   async modelHub(): Promise<Hub> {
     const { token } = await this.ask('models', { protocol })

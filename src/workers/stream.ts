@@ -63,8 +63,9 @@ export class JobStream {
         ack_policy: AckPolicy.Explicit,
         deliver_policy: DeliverPolicy.All,
         ack_wait: nanos(this.#leaseMs),
-        // JetStream must not limit the number of deliveries, because it also delivers a message again after JetStream
-        // itself was unreachable. The database counts the attempts of a job instead.
+        // JetStream must not limit the number of deliveries of a message. After an outage, JetStream delivers a message
+        // again although no worker has failed. The server limits the attempts of a job with a count in the database
+        // instead.
         max_deliver: -1,
         max_ack_pending: -1,
       })

@@ -86,8 +86,8 @@ export class Worker {
   }
 
   /**
-   * Returns the address and the token with which this worker downloads models from the server, as from a mirror of the
-   * hub. First waits until the server has answered a message `hello`.
+   * Returns the address and the token with which this worker downloads models from the server. The server answers these
+   * downloads in the same way as a mirror of Hugging Face. First waits until the server has answered a message `hello`.
    */
   async modelHub(): Promise<Hub> {
     await this.#greeted.promise
@@ -237,8 +237,8 @@ export class Worker {
   }
 
   /**
-   * Pauses for `ms` milliseconds. A call of `drain` shortens the pause, which then ends at most `workerBeatMs` after
-   * this call. While the worker drains, each pause is at most `workerBeatMs`.
+   * Pauses for `ms` milliseconds. If `drain` is called during the pause, the pause ends at most `workerBeatMs`
+   * milliseconds after this call. If `drain` was called earlier, the pause takes at most `workerBeatMs` milliseconds.
    */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})

@@ -224,7 +224,8 @@ export class Batch {
         : 'the file vanished while it was read'
     }
     if (!(error instanceof JobFailure) && this.#engine) {
-      // The engine may have exited. This engine is closed, and the next source starts another engine.
+      // The source has not caused this error, so the engine may have exited. The engine is closed, and another engine
+      // is started for the next source.
       void this.#engine.close()
       this.#engine = null
     }
