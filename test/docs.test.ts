@@ -190,8 +190,8 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
 }
 
 /**
- * Returns a form of the command that a test can run: `steno watch` ends by itself, and no file of the system is
- * written.
+ * Changes a command so that a test can run it. `steno watch` would never end, so it is ended after its first result. A
+ * command of cron runs at once, and writes its backup below the folder of the test.
  */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
@@ -276,8 +276,8 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
 }
 
 /**
- * Returns arguments for an example program that checks the signature of a webhook: once with the body of the webhook,
- * and once with a wrong body.
+ * Returns the arguments of two calls of an example program that checks the signature of a webhook. The first call has
+ * the body of the webhook, and the second call a wrong body.
  */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()

@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of the stored jobs that the measured requests ask for, evenly spread over time. `read` has completed jobs,
- * `failed` has failed jobs.
+ * The ids of the stored jobs that the measured requests ask for, evenly spread over time. `read` has the ids of
+ * completed jobs, and `failed` the ids of failed jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -109,8 +109,8 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
 }
 
 /**
- * Stores `jobs` ended jobs in the database. Every tenth job has failed. Each completed job that a measured request
- * reads has a transcript of one minute.
+ * Stores `jobs` jobs that have ended in the database. Every tenth job has failed. Each completed job that a measured
+ * request reads has a transcript of one minute.
  */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const stored: Stored = { read: [], failed: [] }
@@ -164,7 +164,10 @@ function transcript() {
   }
 }
 
-/** Returns the memory of an idle server after its first garbage collections. */
+/**
+ * Waits two seconds, so that an idle server makes its first garbage collections. Then returns the memory of the server
+ * in MB.
+ */
 async function settledMemory(server: Ready): Promise<number> {
   await Bun.sleep(2000)
   return server.rssMb()

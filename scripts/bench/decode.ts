@@ -93,8 +93,8 @@ async function measure(command: string[], path: string | null): Promise<Usage> {
 }
 
 /**
- * Reads the peak memory of a running process, in KB. It does not use the resource usage of the ended child process: on
- * Linux, this includes the peak memory of its parent process.
+ * Reads the peak memory of a running process, in KB. The resource usage of the ended child process is not used: on
+ * Linux, its value includes the peak memory of the parent process.
  */
 function peakOf(pid: number): number {
   try {

@@ -70,7 +70,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** Returns the CPU time, in milliseconds, of diarization for 30 s of two speakers. */
+/** Returns the CPU time, in milliseconds, of the diarization of 30 s of sound with two speakers. */
 async function diarizationMs(folder: string): Promise<number> {
   const sound = join(folder, 'sound.f32')
   const samples = await twoVoices(clips!)

@@ -1,10 +1,10 @@
-// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text. Compares
-// steno with the pipeline of transformers.js and with whisper.cpp, all with the same weights and with two threads
-// each; whisper.cpp also runs with one thread. Compare the CPU times: the wall times depend on the other programs of
-// the machine.
+// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text. Compares steno
+// with the pipeline of transformers.js and with whisper.cpp, all with the same weights and with two threads each;
+// whisper.cpp also runs with one thread. Only the CPU times can be compared: the wall times depend on the other
+// programs of the machine.
 //
-// STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
-// STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
+// STENO_BENCH_WHISPER_CPP: the path of whisper-cli. STENO_BENCH_GGML: the path of the same weights in whisper.cpp's
+// format.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

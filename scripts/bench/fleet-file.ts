@@ -77,7 +77,10 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
   ]
 }
 
-/** Moves the media file to a folder in `place`, by curl and by a worker in turn. */
+/**
+ * Fetches the media file from a server into a folder in `place`, by curl and by a worker in turn. Measures each
+ * transfer.
+ */
 async function measure(program: string, place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const target = mkdtempSync(join(place, 'steno-bench-'))

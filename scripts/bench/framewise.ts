@@ -77,8 +77,8 @@ async function hearBoth(python: string, order: FramewiseOrder) {
 }
 
 /**
- * Returns the CPU time of steno and of the compared program for some of the files. The time for loading the model is
- * subtracted.
+ * Returns the CPU time in milliseconds of steno and of the compared program for the first `largeFiles` files. The CPU
+ * time for loading the model is subtracted.
  */
 async function largeCpu(python: string, order: FramewiseOrder): Promise<[number, number]> {
   const loading = await hearBoth(python, { ...order, files: [] })

@@ -56,8 +56,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The maximum error rate of a chosen threshold: the share of pairs of different readers that the threshold takes for
- * the same reader.
+ * The maximum error rate of a chosen threshold. An error is a pair of voice prints of two readers whose similarity is
+ * above the threshold, so that they seem to be from one reader.
  */
 const wrongMax = 0.001
 
@@ -91,8 +91,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarity of each pair of voice prints: `same` has the pairs of one reader, `different` has the pairs of
- * two readers.
+ * Returns the similarity of each pair of voice prints: `same` has the pairs in which both voice prints are from one
+ * reader. `different` has the pairs from two readers.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
@@ -105,9 +105,9 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the number of compared pairs of voice prints, two error rates at each threshold, and the equal error rate. The
- * first rate is the share of the pairs of one speaker that are below the threshold. The second rate is the share of the
- * pairs of two speakers that reach the threshold.
+ * Returns the number of compared pairs of voice prints, two error rates at each threshold, and the equal error rate.
+ * The first rate is the share of the pairs from one reader whose similarity is below the threshold. The second rate is
+ * the share of the pairs from two readers whose similarity reaches the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

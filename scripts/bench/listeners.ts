@@ -52,8 +52,8 @@ async function measure(stuck: number): Promise<string[]> {
       })
     })
     await Promise.all(opened)
-    // Each listener first receives the utterances since the start of the job. The delays of these utterances are not
-    // counted.
+    // Each listener first receives the utterances that were sent before the listener connected. The delays of these
+    // utterances are not counted.
     await Bun.sleep(1000)
     delays.length = 0
     await Bun.sleep(seconds * 1000)

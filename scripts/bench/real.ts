@@ -1,16 +1,15 @@
 // Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. Each program runs
-// twice, in turn with the others. Compare the CPU times: the wall times depend on the other programs of the machine.
+// twice, in turn with the others. Only the CPU times can be compared: the wall times depend on the other programs of
+// the machine.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the built-in model.
-// STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
-// STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
+// STENO_BENCH_MODEL: a model folder that replaces the built-in model. STENO_BENCH_PYTHON: a Python with faster-whisper
+// and openai-whisper. STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
 // STENO_BENCH_OPENAI: the file of the same weights in the format of openai/whisper, such as base.pt.
-// STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
-// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given.
-// STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
+// STENO_BENCH_WHISPER_CPP: the path of whisper-cli. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used
+// if whisper-cli is not given. STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
 // STENO_BENCH_PUBLISHED: the folder of the same weights in the published layout, for transformers.js.
-// STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds.
-// STENO_BENCH_SAY=1: prints every text to stderr.
+// STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds. STENO_BENCH_SAY=1: prints every text
+// to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

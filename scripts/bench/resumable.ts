@@ -85,7 +85,8 @@ class BenchServer implements Disposable {
     mkdirSync(join(this.data.dataDir, 'uploads'), { recursive: true })
     this.#running = await start([...testedProgram, 'serve', '--port', `${this.#port}`], {
       STENO_DATA_DIR: this.data.dataDir,
-      // The data folder contains no model, so the engine loads nothing.
+      // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
+      // nothing.
       STENO_MODEL: this.data.dataDir,
       STENO_RATE_LIMITS: 'off',
     })

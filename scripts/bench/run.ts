@@ -1,7 +1,7 @@
 // Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
-// scripts/bench/run.ts [name …] [--json FILE]`.
-// `--json FILE` also writes the results to the file. `--docs FOLDER` writes all tables into one page, with a
-// chart of the speed by the length of the file.
+// scripts/bench/run.ts [name …] [--json FILE]`. `--json FILE` also writes the results to the file. `--docs FOLDER`
+// writes all tables into the file bench.md in this folder, and a chart that shows how the speed depends on the length
+// of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -41,8 +41,9 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a process of its own. On Linux, a child process inherits the peak memory of its parent. If all
- * benchmarks ran in one process, the peak of one benchmark would appear in the measurements of all later ones.
+ * Runs a benchmark in a process of its own. Benchmarks measure the peak memory of the child processes that they start.
+ * On Linux, a child process inherits the peak memory of its parent. If all benchmarks ran in one process, the peak
+ * memory of one benchmark would therefore appear in the measurements of all later benchmarks.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')

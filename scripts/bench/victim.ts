@@ -1,7 +1,8 @@
 // One account attacks a server in order to delay the jobs of other accounts. Measures the time of another account's
 // job, from the request to the arrival of the job's webhook: first without the attack, then during the attack. The
-// engine uses the pocket model. One attack uses a name server that never answers. It needs root, because the server
-// must have an /etc/resolv.conf of its own. STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
+// engine uses the pocket model. One attack uses a name server that never answers. This attack needs root, because the
+// server must have an /etc/resolv.conf of its own. STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain
+// the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,8 +28,8 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is a host name for the addresses of jobs and webhooks. Only the name server of `startNames` knows this name.
- * If that name server is not started, `host` is a name that resolves without a name server.
+ * `host` is a host name for the addresses of jobs and webhooks. Only the name server that `startNames` starts knows
+ * this name. Without root, this name server is not started, and `host` is a name that resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 

@@ -91,8 +91,8 @@ test('speakers are renamed everywhere, can swap names and can become one', async
     ['Ann "A." \\ Müller', 'SPEAKER 2', 'Ann "A." \\ Müller'],
   ])
   expect(await exported('format=text')).toContain('Ann "A." \\ Müller: Good morning')
-  // After a rename, a request can still use the engine's label for the speaker, so that a script can repeat its
-  // request.
+  // After a speaker is renamed, a request may still use the engine's label of this speaker, such as `SPEAKER 1`. A
+  // script can therefore send the same request twice.
   await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
   await patch({ speakers: { Bea: 'Cy', Cy: 'Bea' } })
   expect(await speakers()).toEqual([

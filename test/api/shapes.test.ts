@@ -53,7 +53,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
 })
 
 // The schema must reject these values before it decodes them. If decoding failed instead, Elysia would recognise the
-// error only by the name of its class. A build could change this name, and Elysia would then ignore the error.
+// error only by the name of its class. The built program may have another name for this class, and Elysia would then
+// not recognise the error.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

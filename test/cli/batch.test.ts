@@ -61,8 +61,8 @@ type Options = {
 }
 
 /**
- * Runs the command `transcribe` for the sources `given`. Returns its counts, its output on the terminal, and the error
- * that ended the command.
+ * Runs the command `transcribe` for the sources `given`. Returns the numbers of transcribed, skipped and failed
+ * sources, the output on the terminal, and the error that ended the command (or null).
  */
 async function run(
   given: string[],

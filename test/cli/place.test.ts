@@ -76,7 +76,8 @@ test.each(['openapi', 'models list', 'help'])(
 )
 
 test('a closed pipe behind stdout is an error of one line', () => {
-  // The process `exec true`, which reads the pipe, exits before the command writes. The pipe is then already closed.
+  // The process `true` at the other end of the pipe exits at once. The pipe is therefore closed before the command
+  // writes.
   const script = `{ sleep 0.3; ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | exec true`
   const { stderr } = Bun.spawnSync(['bash', '-c', script])
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')

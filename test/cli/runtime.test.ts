@@ -104,7 +104,7 @@ test('the provider is downloaded, verified and installed beside the library, and
   const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
   const of = (check: string) => findings.find(each => each.check === check)!
   expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
-  // The doctor reports that the CUDA provider cannot be loaded, so that the CPU is used.
+  // `steno doctor` reports that the CUDA provider cannot be loaded, and that the CPU is used instead.
   expect(of('device')).toMatchObject({
     ok: true,
     found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),

@@ -6,7 +6,7 @@ import { openDrain } from '../../src/db/drain.ts'
 import { openFlusher } from '../../src/db/flush.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Opens a database whose file is flushed to the disk only when the test ends the flush. */
+/** Opens a database. Each flush of the database file to the disk lasts until the test ends this flush. */
 function open() {
   const folder = temporaryFolder()
   const path = join(folder, 'a.db')

@@ -4,8 +4,8 @@ import { box, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
-   * The start of the offsets of the sound data: the start of the fragment, the start of the file, or (`none`) the end
-   * of the data of the previous part.
+   * The point from which the offsets of the sound data are counted: the start of the fragment, the start of the file,
+   * or (`none`) the end of the data of the previous fragment.
    */
   base?: 'fragment' | 'file' | 'none'
   /**

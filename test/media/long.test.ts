@@ -74,8 +74,8 @@ const layouts: [string, Layout][] = [
 test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  // If the packets have no sizes of their own (`defaults`), all packets must have the same size. The test then repeats
-  // one packet.
+  // If `defaults` is set, the file gives one size for all packets, so all packets must have this size. The test then
+  // repeats one packet.
   const heard = layout.defaults ? packets.fill(packets[20]!) : packets
   const short = write(fragmented(file, heard, 10, layout))
   const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))
@@ -108,7 +108,8 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // Both files have a box of padding of at least 8 bytes, so that they have the same boxes.
+      // With a `padding` of 0, the file also has the box of the padding (8 bytes for its header). The files with and
+      // without padding therefore have the same boxes.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit

@@ -46,8 +46,8 @@ function stream(bytes: number): Scene {
 }
 
 /**
- * Returns a server function that sends zeros in the gzip format. `level` is the compression level. The level 0 does not
- * compress.
+ * Returns a server function that sends zeros in the gzip format. `level` is the compression level. At level 0, the data
+ * is not compressed.
  */
 function packed(level: number): Scene {
   return socket => {

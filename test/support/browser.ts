@@ -64,8 +64,8 @@ export function launchBrowser(): Promise<Browser> {
       '--no-sandbox',
       '--disable-dev-shm-usage',
       '--autoplay-policy=no-user-gesture-required',
-      // The browser finds the host `steno.test` at the loopback address. Unlike `localhost`, the browser does not trust
-      // this name without https.
+      // The browser finds the host `steno.test` at the loopback address. Without https, the browser trusts a page from
+      // `localhost`, but not a page from `steno.test`.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },

@@ -1,4 +1,4 @@
-// Finds and starts nats-server. If the program is not on the path, STENO_TEST_NATS names it.
+// Finds and starts nats-server. STENO_TEST_NATS may name the program. Otherwise it is searched for on the path.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -13,7 +13,7 @@ const program =
 
 export const hasNats = program !== null
 
-/** Starts nats-server for a benchmark. The caller must call `stop`. */
+/** Starts nats-server, which keeps its data in `folder`. The caller must call `stop`. */
 export async function launchNats(folder: string): Promise<{ port: number; stop(): Promise<void> }> {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'nats.conf')

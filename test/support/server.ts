@@ -20,8 +20,8 @@ export const testedProgram: readonly string[] = named ? [resolve(named)] : selfC
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
 /**
- * Starts a command, and waits until a line of its output ends with a colon and a port number. The command is then ready
- * for requests.
+ * Starts a command, and waits until a line of its output ends with a colon and a port number. The started server is
+ * then ready for requests.
  */
 export async function start(command: string[], environment: Record<string, string> = {}): Promise<Ready> {
   const startedAt = performance.now()
@@ -57,8 +57,9 @@ export function memory(pid: number, field: 'VmRSS' | 'VmHWM'): number {
 
 /** Returns the CPU time of a process in seconds. */
 export function cpuSeconds(pid: number): number {
-  // The second field of the line is the name of the process in parentheses, which may contain spaces. The code reads
-  // the fields after it: `utime` and `stime` are fields 14 and 15 of the line.
+  // Field 2 of the line is the name of the process in parentheses, which may contain spaces. The line is therefore
+  // split after the parenthesis, and `fields` begins with field 3. `utime` and `stime` are fields 14 and 15 of the
+  // line.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
@@ -80,8 +81,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder. The data
- * folder contains no model, so the engine loads nothing.
+ * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder as the
+ * model folder. The data folder contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

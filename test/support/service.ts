@@ -18,7 +18,7 @@ import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { serve } from './server.ts'
 
-/** A response with its body. `text` is the body as text, and `body` is the JSON value in it. */
+/** A response. `text` is the body of the response as text. If this text is JSON, `body` is its value. */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
@@ -153,7 +153,8 @@ async function startProgram(
   // If a test starts a second service on the same data folder, the link exists already.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
-    // The data folder contains no model, so the engine loads nothing.
+    // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
+    // nothing.
     STENO_MODEL: folder,
     STENO_RATE_LIMITS: 'on',
     STENO_SWEEP_EVERY: '1d',

@@ -308,7 +308,7 @@ class World {
   }
 
   /**
-   * Returns a message for each broken promise to a caller. It compares the accepted and the cancelled jobs with the
+   * Returns a message for each rule that the service broke. Compares the accepted and the cancelled jobs with the
    * database, the webhooks and the ledger.
    */
   broken(): string[] {

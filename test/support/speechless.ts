@@ -31,8 +31,8 @@ function whiteNoise(level: number, seed = 1): Sampler {
 }
 
 /**
- * Pink noise: its power falls by 3 dB per octave. It is the sum of low-pass filters of white noise. The limits of these
- * filters are two octaves apart.
+ * Pink noise: its power falls by 3 dB per octave. It is the sum of five low-pass filtered white noises. The limits of
+ * the five filters are about two octaves apart.
  */
 function pinkNoise(): Sampler {
   const white = whiteNoise(0.25, 2)
@@ -48,7 +48,8 @@ function pinkNoise(): Sampler {
 }
 
 /**
- * Brown noise: its power falls by 6 dB per octave. It is a sum of random steps, and this sum slowly returns to zero.
+ * Brown noise: its power falls by 6 dB per octave. Each sample is the sum of all earlier random steps, in which older
+ * steps count less. Without this decay, the sum could grow without limit.
  */
 function brownNoise(): Sampler {
   const white = whiteNoise(0.02, 3)

@@ -1,6 +1,7 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has a folder of its own, and none of the test's environment variables. If the test machine must
-// have no network, this file is started as a script in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`.
+// program. The program has a folder of its own, and none of the test's environment variables. Some tests run the job
+// without a network. Such a test starts this file as a script in a process without a network: `whole-job.ts PLACE CLIP
+// COMMAND…`.
 
 import { join } from 'node:path'
 

@@ -143,8 +143,9 @@ function propertiesOf(of: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if a file runs the command of steno. The two words of the command must be neighbours in a call or in a
- * list. If a spread `...` follows the first word, the second word must be the first word of another list.
+ * Returns true if a file runs the command of steno, such as `models pull`. The two words of the command must follow
+ * each other in a call or in a list: `['models', 'pull']`. They may also be in two lists, of which one is spread into
+ * the other: `['models', ...args]` and `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -74,8 +74,8 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 }
 
 /**
- * Returns the paths in a text that do not exist in the project. A path starts at the root of the project, or consists
- * only of the name of a TypeScript file.
+ * Returns the paths in a text that do not exist in the project. The text is a document, or the comments of a source
+ * file. A path is a word that begins with `src/`, `test/` or another folder of the project, or that ends with `.ts`.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')

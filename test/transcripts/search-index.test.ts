@@ -27,7 +27,8 @@ function open(folder = temporaryFolder()) {
 }
 
 /**
- * Returns the job id and the index of each utterance that the query finds. The index is the place in the transcript.
+ * Returns the job id and the index of each utterance that the query finds. The index is the place of the utterance in
+ * its transcript: the first utterance has the index 0.
  */
 function places(db: Db, accountId: string, query: string): [string, number][] {
   return searchUtterances(db, accountId, { query, limit: 100 }).hits.map(({ jobId, index }) => [jobId, index])

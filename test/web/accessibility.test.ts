@@ -86,8 +86,9 @@ const looks: Look[] = [
   ['light', 390],
   ['dark', 1440],
 ]
-// Colours do not depend on the width, so the two other combinations of theme and width rarely find more errors. They
-// are tested only if STENO_TEST_SLOW is set.
+// The pages are always tested in the light theme on a phone, and in the dark theme on a wide screen. The colours do not
+// depend on the width, so the two other combinations rarely show more errors. These combinations are tested only if
+// STENO_TEST_SLOW is set.
 const moreLooks: Look[] = process.env.STENO_TEST_SLOW
   ? [
       ['light', 1440],

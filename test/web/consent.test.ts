@@ -53,8 +53,8 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // At the second visit, the browser has a session cookie. The browser does not send this cookie with a request that
-  // another site starts.
+  // At the second visit, the browser has a session cookie. It does not send this cookie with a request that another
+  // site starts. The service therefore lets the page load again, and the second request has the cookie.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()

@@ -30,7 +30,8 @@ seen(
     const run = (port: number) =>
       start([...selfCommand(), 'serve', '--port', `${port}`], {
         STENO_DATA_DIR: prepared.dataDir,
-        // The data folder contains no model, so the job stays pending and its recording is kept.
+        // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the job stays
+        // pending and its recording is kept.
         STENO_MODEL: prepared.dataDir,
         STENO_RATE_LIMITS: 'off',
       })

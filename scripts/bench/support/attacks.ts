@@ -12,8 +12,8 @@ type Attack = {
   /** The attack starts jobs again and again, so that this number of its jobs is always unfinished. */
   jobs: number
   /**
-   * The mean interval between two jobs after the first jobs, in milliseconds. If it is missing, the interval is
-   * `submitEveryMs`, the shortest one that the rate limits allow.
+   * The attack first starts `jobs` jobs at once. `everyMs` is the minimum of the mean interval between two later jobs,
+   * in milliseconds. By default, it is `submitEveryMs`, the shortest interval that the rate limits allow.
    */
   everyMs?: number
   /** Submits one job and waits until it has ended. `count` is different at each call. */
@@ -23,8 +23,8 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The mean interval between two jobs of an attack after the first jobs, in milliseconds. An account has five keys,
- * which may submit 300 jobs a minute together.
+ * The minimum of the mean interval between two jobs of an attack, in milliseconds. The jobs that the attack starts at
+ * its begin do not count. 200 ms are 300 jobs a minute: all five keys of an account together may submit this number.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000

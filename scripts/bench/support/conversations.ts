@@ -11,7 +11,10 @@ export type Voice = { name: string; utterances: Float32Array[] }
 export type Style = {
   /** The share of the turns that begin before the end of the previous turn, from 0 to 1. */
   overlaps: number
-  /** The level of the pink noise, in dB below the level of the speech. Null: there is no noise. */
+  /**
+   * The nominal level of the pink noise, in dB below the level of the speech. The real noise is 2.6 dB louder. Null:
+   * there is no noise.
+   */
   noiseBelow: number | null
   telephone: boolean
 }
@@ -64,8 +67,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is cut
- * at its first pause after 3 + 6 × `share` seconds.
+ * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. `share` is a number
+ * from 0 to 1: a long utterance is cut at its first pause after 3 + 6 × `share` seconds.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
@@ -86,9 +89,9 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 
 /**
  * Returns the spans of speech in seconds. Sound is speech if its energy is less than 32 dB below the energy of the loud
- * parts, and more than 9 dB above the energy of the background. Sound that is less than 12 dB below the loud parts
- * needs no distance from the background. A gap of less than 250 ms between two sounds also counts as speech, and a
- * single sound of less than 60 ms does not.
+ * parts, and more than 9 dB above the energy of the background. Sound that is less than 12 dB below the loud parts is
+ * speech at any level of the background. A gap of less than 250 ms between two spans of speech also counts as speech. A
+ * sound of less than 60 ms between two gaps does not.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
@@ -113,8 +116,8 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
 }
 
 /**
- * Inverts each run of flags equal to `value` that has fewer than `shortest` flags. Runs at the start and at the end
- * stay.
+ * Removes short spans: finds each run of flags that are equal to `value`, and inverts the run if it has fewer than
+ * `shortest` flags. Runs at the start and at the end of `flags` are not changed.
  */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {
@@ -132,7 +135,10 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/** Adds pink noise to the samples. Paul Kellet's three filters make the pink noise from white noise. */
+/**
+ * Adds pink noise to the samples. Paul Kellet's three filters make the pink noise from white noise. The root mean
+ * square of the noise is 1.35 × `size`.
+ */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
   for (let at = 0; at < samples.length; at++) {
@@ -140,7 +146,8 @@ function addNoise(samples: Float32Array, size: number, next: () => number): void
     low = 0.99765 * low + white * 0.099046
     middle = 0.963 * middle + white * 0.2965164
     high = 0.57 * high + white * 1.0526913
-    // The sum of the outputs of the filters has a root mean square of 1.1. After the division, the noise has `size`.
+    // The outputs of the filters are correlated, so their sum has a root mean square of 1.49. The divisor 1.1 is the
+    // root mean square without correlation.
     samples[at]! += (size * (low + middle + high + white * 0.1848)) / 1.1
   }
 }

@@ -12,7 +12,8 @@ export type Score = {
   /** The diarization error rate: the sum of the seconds in `missed`, `false` and `confused`, divided by `speech`. */
   rate: number
   /**
-   * The Jaccard error rate: the mean Jaccard distance of a reference speaker and the speaker who is matched with it.
+   * The Jaccard error rate: the mean of the Jaccard distances between each speaker in the reference and the matched
+   * speaker in the diarization.
    */
   jaccard: number
   /** For the name of each speaker in the reference, the label of the matched speaker in the diarization. */
@@ -99,7 +100,8 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
 
 /**
  * Chooses one column for each row by the Hungarian method, so that the sum of the chosen values of `gain` is as large
- * as possible. A row gets -1 if there are not enough columns.
+ * as possible. Returns the chosen column of each row, or -1 for a row without a column (if there are more rows than
+ * columns).
  */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length

@@ -45,7 +45,7 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
     rows,
     busBefore: rows * busBefore(dimensions),
     // For each window of the batch, five integers and four floats are copied to the GPU, and two floats are copied
-    // back.
+    // back. One more integer is copied for the whole batch.
     busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
     nodes: operations.length,
     kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
@@ -55,8 +55,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 
 /**
  * Returns the bytes that a step of the published graphs copies over the PCIe bus for one window. The graphs read the
- * encoder's result and all caches from the host. To the host, the graphs return the scores, the attention of all heads
- * in the layers with alignment heads, and the cache of the window's own tokens.
+ * encoder's result and all caches from the host. They return to the host the scores, the attention of all heads in the
+ * layers with alignment heads, and the cache of the window's own tokens.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width

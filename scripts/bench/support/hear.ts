@@ -90,8 +90,8 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder. Their sessions are recognised by the name of the
- * first input, which no other model has.
+ * Measures the total time of all runs of the encoder and the decoder. The sessions of both are recognised by the name
+ * of their first input. No other model has a first input of this name.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -60,7 +60,8 @@ export function segmentsOf(
 }
 
 /**
- * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, a length in five bytes, and floats.
+ * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, the number of the floats in five bytes, and
+ * the floats.
  */
 function readVectors(bytes: Buffer): Float32Array[] {
   const vectors: Float32Array[] = []
@@ -76,8 +77,8 @@ function readVectors(bytes: Buffer): Float32Array[] {
 
 /**
  * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. Kaldi's model is
- * for projected vectors of the length 1. The result is converted to the length √128, as in the PLDA model of pyannote's
- * community-1.
+ * for projected vectors with the norm 1. The returned model is for vectors with the norm √128, as the PLDA model of
+ * pyannote's community-1.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

@@ -1,4 +1,4 @@
-// Starts nats-server for a benchmark. If the program is not on the path, STENO_TEST_NATS names it.
+// Starts nats-server for a benchmark. STENO_TEST_NATS may name the program. Otherwise it is searched for on the path.
 
 export const natsProgram = process.env.STENO_TEST_NATS || Bun.which('nats-server')
 

@@ -1,5 +1,5 @@
-// A child process of the benchmarks: measures the encoder and the decoder of a model at a fixed number of tokens. With
-// `npm`, the process uses the sessions of the npm package onnxruntime-node, which copy the decoder's cache to
+// A child process of the benchmarks: measures the encoder and the decoder of a model at a fixed number of tokens. If
+// `npm` is true, the process uses the sessions of the npm package onnxruntime-node, which copy the decoder's cache to
 // JavaScript. Otherwise, it uses the engine's own binding to ONNX Runtime.
 
 import { join } from 'node:path'

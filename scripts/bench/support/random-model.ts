@@ -93,8 +93,8 @@ class Weights {
   }
 
   /**
-   * Adds a matrix to the graph twice: as tokens × width for the embedding of tokens, and as width × tokens for the last
-   * projection.
+   * Adds the embedding matrix (tokens × width) to the graph. Unless the model has 8-bit weights, also adds the
+   * transposed matrix (width × tokens), which the last projection uses.
    */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {

@@ -111,8 +111,8 @@ function waitingJob() {
 }
 
 /**
- * Reads a response that starts with the text `first`. The server then sends keep-alive characters. Calls `onBeat`
- * whenever at least three more characters have arrived.
+ * Reads a response that consists of the text `first`, keep-alive characters, and the result. After each part of the
+ * response, calls `onBeat` if at least three characters follow `first`. The tests then end the job.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''

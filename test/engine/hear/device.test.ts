@@ -79,7 +79,7 @@ test('the scores at the start token are computed as well as those of the last to
 
 /**
  * Decodes windows in one batch, and returns the tokens, the probabilities and the attention of each window. The window
- * with index N ends after 9 - N steps.
+ * with index N ends when it has 9 - N tokens. The first of these tokens is given.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)

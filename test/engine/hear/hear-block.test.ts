@@ -91,7 +91,7 @@ function tokensOf(sentences: readonly Sentence[], second: number): number[] {
     .flatMap(({ from, to, tokens }) => [at(from - second), ...tokens, at(to - second)])
 }
 
-/** Returns a recording in which each sample is its own time in seconds. */
+/** Returns a recording in which the value of each sample is the time of this sample in seconds. */
 function recordingOf(seconds: number): Recording {
   const recording = new Recording()
   recording.add(Float32Array.from({ length: seconds * sampleRate }, (_, index) => index / sampleRate))

@@ -31,8 +31,9 @@ const wanted = [
 ]
 
 /**
- * The names of the small files, which the store downloads before the weights. `wholeSmall` has their sizes. It is the
- * beginning of a list `breaksAfter`, so that the transfers of the small files are complete.
+ * The names of the small files, which the store downloads before the weights. `wholeSmall` has their sizes in bytes. A
+ * list `breaksAfter` has the number of bytes after which each transfer breaks off. The list begins with `wholeSmall`,
+ * so only transfers of weights are incomplete.
  */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)
@@ -185,8 +186,8 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // This server passes all requests on to the hub, which announces the right hash of the file. Only for the content of
-  // the file, it sends wrong bytes.
+  // This server passes all requests on to the hub, which announces the right hash of the file. Only requests for the
+  // content of the file are not passed on: the server answers them with wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

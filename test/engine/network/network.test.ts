@@ -177,7 +177,10 @@ test('frames that are excluded by their mass change nothing', () => {
   const cross = crossOf()
   const added = 8
   const size = width / heads
-  /** Returns the keys or values of attention with additional frames, which contain arbitrary bytes. */
+  /**
+   * Adds frames with arbitrary bytes to the keys or to the values of attention. These frames must not change the
+   * result.
+   */
   const longer = (value: Tensor) => {
     const bytes = value.bytes(width * frames)
     const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)

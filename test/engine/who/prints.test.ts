@@ -7,8 +7,8 @@ import type { Voices } from '../../../src/engine/who/voices.ts'
 import { transcriptWith } from '../../support/transcripts.ts'
 
 /**
- * A fake embedder. It has one feature per frame: the mean of the frame's samples. The embedding is the sign of the
- * features.
+ * A fake embedder. It has one feature per frame: the first sample of the frame. The embedding has two values, of which
+ * one is 0: the mean of the features if the mean is positive, and its absolute value if it is negative.
  */
 const embedder: Embedder = {
   width: 1,

@@ -11,7 +11,10 @@ const folder = firstOf('../shared/audio/vbx-es2005a')
 const skipped = unless(folder, 'embeddings of a meeting')
 const width = 16
 
-/** A PLDA model without effect: the voices differ equally in all dimensions, and each voice has the scatter 1. */
+/**
+ * A simple PLDA model, which treats all dimensions equally. The variance between voices is 5 in each dimension. (In
+ * each PLDA model, the scatter of one voice is 1 in each dimension.)
+ */
 const plain = new Plda({
   mean: new Float64Array(width),
   projectedMean: new Float64Array(width),
