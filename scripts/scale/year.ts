@@ -1,6 +1,6 @@
-// Simulates a year of a very large service. Prints the waiting times of jobs, the number of GPUs, their cost, and how
-// much of each capacity of a server is used: `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. The result
-// depends on the numbers in assumptions.ts.
+// Simulates a year of a very large service: `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. Prints the waiting
+// times of jobs, the number of GPUs, their cost, and the used share of each resource of a server. The result depends on
+// the numbers in assumptions.ts.
 
 import { parseArgs } from 'node:util'
 import { gpu as facts, hour, load, server, year } from './assumptions.ts'

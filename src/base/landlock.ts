@@ -18,8 +18,8 @@ const right = {
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
 /**
- * The rights that a Landlock rule for a single file may contain. The kernel refuses a rule for a file that contains a
- * right that only folders have.
+ * The rights that a Landlock rule for a single file may contain. The other rights apply only to folders, and the kernel
+ * refuses a rule for a file if the rule contains one of them.
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**

@@ -26,8 +26,8 @@ export const log = {
 }
 
 /**
- * Returns the log fields for an unexpected error: the message and the stack of the error. They may be written only to
- * the log: a response to a caller must not contain them.
+ * Returns the log fields for an unexpected error: the message and the stack of the error. These fields may be written
+ * only to the log: a response to a caller must not contain them.
  */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }

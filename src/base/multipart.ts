@@ -73,7 +73,9 @@ class FormBytes {
     }
   }
 
-  /** Returns true if the delimiter that was read last is the end of the form: two hyphens follow it. */
+  /**
+   * Returns true if two hyphens follow the delimiter that was read last. This delimiter is then the end of the form.
+   */
   async isLastDelimiter(): Promise<boolean> {
     while (this.#held.length < 2) await this.#readMore()
     return this.#held.toString('latin1', 0, 2) === '--'

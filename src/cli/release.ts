@@ -34,7 +34,9 @@ export function readRelease(text: string, publicKey: string): Release | null {
   return fields.every(field => typeof found[field] === 'string') ? (found as Release) : null
 }
 
-/** Facts about the installed program. They are compared with the release that will replace this program. */
+/**
+ * Facts about the installed program. An upgrade compares these facts with the release that will replace the program.
+ */
 export type Installed = { publicKey: string; target: string; committed: string }
 
 /**

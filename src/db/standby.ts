@@ -158,9 +158,9 @@ function restoreNewest({ folder, dataDir }: Settings, generation: number): void 
 }
 
 /**
- * `from` is one file of a database copy, and `to` is its place in the data folder. Returns true if this file is the
- * secret, and the data folder already has the same secret. Throws if the data folder has another secret. Returns false
- * in all other cases.
+ * `from` is a file of a database copy, and `to` is the place of this file in the data folder. Returns true if `to` is
+ * the place of the secret, and the data folder already has the same secret. Throws if the data folder has another
+ * secret. Returns false in all other cases.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

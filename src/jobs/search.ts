@@ -87,8 +87,9 @@ const found = `from search cross join utterances on utterances.id = search.rowid
 const newestTop = Number.MAX_SAFE_INTEGER
 
 /**
- * Returns the newest utterances that contain all phrases and have a row id below `top`. Reads the parts of the search
- * index from the newest to the oldest part, until `limit` rows are found.
+ * Returns at most `limit` utterances that contain all phrases and have a row id below `top`, newest first. The search
+ * index of an account has several parts. These parts are read from the newest to the oldest, until `limit` utterances
+ * are found.
  */
 function findRows<Row>(
   db: Db,

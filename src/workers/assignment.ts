@@ -23,8 +23,8 @@ type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 class Stopped extends Error {}
 
 /**
- * The seconds of audio of the job, and the seconds that the worker needed for them. Null if the worker delivered no
- * transcript.
+ * The length of the recording of the job, and the time that the worker needed for the job, both in seconds. Null if the
+ * worker delivered no transcript.
  */
 export type Outcome = { audioSeconds: number; workSeconds: number } | null
 

@@ -6,8 +6,8 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './messages.ts'
 
 /**
- * The worker with the last claim, and the fence of this claim. `delivery` is how often JetStream had delivered the
- * message when the worker made the claim.
+ * The worker with the last claim, and the fence of this claim. `delivery` is the number of times that JetStream had
+ * delivered the message of the job when the worker made this claim.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 

@@ -189,7 +189,10 @@ export class Batch {
     return isOnTerminal && isPlain && outputs.length === 0
   }
 
-  /** Writes the utterances that were recognised before the interruption. Returns the error that ends the command. */
+  /**
+   * Writes the utterances that were recognised before the interruption to the output files or to stdout. Returns the
+   * error that ends the command.
+   */
   #interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work
     const heard = utterances.at(-1)

@@ -58,9 +58,10 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. If the names of two sources differ only in their extensions, their output
- * files keep these extensions, such as `talk.mp3.txt`. If two sources in different folders have the same name, the
- * names of their output files also contain these folders.
+ * Plans the output files of all sources. An output file usually has the name of its source, without the extension of
+ * the source. If the names of two sources differ only in their extensions, the output files keep the extensions of the
+ * sources, such as `talk.mp3.txt`. If two sources in different folders have the same name, the names of their output
+ * files also contain the folders.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target
