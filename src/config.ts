@@ -1,8 +1,8 @@
 // The settings of the program. Each setting has an environment variable, a default, a parser and a line of help. The
 // command-line flags, the text of --help and docs/settings.md are generated from `settings`.
 // Some variables are not in `settings`. base/carried.ts reads STENO_CACHE_DIR, and cli/settings.ts reads
-// STENO_ENV_FILE, because only commands use these two. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, whose names come from
-// the hub's own tools.
+// STENO_ENV_FILE, because only commands use these two. net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which have the same
+// names in the tools of Hugging Face.
 
 import { nearest } from './base/edit-distance.ts'
 import { levels } from './base/log.ts'

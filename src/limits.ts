@@ -1,5 +1,5 @@
-// The limits that an operator cannot change, and the default quotas (`rates`). What an operator can change, also the
-// quotas, are settings in config.ts.
+// The limits that an operator cannot change, and the default quotas (`rates`). All values that an operator can change,
+// including the quotas, are settings in config.ts.
 
 const second = 1000
 const minute = 60 * second
@@ -36,7 +36,8 @@ export const limits = {
   /** Maximum CPU time to decode a media file. */
   mediaDecodeCpuMs: 30 * minute,
   /**
-   * Maximum number of damaged packets in the first half minute of sound. A file with more damaged packets is refused.
+   * Maximum number of damaged packets (packets that cannot be decoded) in the first half minute of sound. A file with
+   * more damaged packets is refused.
    */
   mediaDamagedPacketsMax: 2000,
   /**
@@ -52,8 +53,9 @@ export const limits = {
   /** Interval of the heartbeat that a media child process sends when it has no other message to send. */
   mediaAliveEveryMs: 1 * second,
   /**
-   * A file is refused if its sound is longer than the maximum duration by more than this time. Only a file with wrong
-   * timestamps can have so much sound.
+   * Margin for the decoded sound of a file. A file that is longer than the maximum duration is already refused before
+   * it is decoded. A job fails if the decoded sound is longer than the maximum duration plus this margin. Only a file
+   * with wrong timestamps has so much sound.
    */
   mediaMarginMs: 1 * minute,
 
@@ -123,7 +125,10 @@ export const limits = {
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
-  /** Minimum interval between two notifications of the requests that wait for changes of a running job. */
+  /**
+   * Requests can wait for changes of a running job. A change of its state or its progress is reported to these requests
+   * at most once in this time. Utterances and the end of the job are reported at once.
+   */
   liveEveryMs: 1 * second,
   /**
    * Interval of the comments that an event stream sends while it has no events. The comments keep the connection open.
@@ -157,7 +162,10 @@ export const limits = {
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /** If an address of a host does not answer within this time, the next address of the host is tried too. */
+  /**
+   * If a connection to one IP address of a host is not open after this time, a connection to the next address of the
+   * host is started in parallel.
+   */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
   /** Maximum time between the end of a request and the arrival of the response headers. */
@@ -191,7 +199,10 @@ export const limits = {
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
-  /** Minimum time for which a cue is shown. If the next cue begins earlier, the time is shorter. */
+  /**
+   * Time for which a cue of zero length is shown, because players skip a cue of zero length. If the next cue of the
+   * same speaker begins earlier, the time is shorter.
+   */
   cueVisibleMsMin: 100,
 
   // Limits of webhooks.
@@ -209,7 +220,7 @@ export const limits = {
   webhookTimeoutsKeptMs: 1 * hour,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
-   * five retries end after 23 hours.
+   * the last of five retries is sent about 23 hours after the first attempt.
    */
   webhookRetryMs: 4 * minute,
   webhookRetryFactor: 4,
@@ -290,8 +301,8 @@ export const limits = {
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**
-   * Number of times that a server renews its own lease, or reads the lease of the other server, within the timeout of
-   * the lease.
+   * The serving server renews its lease this many times within the timeout of the lease. The waiting server reads the
+   * lease at the same interval.
    */
   standbyLooks: 10,
   /** Number of copies of the database that are kept in the folder that both servers share. Older copies are removed. */
@@ -337,8 +348,8 @@ export const limits = {
    */
   storedUtterancesPerPiece: 100,
   /**
-   * The server stores a long transcript in pieces. After this number of pieces, it moves the write-ahead log into the
-   * database file.
+   * The server stores a long transcript in pieces, and each piece is one transaction. Each time that it has stored this
+   * number of pieces, the server moves the write-ahead log into the database file.
    */
   storedPiecesPerDrain: 8,
   /**
@@ -369,7 +380,10 @@ export const limits = {
    * SQLite itself, which blocks the event loop.
    */
   indexTurnsPerDrain: 10,
-  /** Pause after a purge of the search index, as a multiple of the time that the purge took. */
+  /**
+   * Pause after a purge, which removes the words of deleted transcripts from the search index. The value is a multiple
+   * of the time that the purge took.
+   */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
@@ -378,13 +392,13 @@ export const limits = {
    */
   searchWordsMax: 200,
   /**
-   * Number of utterances in one part of the search index. If the newest part of an account is full, the account gets
+   * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into
    * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
    */
   searchPartUtterances: 65_536,
   /**
-   * Number of hits that a search in the order `best` ranks. The newest hits are ranked. Ranking 1000 hits takes about
-   * 30 ms.
+   * Maximum number of hits that a search in the order `best` ranks. If there are more hits, only the newest ones are
+   * ranked. Ranking 1000 hits takes about 30 ms.
    */
   searchRankedMax: 1000,
 
@@ -397,8 +411,8 @@ export const limits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
-   * the nice value 0, so that it gets the CPU first. Inspections have 19: with 10, three inspections of hostile files
-   * would halve the speed of every engine.
+   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If it
+   * had the value 10 too, three inspections of hostile files would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
@@ -424,7 +438,10 @@ export const limits = {
   engineReportEveryMs: second / 4,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
-  /** Maximum memory for the caches of the decoder, for all rows of a batch together: on a CPU, and on a GPU. */
+  /**
+   * Maximum memory in which the decoder keeps the keys and values of all windows of a batch: `cpu` for a model on a
+   * CPU, `gpu` for a model on a GPU.
+   */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Limits of enrolled voices.
@@ -435,7 +452,7 @@ export const limits = {
   /** Timeout of a child process that makes a voice print. */
   voicePrintMs: 5 * minute,
 
-  /** Timeout of the child process that writes a copy of a model in the compact form. */
+  /** Timeout of the child process that copies a model and converts its weights to the compact form (8-bit weights). */
   compactCopyMs: 30 * minute,
 
   // Limits of model files.
@@ -443,7 +460,7 @@ export const limits = {
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */
   pullWaitMs: 250,
-  /** Maximum length of the header of a safetensors file. A file with a longer header is damaged. */
+  /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */
   tensorHeaderBytesMax: 100 * MB,
   /**
    * Number of bytes of weights that a conversion reads between two runs of the garbage collector. This number limits
@@ -456,7 +473,10 @@ export const limits = {
   natsReconnectMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
-  /** Maximum number of claims of a job. If the last of these claims ends without a result, the job fails. */
+  /**
+   * Maximum number of claims of a job. Each time that a worker takes the job is a claim. If the last of these claims
+   * ends without a result, the job fails.
+   */
   workerAttemptsMax: 4,
   /**
    * Interval of a worker's reports on a job. In the response to a report, the server can tell the worker to stop the
@@ -486,8 +506,8 @@ export const limits = {
    */
   workerAddressMs: 15 * minute,
   /**
-   * Maximum size of a result that a worker sends over HTTP. Smaller results are sent over NATS, whose own limit is 1 MB
-   * by default.
+   * Maximum size of a result that a worker sends over HTTP. A worker uses HTTP only for a result that is too large for
+   * a message over NATS (1 MB by default).
    */
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */

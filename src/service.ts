@@ -122,8 +122,8 @@ function openParts(
   const owned = <Part extends { close(): unknown }>(part: Part) =>
     opened.adopt(part, async () => void (await part.close()))
 
-  // This clock must be read at least once every `stepMsMax`. Each sweep reads the clock, so twice the interval of the
-  // sweeps is enough.
+  // This clock must be read at least once every `stepMsMax`, or it loses time. Each sweep reads the clock. `stepMsMax`
+  // is twice the interval of the sweeps, so that a sweep may also be late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * config.sweepEveryMs })
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))

@@ -70,8 +70,8 @@ export function forgetAccount(db: Db, id: string): void {
 }
 
 /**
- * Moves an account to the end of the queue of accounts. The service starts pending jobs of the accounts in turn, so
- * that each account gets its share.
+ * Moves an account to the end of the queue of accounts. The service starts the pending jobs of the accounts in turn, so
+ * that an account with many jobs does not delay the jobs of other accounts.
  */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {

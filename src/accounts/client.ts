@@ -40,7 +40,7 @@ export function purgeClients(db: Db): void {
 
 /**
  * The URI schemes of known desktop programs that are allowed in redirect addresses. Any other custom scheme must
- * contain a period.
+ * contain a period, such as `com.example.app`.
  */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 
 /**
  * Matches the part of an email address before the @. RFC 6531 allows letters of any script. An address in the quoted
- * form is not accepted.
+ * form, such as `"ana b"@example.org`, is not accepted.
  */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domain = /^[\p{L}\p{N}\p{M}.-]+$/u

@@ -1,7 +1,7 @@
 // The tokens of a grant. A client exchanges the authorization code of the grant for an access token and a refresh
-// token. Later, the client exchanges the refresh token for the next pair. A code or a refresh token works only once. A
-// second use means that it was stolen, so it ends the grant with all its tokens. The database stores only hashes of
-// tokens.
+// token. Later, the client exchanges the refresh token for another access token and another refresh token. A code or a
+// refresh token works only once. If one of them is used a second time, it was probably stolen. The grant then ends with
+// all its tokens. The database stores only hashes of tokens.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -22,8 +22,9 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address of the authorization request. Null if the token request does not contain it. The client may
-   * leave it out, because the code verifier already identifies the client.
+   * The redirect address of the authorization request, which the client may repeat in the token request. Null if the
+   * token request does not contain this address. The address is optional, because the code verifier already proves
+   * which client sends the request.
    */
   redirectUri: string | null
   resources: string[]

@@ -76,7 +76,8 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // In an object, nodemailer reads `address` as one address. It could read a string as a list of addresses.
+          // The recipient is an object and not a string, because nodemailer could read a string as a list of several
+          // addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,
@@ -101,8 +102,9 @@ function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // The name of the file begins with an id, and ids sort by time, so the files sort by time too. The mail is
-      // first written as a draft, because another program may watch the folder and must not read an incomplete mail.
+      // The name of the file is an id, and ids increase with time. So the files are in the order of time if they are
+      // sorted by name. The mail is first written as a draft, because another program may watch the folder and must not
+      // read an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()

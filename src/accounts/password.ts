@@ -9,8 +9,8 @@ const cost = {
 } as const
 
 /**
- * A hash that no password matches. `isPassword` checks a password against it if the account does not exist. This check
- * takes as long as the check of an existing account.
+ * A hash that no password matches. If an account does not exist, `isPassword` checks the password against this hash.
+ * The check takes as long as for an existing account, so the response time does not reveal whether the account exists.
  */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 

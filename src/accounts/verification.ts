@@ -8,9 +8,9 @@ import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
 /**
- * Creates an unverified account, and returns the token for the link in its verification mail. For an existing
- * unverified account, only creates another token. Returns null if no mail may be sent: the account is already verified,
- * or its last mail is younger than `verificationMailEveryMs`.
+ * Creates an unverified account, and returns the token for the link in its verification mail. If an unverified account
+ * with this address exists, only creates and returns another token. Returns null if no mail may be sent: the account is
+ * already verified, or its last mail was sent less than `verificationMailEveryMs` ago.
  */
 export function createVerification(
   db: Db,

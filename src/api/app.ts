@@ -192,9 +192,9 @@ function dashboard(service: Service, requestLog: RequestLog) {
  */
 function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. The router uses the path as it was sent, so it may
-  // find no route although the normalised path has a route. If that route has the method of the request,
-  // METHOD_NOT_ALLOWED would be wrong, and the error is NOT_FOUND.
+  // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. But the router does not normalise a path, so it
+  // finds no route for /v1/x/../balance. If the route /v1/balance accepts the method of the request, METHOD_NOT_ALLOWED
+  // would be wrong, so the error is NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })

@@ -12,7 +12,7 @@ export type BaseUrl = (request?: Request) => string
 /** Matches a listening address that means all addresses of the machine: 0.0.0.0, or :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
 const loopback = /^(127(\.\d+){3}|::1|localhost)$/
-/** Matches a Host header: a host name or an IP address, and an optional port. */
+/** Matches a valid Host header: a host name or an IP address, and an optional port. An invalid header is ignored. */
 const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i
 
 /** Returns the function that makes base URLs. `port` returns the port on which the server listens. */
@@ -22,9 +22,9 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // If the server listens on a loopback address, callers on the same machine may use the name 127.0.0.1 or
-      // localhost. The base URL then has the name from the Host header, because an OAuth client accepts only the name
-      // that this client used.
+      // The server listens on a loopback address, but a caller on the same machine may use another name for it:
+      // 127.0.0.1 or localhost. The base URL then contains the name from the Host header of the request, because an
+      // OAuth client refuses a base URL with another name than the one in its own request.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

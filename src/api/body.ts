@@ -48,8 +48,9 @@ const nestedFields = ['utterances', 'speakers', 'metadata']
 /**
  * Simplifies the value of a field before Elysia validates the field. Without this step, Elysia would need seconds to
  * report 15,000 invalid nested objects, and would throw an unexpected error for some objects where a text is required.
- * So in all fields except `nestedFields`, a nested object becomes an empty object. A list or object that is too long is
- * cut to one element more than the limit, so that the validation still refuses it.
+ * So each nested object becomes an empty object. In a field of `nestedFields`, objects keep their own fields, and only
+ * the objects inside them become empty. A list or object that is too long is cut to one element more than the limit, so
+ * that the validation still refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

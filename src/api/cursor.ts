@@ -1,5 +1,6 @@
 // The cursor that names the next page of a list. It contains the position of the page as two whole numbers, and a
-// signature. Because of the signature, the cursor is valid only for this list.
+// signature. The signature also covers the account, the filters and the order of the list, so a cursor of one list is
+// not valid for another list.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'

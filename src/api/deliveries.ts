@@ -39,8 +39,8 @@ export const deliveries = (service: Service) =>
     )
 
 /**
- * Returns the id of a delivery: the id of the job and the last word of the event's name. The id is unique, because each
- * event occurs at most once in a job.
+ * Returns the id of a delivery: the id of the job, and the last word of the name of the event (`completed` for
+ * `transcription.completed`). The id is unique, because each event occurs at most once in a job.
  */
 function idOf({ jobId, event }: Delivery): string {
   return `${jobId}.${event.slice(eventStart.length)}`

@@ -32,8 +32,9 @@ export type RequestState = {
 }
 
 /**
- * The part of Elysia's context that the hooks use. Elysia reads from the parameters of a hook which fields the hook
- * uses. Each hook therefore destructures its parameter, because Elysia would otherwise also parse cookies and headers.
+ * The part of Elysia's context that the hooks use. Elysia reads the source code of each hook to find which fields of
+ * the context the hook uses. Each hook therefore destructures its parameter, which names these fields. Without the
+ * names, Elysia would also parse the cookies and the headers of every request.
  */
 type GateContext = {
   request: Request

@@ -57,7 +57,7 @@ export function findReply(
   return row.reply
 }
 
-/** Stores the reply to a request. Must be called in the transaction with the request's changes. */
+/** Stores the reply to a request. Must be called in the transaction that makes the changes of this request. */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)

@@ -26,8 +26,8 @@ export const pagePaths = [
 ] as const
 
 /**
- * The Content-Security-Policy of the web app. The web app loads no files from other sites, and no script can insert
- * HTML as text.
+ * The Content-Security-Policy of the web app. The web app loads no files from other sites, and the browser does not
+ * allow a script to insert a text as HTML.
  */
 const policy = [
   "default-src 'none'",
@@ -87,8 +87,8 @@ export const page = (service: Service) => {
 
 /**
  * If a browser requests an address that does not exist, returns the web app with the status 404. Returns null if the
- * web app is off, if the address belongs to the API, or if the client is not a browser. The caller then answers with an
- * error in JSON.
+ * web app is off, if the address belongs to the API, or if the client is not a browser. The response is then an error
+ * in JSON.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null

@@ -97,8 +97,8 @@ function count(window: Window): number {
 }
 
 /**
- * Removes the times that are older than the sliding window. The array is shortened only when more than half of it is
- * old, so the amortised cost is constant.
+ * Removes the times that are older than the sliding window. The array is shortened only when more than half of its
+ * times are old, so the amortised cost of one request is constant.
  */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1
@@ -111,8 +111,8 @@ function dropOld(window: Window, now: number): void {
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the response headers about the quotas. `rate` is null for a route without a quota of its own. `counted` is
- * missing before the request is counted. The headers then do not show how much of the quota is left. The header
+ * Returns the response headers about the quotas. `rate` is null for a route without a quota of its own. If `counted` is
+ * missing, the request has not been counted yet, and the headers do not show how much of the quota is left. The header
  * `RateLimit` is sent only for a request with a credential.
  */
 export function quotaHeaders(

@@ -8,8 +8,8 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Returns the HTTP method, or `OTHER` for an unknown method. Without this, a caller could create any number of time
- * series in the metrics.
+ * Returns the HTTP method, or `OTHER` for an unknown method. If the metrics contained unknown methods, a caller could
+ * create any number of time series in them.
  */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'

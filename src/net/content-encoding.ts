@@ -1,5 +1,5 @@
-// Decodes the Content-Encoding of a response's body. steno requests a body without encoding, but some object stores
-// send a file in the compressed form in which they keep it.
+// Decompresses the body of a response that has a Content-Encoding. steno requests a body without compression, but some
+// object stores keep a file in compressed form, and send it in this form.
 
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'

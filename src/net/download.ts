@@ -214,8 +214,9 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // For an encoded body, `total` and `version` are null. The length of this body is not the length of the file, and a
-  // later part of it cannot be decoded without its start.
+  // If the body of the response is compressed, `total` is null, because the length of the compressed body is not the
+  // length of the file. `version` is also null, because the end of a compressed body cannot be decoded without its
+  // start. The next attempt then begins at the start of the file.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

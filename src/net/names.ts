@@ -90,8 +90,8 @@ async function ask(name: string, servers: string[] | undefined): Promise<string[
     resolver.resolve6(name).catch(() => []),
   ])
   clearTimeout(late)
-  // IPv4 and IPv6 addresses alternate in the result. The caller tries only the first few addresses, and the machine may
-  // support only IPv4 or only IPv6.
+  // IPv4 and IPv6 addresses alternate in the result, because the caller tries only the first few addresses. The machine
+  // may support only IPv4 or only IPv6, so addresses of both kinds must be among the first ones.
   const longer = Math.max(four.length, six.length)
   return Array.from({ length: longer }, (_, at) => [four[at], six[at]])
     .flat()

@@ -1,4 +1,5 @@
-// Recognises a web page in the place of a media file by its first bytes. The Content-Type is only an additional hint.
+// Checks by the first bytes of a download whether it is a web page and not a media file. The Content-Type is only an
+// additional hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'

@@ -88,8 +88,8 @@ function joinedText(db: Db, job: IndexedJob, language: string): string {
 }
 
 /**
- * Renames speakers in three places: in `head`, in the utterances, and in `names`. Two speakers may have the same name
- * afterwards.
+ * Renames speakers in three places: in `head` (the fields of the transcript without the utterances), in the utterances,
+ * and in `names` (the present name for each label of the engine). Two speakers may have the same name afterwards.
  */
 function renameSpeakers(
   db: Db,

@@ -53,8 +53,8 @@ function writeText(transcript: Transcript, options: ExportOptions): string {
 }
 
 /**
- * Returns one paragraph for each utterance that has text, ordered by time. `full_transcript` is the whole text, and
- * shows whether there is white space between two utterances.
+ * Returns one paragraph for each utterance that has text, ordered by time. The utterances are searched in
+ * `full_transcript`, because only this text shows whether white space separates two utterances.
  */
 function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
   const clean = cleaner(stripChars)

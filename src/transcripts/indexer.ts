@@ -23,7 +23,7 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts the indexer. If the indexer is already running, it runs once more after that. */
+  /** Starts the indexer. If the indexer is already running, it is started once more at the end of the present run. */
   wake(): void {
     if (this.#closing) return
     this.#wokenAgain = this.#running !== null
@@ -62,9 +62,9 @@ export class Indexer {
   }
 
   /**
-   * Removes the words of deleted transcripts from the search index. Does nothing until `purgePauseRatio` times the
-   * duration of the last purge has passed since that purge. In this case, a sweep calls `wake` later, and the purge is
-   * tried again.
+   * Removes the words of deleted transcripts from the search index. A purge that took N seconds is followed by a pause
+   * of `purgePauseRatio` times N seconds. During this pause, this function does nothing. A sweep calls `wake` at
+   * intervals, so the purge is tried again after the pause.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()

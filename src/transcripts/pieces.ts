@@ -6,8 +6,8 @@
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * The maximum distance, in characters, from the end of one word to the start of the next word in the text. Because of
- * this limit, the time of the search grows only linearly.
+ * The maximum distance, in characters, from the end of one word to the start of the next word in the text. A word is
+ * searched only within this distance, so a word that the text does not contain costs little time.
  */
 const reach = 64
 
@@ -17,7 +17,7 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The piece that ends at `cursor`. Undefined if the previous part was not found in the text. */
+  /** The previous element of `pieces`, which ends at `cursor`. Undefined if it was not found in the text. */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)

@@ -5,8 +5,9 @@ import { writtenWithoutSpaces } from '../languages.ts'
 import type { Utterance, Word } from './transcript.ts'
 
 /**
- * The maximum number of cells in the table that `commonWords` computes. If the table would be larger, it is not
- * computed. All words between the first and the last changed word then get computed times.
+ * The maximum number of cells in the table with which `commonWords` compares the words before and after an edit. If the
+ * table would be larger, the words are not compared. All words between the first and the last changed word then count
+ * as changed, and get computed times.
  */
 const cellsMax = 250_000
 

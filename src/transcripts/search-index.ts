@@ -55,7 +55,8 @@ export function needsPurge(db: Db): boolean {
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')
-  // A negative number of pages makes FTS5 start a merge of all segments of the index into one.
+  // With a negative number of pages, FTS5 starts a merge of all segments of the index into one. With a positive number,
+  // FTS5 continues this merge.
   for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
   db.tx(() => {
     for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
@@ -63,8 +64,8 @@ export function* purgeIndex(db: Db): Generator<void> {
 }
 
 /**
- * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. A
- * transcript without a head is found by no reader. `writeIndexPiece` removes the other utterances later.
+ * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. No reader
+ * finds a transcript without a head. `writeIndexPiece` removes the other utterances later.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -151,7 +152,10 @@ function textOf(db: Db, id: number): string {
   return row ? (JSON.parse(row.body) as Utterance).text : ''
 }
 
-/** Adds an utterance to the search index. Returns the number of its words plus one, as a measure of the work. */
+/**
+ * Adds an utterance to the search index. Returns the number of its words plus one. The caller uses this number as a
+ * measure of the work: an utterance without words causes some work too.
+ */
 function addRow(db: Db, part: number, id: number, text: string): number {
   const words = indexedWords(text)
   db.run('insert into search (rowid, text) values ($id, $text)', {
@@ -165,8 +169,8 @@ function merge(db: Db, pages: number): boolean {
   return db.tx(() => {
     const before = totalChanges(db)
     db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
-    // This test is from the documentation of FTS5. The statement alone counts as one change to the database. If there
-    // are two or more changes, a merge was done.
+    // This test is from the documentation of FTS5. The statement above counts as one change to the database, even if
+    // FTS5 has nothing to merge. Two or more changes mean that FTS5 has merged something.
     return totalChanges(db) - before >= 2
   })
 }

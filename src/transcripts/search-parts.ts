@@ -6,9 +6,9 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Adds the transcript of a completed job to a part of the account's search index, and returns the number of the part.
- * If the last part is full, a newer transcript begins another part. Each part covers a range of job numbers, and these
- * ranges never overlap.
+ * Adds the transcript of a completed job to a part of the account's search index, and returns the number of this part.
+ * If the last part is full and the job is newer than all jobs in this part, another part is created. Each part covers a
+ * range of job numbers, and these ranges never overlap.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(

@@ -1,5 +1,6 @@
-// Divides texts and queries into the words that a search compares. The words are in a form without case, accents and
-// character width. In scripts without spaces, such as Chinese, each character is a word.
+// Divides texts and queries into the words that a search compares. In these words, upper and lower case are the same,
+// and so are letters with and without an accent, and full-width and half-width characters. In scripts without spaces,
+// such as Chinese, each character is a word.
 
 /** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
@@ -17,7 +18,9 @@ const pattern = new RegExp(
   'gu',
 )
 
-/** Matches the accents of European scripts, and the vowel points of Hebrew and Arabic. */
+/**
+ * Matches the accents of European scripts, and the vowel points of Hebrew and Arabic. A search ignores all these marks.
+ */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
 function searchWords(text: string): SearchWord[] {

@@ -7,8 +7,8 @@
  */
 const mark = '(?:(?!၊)[\\p{Sentence_Terminal}…\u037e།༎]|(?<=\\p{Script=Greek});)'
 /**
- * Matches a closing quotation mark or bracket. The mark `“` is included: it opens a quotation in English, but closes
- * one in German.
+ * Matches a closing quotation mark or bracket. The mark `“` is included: it opens a quotation in English, but closes a
+ * quotation in German.
  */
 const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
@@ -31,8 +31,8 @@ export function endsSentence(text: string): boolean {
  */
 const insideWords = '[.!?…]'
 /**
- * Matches a closing quotation mark or bracket that opens a quotation in no language. The mark `“` is excluded: in
- * Chinese, it may open the next sentence directly after a full stop.
+ * Matches a bracket or a quotation mark that belongs to the sentence if it directly follows the mark at the end of the
+ * sentence. The mark `“` is excluded: in Chinese, it may open the next sentence directly after a full stop.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(

@@ -13,9 +13,9 @@ import type { Utterance } from './transcript.ts'
 type UnfinishedJob = { id: string; seq: number }
 
 /**
- * Stores the utterances of a job, except the last piece, and returns the number of stored utterances. First removes the
- * utterances of an earlier call that did not finish. A transcript of only one piece is not stored. Stops early if the
- * job ends. Rejects if `signal` is aborted.
+ * Stores the utterances of a job in pieces of `storedUtterancesPerPiece` utterances, and returns the number of stored
+ * utterances. Does not store the last piece, which the last transaction of the job stores. First removes the utterances
+ * of an earlier call that did not finish. Stops early if the job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,
@@ -27,7 +27,7 @@ export async function storeAhead(
   let stored = 0
   /**
    * Stores one piece of the utterances, or removes one piece that an earlier call left. Returns the number of
-   * utterances that are stored after this, or null if the job has ended.
+   * utterances that this call of `storeAhead` has stored so far, or null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

@@ -22,7 +22,8 @@ export async function receive(
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   const file = await open(path, 'wx', 0o600)
-  // FileSink needs the least memory of all ways to write a file in Bun, if the disk is slower than the network.
+  // The writer is a FileSink. Of all ways to write a file in Bun, FileSink needs the least memory if the disk is slower
+  // than the network.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
   let fileBytes = 0
   let isEnded = false

@@ -77,8 +77,9 @@ function Body({ at }: { at: string }) {
 }
 
 /**
- * Sets the title of the document. When another page appears, moves the focus to the main field of the page, or to its
- * heading if it has no main field, so that a screen reader reads it.
+ * Sets the title of the document. When another page appears, also moves the focus, so that a screen reader reads the
+ * focused element. The focus moves to the main field of the page. If the page has no main field, the focus moves to its
+ * heading.
  */
 function useTitle(title: string | undefined): void {
   const isFirst = useRef(true)

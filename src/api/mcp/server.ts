@@ -23,8 +23,8 @@ const instructions =
   'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
 
 /**
- * Options of the SDK's server. The SDK uses the validator only for tools that ask a person for data. There are no such
- * tools here, so the validator is never called.
+ * Options of the SDK's server. The SDK calls `jsonSchemaValidator` only for a tool that asks a person for data. steno
+ * has no such tool, so the validator is never called.
  */
 const options = {
   capabilities: { tools: {} },

@@ -50,9 +50,9 @@ export function signInPage(
 }
 
 /**
- * A page that loads its own address again at once. When a person follows a link from another site, the browser does not
- * send the session cookie. The page of this function sends the second request from this service, so the browser sends
- * the cookie.
+ * A page that immediately loads its own address again. When a person comes to the consent page from another site, the
+ * browser does not send the session cookie. The second request comes from a page of this service, so the browser sends
+ * the cookie with it.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

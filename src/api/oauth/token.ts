@@ -57,8 +57,9 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a token or revocation request that is refused: it repeats a parameter, comes from an unknown
- * client, or contains a client secret, although no client has one. Returns null for any other request.
+ * Returns the error for a token request or a revocation request that must be refused. A request is refused if a
+ * parameter occurs twice, if the client is unknown, or if the request contains a client secret (no client has a
+ * secret). Returns null for any other request.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

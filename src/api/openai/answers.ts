@@ -11,8 +11,8 @@ import type * as shapes from './shapes.ts'
 import type { Task } from './shapes.ts'
 
 /**
- * The cues of subtitles in OpenAI's formats. A cue may be a whole sentence, because the number of words has its highest
- * limit.
+ * The limits of the cues in the subtitles that OpenAI's clients get. The maximum number of words has its highest value,
+ * so that a cue may contain a whole sentence.
  */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,

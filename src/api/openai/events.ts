@@ -8,7 +8,10 @@ export function eventOf(data: { type: string; [field: string]: unknown }): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/** Matches a letter of a script that has no spaces between sentences, such as Chinese or Thai. */
+/**
+ * Matches a letter of a script that has no spaces between sentences, such as Chinese or Thai. No space is sent before
+ * an utterance with such a letter.
+ */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
 

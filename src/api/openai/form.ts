@@ -8,8 +8,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * The number of bytes that each field counts in addition to its name and its value. Many empty fields thus reach
- * `formFieldsBytesMax` too.
+ * The number of bytes by which each field counts towards `formFieldsBytesMax` in addition to its name and its value.
+ * Without these bytes, a form could contain any number of empty fields.
  */
 const partBytes = 64
 

@@ -13,7 +13,8 @@ import { open, queryInteger } from './query-values.ts'
 export const closed = { additionalProperties: false }
 
 /**
- * The characters that a filename may contain besides the dot: printable ASCII without / \\ < > " ' and the backtick.
+ * The characters that a filename may contain besides the dot: printable ASCII except the slash, the backslash, < > " '
+ * and the backtick.
  */
 const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
 const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')

@@ -37,7 +37,8 @@ export function WebhooksPage() {
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
-    // The list of deliveries is loaded again after `timing.attemptMs`, because the attempt may still be running.
+    // The new attempt may still be running. So the list of deliveries is loaded again after `timing.attemptMs`, when an
+    // attempt has usually ended.
     setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (

@@ -106,8 +106,8 @@ export function messageOf(fault: unknown): string {
 }
 
 /**
- * Sends a request. Sends it again until the server answers and the person is signed in, unless `options` forbids to
- * wait.
+ * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. With
+ * `waitsForServer: false` or `waitsForSignIn: false` in `options`, does not wait in this case.
  */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {

@@ -1,5 +1,5 @@
-// The list of jobs. It is requested again and again while the page is visible: often while a job has not ended, and
-// rarely otherwise, because scripts may also add jobs.
+// The list of jobs. While the page is visible, the list is requested at intervals. The intervals are short while a job
+// has not ended. They are long while all jobs have ended, because another program may still add a job.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'

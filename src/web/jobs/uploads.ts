@@ -158,8 +158,9 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
 }
 
 /**
- * Returns a function that is called with the number of sent bytes. The function returns the upload speed over the last
- * `timing.speedMs` milliseconds, in bytes per second.
+ * Returns a function that computes the speed of an upload. The caller calls this function with the number of bytes that
+ * are sent so far. The result is the average speed over the last `timing.speedMs` milliseconds, in bytes per second.
+ * `start` is the number of bytes that were sent before.
  */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]

@@ -50,8 +50,9 @@ function Entry({ to, label }: { to: string; label: string }) {
 
 function AccountMenu() {
   const isOpen = useSignal(false)
-  // A click closes the menu, also a click on a link in the menu. A click on the button of the menu, or on an element
-  // with the class `stay`, does not close it. The Escape key closes it.
+  // A click at any place of the page closes the menu, and the Escape key closes it too. There are two exceptions: if
+  // the target of the click or of the key is the button of the menu, or an element with the class `stay`, the menu
+  // stays open.
   useEffect(() => {
     const close = (event: Event) => {
       if (event instanceof KeyboardEvent && event.key !== 'Escape') return

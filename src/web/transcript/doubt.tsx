@@ -1,4 +1,5 @@
-// The bar for doubtful words. It explains their marks, and its buttons move from one doubtful word to the next.
+// The bar for doubtful words: words of low confidence, which the page marks. The bar explains the marks, and its
+// buttons move from one doubtful word to the next.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'

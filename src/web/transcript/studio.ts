@@ -43,8 +43,8 @@ export class Studio {
   view: TranscriptView | null = null
   readonly #stop = new AbortController()
   /**
-   * Observes whether the sentence that the player is playing is visible. The margins leave out the areas below the
-   * header and behind the player.
+   * Observes whether the sentence that the player is playing is visible. The margins exclude the areas of the window
+   * that the header and the player cover.
    */
   readonly #watcher = new IntersectionObserver(
     entries => (this.isSpokenVisible.value = entries.at(-1)?.isIntersecting ?? true),
@@ -98,7 +98,7 @@ export class Studio {
       },
     })
     this.edits.open()
-    // The page scrolls with the spoken words until the person scrolls. `leave` ends this.
+    // The page scrolls with the spoken words until the person scrolls. `leave` then ends the automatic scrolling.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
       this.#setFollowing(false)
@@ -135,8 +135,9 @@ export class Studio {
   }
 
   /**
-   * Handles a click in the text. A click on a word or on a time plays from there. A click on the name of a speaker lets
-   * the person change the name. A click on a word that ends a selection of text is ignored.
+   * Handles a click in the text. A click on a word or on a time plays the recording from there. A click on the name of
+   * a speaker lets the person change the name. If the person has just selected a text with the mouse, the click at the
+   * end of the selection does not play the word.
    */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return

@@ -173,7 +173,10 @@ function Tool({ icon, label, isOn, onUse }: ToolProps) {
   )
 }
 
-/** Matches a warning that contains a `steno` command. Only an operator can run such a command on the server. */
+/**
+ * Matches a warning that contains a `steno` command. Only an operator can run such a command on the server, so the page
+ * shows this warning only to operators.
+ */
 const commandOfOperator = /\brun steno /
 
 function Warnings({ result }: { result: Result }) {

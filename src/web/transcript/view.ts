@@ -1,5 +1,5 @@
 // Renders the text of a transcript. Each utterance is one text node. Words are highlighted by the CSS Custom Highlight
-// API, so that a word needs no element of its own. So the page stays fast with a transcript of ten hours. The browser's
+// API, so a word needs no element of its own, and the page stays fast with a transcript of ten hours. The browser's
 // search, the selection of text, and screen readers work as in any other text.
 
 import { showClock } from '../base/format.ts'
