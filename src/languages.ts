@@ -16,7 +16,7 @@ const aliases: Record<string, string> = { jv: 'jw' }
 
 export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.split(' ')]
 
-/** The codes that a caller may send: the codes in `languages`, and the aliases. */
+/** The codes that a caller may send: the codes in `languages`, and the other codes in `aliases`. */
 export const acceptedCodes: readonly string[] = [...languages, ...Object.keys(aliases)]
 const accepted = new Set(acceptedCodes)
 const englishNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })

@@ -471,7 +471,7 @@ export const limits = {
   // Limits of workers on other machines.
   natsConnectMs: 5 * second,
   natsReconnectMs: 1 * second,
-  /** Interval of the pings to the NATS server. If two pings get no answer, the connection is opened again. */
+  /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
   /**
    * Maximum number of claims of a job. Each time that a worker takes the job is a claim. If the last of these claims

@@ -105,7 +105,10 @@ const scopeMeanings: Record<Scope, string> = {
   write: 'Start, change, cancel and delete transcriptions',
 }
 
-/** Returns the parameters of a route. If the route has a `shownQuery`, its fields replace the query parameters. */
+/**
+ * Returns the parameters of a route for the OpenAPI document. If the route has a `shownQuery`, the fields of
+ * `shownQuery` replace the query parameters that the route accepts.
+ */
 function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
   if (!shownQuery) return parameters
   const required = new Set(shownQuery.required)

@@ -172,8 +172,8 @@ type Awaited = {
   caller: Caller
   params: { id: string }
   /**
-   * `wait` is the maximum time, in seconds, for which the request waits. If it is undefined, the request does not
-   * wait.
+   * The query parameter `wait`: the maximum time, in seconds, for which the request waits until the job has ended. If
+   * it is undefined, the request does not wait.
    */
   query: { wait?: number }
 }

@@ -41,8 +41,8 @@ export const uploads = (service: Service) =>
           contentType: request.headers.get('content-type') ?? '',
         })
         requireWholeFile(request.headers)
-        // Switches off Bun's idle timeout, because this timeout would abort an upload slower than 16 KB/s.
-        // `UploadStore` aborts an upload when no more bytes arrive.
+        // Switches off Bun's idle timeout, because this timeout would abort an upload that is slower than 16 KB/s.
+        // `UploadStore` has its own timeout: it aborts an upload when no more bytes arrive.
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))

@@ -1,6 +1,6 @@
-// Divides texts and queries into the words that a search compares. In these words, upper and lower case are the same,
-// and so are letters with and without an accent, and full-width and half-width characters. In scripts without spaces,
-// such as Chinese, each character is a word.
+// Divides texts and queries into the words that a search compares. A search ignores the differences between upper and
+// lower case, between letters with and without an accent, and between full-width and half-width characters. In scripts
+// without spaces, such as Chinese, each character is a word.
 
 /** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }

@@ -15,8 +15,8 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The number of bytes that this transfer adds to the used disk quota: the Content-Length, or the number of received
-   * bytes if that is larger. It is 0 if the quota already includes these bytes.
+   * The number of bytes by which this transfer increases the used part of the disk quota: the Content-Length, or the
+   * number of received bytes if this number is larger. It is 0 if the quota already includes these bytes.
    */
   bytes: number
   readonly #isReserved: boolean

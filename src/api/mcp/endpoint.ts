@@ -42,7 +42,7 @@ function postOnly(): never {
   throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'POST' })
 }
 
-/** Returns true for the origin of a page on the caller's own machine, such as that of the MCP Inspector. */
+/** Returns true if the origin is a web page on the caller's own machine, such as the MCP Inspector. */
 function isLoopback(origin: string | null): boolean {
   return /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(origin ?? '')
 }

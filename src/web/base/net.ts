@@ -106,8 +106,8 @@ export function messageOf(fault: unknown): string {
 }
 
 /**
- * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. With
- * `waitsForServer: false` or `waitsForSignIn: false` in `options`, does not wait in this case.
+ * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. If
+ * `waitsForServer` or `waitsForSignIn` in `options` is false, the request is not sent again in this case.
  */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {

@@ -116,8 +116,8 @@ function input({ edits }: Studio, event: Event): void {
   if (!span) return
   const value = span.textContent ?? ''
   // If a person empties a text field, the browser adds a <br>. If a person pastes several lines, the browser adds
-  // several nodes. The highlights need exactly one text node in each utterance, so this text node replaces all other
-  // nodes.
+  // several nodes. The highlights need exactly one text node in each utterance, so one new text node replaces all nodes
+  // of the utterance.
   if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
     const caret = withoutLines(textBeforeCaret(span)).length
     const text = new Text(withoutLines(value))

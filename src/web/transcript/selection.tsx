@@ -81,8 +81,8 @@ function saveSubtitles(studio: Studio, passage: Passage): void {
 }
 
 /**
- * Returns the name for a file that contains a passage: the name of the job and the start of the passage. The extension
- * is missing.
+ * Returns the name for a file that contains a passage: the name of the job and the start of the passage. The returned
+ * name has no file extension.
  */
 export function passageName(studio: Studio, passage: Passage): string {
   const { start } = timesOf(studio, passage)
