@@ -21,7 +21,9 @@ export type RecordingFacts = {
    * text of the utterance is the same in both cases.
    */
   align: boolean
-  /** The turns of the speakers in the recording. Null if the caller did not ask for diarization. */
+  /**
+   * The turns in the recording: the spans in which one speaker talks. Null if the caller did not ask for diarization.
+   */
   turns: readonly Turn[] | null
 }
 
@@ -70,8 +72,8 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Returns a list with the last utterance, or an empty list if no words are left. `samples` is the length of the
-   * recording.
+   * Returns the utterance that is not complete yet, as a list with one element. The list is empty if all words already
+   * belong to returned utterances. `samples` is the length of the recording.
    */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })

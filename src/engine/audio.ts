@@ -1,5 +1,5 @@
-// The units of time in the engine: samples, mel frames and model frames. `seconds` converts a number of samples to
-// seconds.
+// The units of time in the engine: samples (16,000 per second), mel frames (10 ms) and model frames (20 ms). `seconds`
+// converts a number of samples to seconds.
 
 export const sampleRate = 16_000
 export const samplesPerMelFrame = 160

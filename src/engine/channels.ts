@@ -31,7 +31,10 @@ function spokenBy(speaker: string, utterance: Utterance): Utterance {
   return { ...utterance, speaker, words: utterance.words.map(word => ({ ...word, speaker })) }
 }
 
-/** Returns the peaks of the recording. Each peak is the highest peak of all channels at that time. */
+/**
+ * Returns the peaks of the recording: its highest amplitudes, for each 50 ms of sound. Each peak is the highest peak of
+ * all channels at that time.
+ */
 export function mergePeaks(channels: readonly Uint8Array[]): Uint8Array {
   const length = Math.max(...channels.map(peaks => peaks.length))
   return Uint8Array.from({ length }, (_, at) => Math.max(...channels.map(peaks => peaks[at] ?? 0)))

@@ -24,7 +24,8 @@ import { type LoadedModels, type TranscribeListener, transcribe } from './transc
 type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function engine(): Promise<void> {
-  // A process may not raise its own priority, for example if the server was started by `nice -n 15`.
+  // A process may lower its priority, but it may not raise it. If the server was started by `nice -n 15`, this process
+  // already has a lower priority than `engineNice`, and keeps it.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the supervisor decides
@@ -64,7 +65,7 @@ async function work(
   reading: Reading,
 ): Promise<void> {
   const channels = input.channels ?? null
-  /** The number of channels that are transcribed completely. */
+  /** The number of channels whose transcription has ended. */
   let done = 0
   let reached = 0
   let reportedAt = 0
@@ -107,17 +108,17 @@ async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // An error of another class is a fault of the program or of the machine. It is thrown again, which ends this
-    // process. The supervisor then retries the job in another process.
+    // If the error is not a JobFailure, it is a fault of the program or of the machine. It is thrown again, which ends
+    // this process. The supervisor then retries the job in another process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
 }
 
 /**
- * Sends the transcript in several small messages, because the server decodes each message in one step that blocks its
- * event loop. For the transcript of ten hours of speech, the longest block is 8 ms with small messages, and 65 ms with
- * a single message.
+ * Sends the transcript in several small messages. The server decodes each message in one step, and its event loop waits
+ * during this step. For the transcript of ten hours of speech, the longest wait is 8 ms with small messages, and 65 ms
+ * with a single message.
  */
 function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
   for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)

@@ -7,15 +7,16 @@ import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
 
 /**
- * Matches the names of the files in the data folder that the engine must not read: secrets, accounts and transcripts.
+ * Matches the names of the entries of the data folder that the engine must not read: the secret key, the database with
+ * all accounts and transcripts, the lock file of the server, and the folder with sent mail.
  */
 const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
  * Restricts the files that this process may read and write. `dataDir` is the data folder of the server. It is null for
- * a command without a server, such as `steno transcribe`, because no other user's data exist there. `writes` is a
- * folder to which this process may write.
+ * a command without a server, such as `steno transcribe`: such a command has no data of other users that must be
+ * protected. `writes` is a folder to which this process may write.
  */
 export function confineEngine({
   dataDir,

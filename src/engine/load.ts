@@ -57,7 +57,7 @@ export async function openModel({
 
 type OpenedSpeech = { model: SpeechModel; variant: string }
 
-/** Opens a speech model of any kind. A model in the compact form is always opened on the CPU. */
+/** Opens a speech model of any kind. A model in the compact form (8-bit weights) is always opened on the CPU. */
 async function openSpeech(
   runtime: Runtime,
   { name, folder }: InstalledModel,
@@ -153,8 +153,8 @@ function candidates(device: Config['device']): Device[] {
 }
 
 /**
- * The variants that each device can load, best first. `''` is fp32. A CPU has only fp32: it computes fp16 four times as
- * slowly, and the published 8-bit files lose words.
+ * The variants of published weights that each device can load, best first. `''` is fp32. For a CPU, the list has only
+ * fp32: a CPU computes fp16 four times as slowly, and the published 8-bit files lose words.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

@@ -1,4 +1,5 @@
-// Makes the voice print of one person from a media file. The process that does this loads only the voice models.
+// Makes the voice print of one person from a media file. An engine process that makes a voice print loads only the
+// voice models.
 
 import { JobFailure } from '../errors.ts'
 import { decode } from '../media/decode.ts'
@@ -10,7 +11,10 @@ import { Diarization } from './who/diarize.ts'
 import { longestSpans, printSamplesMin, printsOf, type SoundSpan, spansOf, totalOf } from './who/prints.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
-/** The section of the file in which the person's speech is searched: the first ten minutes. */
+/**
+ * The section of the file in which the main speaker is found, if the order does not list the spans of speech: the first
+ * ten minutes.
+ */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
  * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file has

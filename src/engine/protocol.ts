@@ -193,8 +193,8 @@ export type PrintOrder = {
 }
 
 /**
- * An order to write the compact form of a model into the folder `draft`. `folder` is the model's folder. `variant` is
- * the suffix in the names of the model's float files.
+ * An order to write the compact form (8-bit weights) of a model into the folder `draft`. `folder` is the model's
+ * folder. `variant` is the suffix in the names of the model's float files.
  */
 export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 

@@ -102,12 +102,15 @@ export async function transcribe(
   }
 }
 
-/** The maximum number of places that the warning about speech without text lists. */
+/**
+ * The maximum number of positions in the recording that the warning about speech without text lists. A position is
+ * given in seconds.
+ */
 const placesShownMax = 5
 
 /**
  * Returns a list with one warning about the speech for which no text was found. The warning names at most
- * `placesShownMax` places. The list is empty if all speech has text.
+ * `placesShownMax` positions in the recording. The list is empty if all speech has text.
  */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []

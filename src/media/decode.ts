@@ -1,5 +1,5 @@
-// Decodes a media file to mono samples at 16 kHz. While the caller has not taken the decoded samples, the decoder waits
-// (backpressure).
+// Decodes a media file to mono samples at 16 kHz. If the caller takes the decoded samples slowly, the decoder waits for
+// the caller (backpressure).
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'

@@ -4,8 +4,8 @@
 import { findCarried } from '../base/carried.ts'
 
 /**
- * Returns the path of the media program. `chosen` is the value of the setting STENO_MEDIA. If it is null, the carried
- * media program is used.
+ * Returns the path of the media program. `chosen` is the value of the setting STENO_MEDIA. If it is null, the media
+ * program that steno contains is used.
  */
 export function findProgram(chosen: string | null): string {
   const carried = chosen ?? findCarried(`native/${process.platform}-${process.arch}/steno-media`)

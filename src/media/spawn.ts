@@ -30,7 +30,10 @@ export type Bounds = {
 export type SpawnOptions = {
   signal: AbortSignal
   durationMsMax: number
-  /** The path of another build of the media program. If it is null or missing, the carried media program is used. */
+  /**
+   * The path of another build of the media program. If it is null or missing, the media program that steno contains is
+   * used.
+   */
   mediaProgram?: string | null
   bounds?: Partial<Bounds>
 }
@@ -94,12 +97,12 @@ export async function* runChild(
     signal.removeEventListener('abort', kill)
     kill()
     await child.exited
-    // Messages that the child process sent but that were not read are discarded.
+    // Discards the messages that the child process sent and that were not read.
     await messages.return(undefined)
   }
 }
 
-/** The error codes of a system that has no free file descriptor, process or memory. */
+/** The error codes of a failed system call if the system has no free file descriptor, process or memory. */
 const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
 
 /**
@@ -137,8 +140,8 @@ function throwIfExhausted(error: unknown): void {
 }
 
 /**
- * Starts the child process. It inherits no environment, working folder or file descriptor of this process. Its stdin is
- * the media file.
+ * Starts the child process. It inherits no environment, working folder or file descriptor of this process, except the
+ * media file as its stdin.
  */
 function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)

@@ -4,10 +4,7 @@
 
 import { limits } from '../limits.ts'
 
-/**
- * The version of this protocol. The first message of the media program contains the version of the protocol that it
- * uses.
- */
+/** The version of this protocol. The media program sends the version that it uses in its first message. */
 const protocolVersion = '1'
 
 export type MediaOrder = {

@@ -106,8 +106,9 @@ function normalised(sound: Float32Array): Float32Array {
 }
 
 /**
- * Decodes the scores of a window by greedy CTC decoding: takes the best token of each frame, joins repeated tokens, and
- * removes blank tokens. A token starts with the first frame and ends with the last frame of its repetitions.
+ * Decodes the scores of a window by greedy CTC decoding: takes the best token of each frame, joins equal tokens of
+ * adjacent frames into one token, and removes blank tokens. The joined token lasts from the first to the last of these
+ * frames.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

@@ -1,4 +1,4 @@
-// The languages of the framewise models, and the scripts in which these languages are written.
+// The languages of the framewise models (CTC and TDT), and the scripts in which these languages are written.
 
 /**
  * Maps each language code of steno to the code of the same language in Omnilingual ASR, which is an ISO 639-3 code and

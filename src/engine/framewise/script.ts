@@ -1,6 +1,6 @@
-// Checks that a decoded text is in the script of the job's language. A framewise model does not get the language as an
-// input, so it may write the text in another script. In this case, the window is decoded again, and the tokens of other
-// scripts are not permitted.
+// Checks that a decoded text is in the script of the job's language. A framewise model (CTC or TDT) does not get the
+// language as an input, so it may write the text in another script. In this case, the window is decoded again, and the
+// tokens of other scripts are not permitted.
 
 import { lettersOf } from './languages.ts'
 import type { Tokens } from './tokens.ts'

@@ -2,8 +2,9 @@
 // files have the layout of onnx-asr. A frame is 80 ms long. For a frame, the decoder predicts a token and a duration.
 // The duration is the number of frames from this frame to the frame of the next token.
 //
-// The encoder reads one window at a time. The decoder processes the windows of a block as one batch: one run predicts
-// the next token of each window. The durations of the windows differ, so each window has its own current frame.
+// The encoder reads one window at a time. The decoder processes several windows as one batch: one run of the decoder
+// predicts the next token of each window. The predicted durations differ between the windows, so each window has its
+// own current frame.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'
@@ -119,8 +120,9 @@ type Row = {
 }
 
 /**
- * Decodes several windows by greedy decoding. A token changes the decoder's state of its window, but a blank token does
- * not change the state. A token lasts as many frames as its predicted duration, and at least one frame.
+ * Decodes several windows by greedy decoding. After a token, the decoder has another state for this window. After a
+ * blank token, the state of the window does not change. A token lasts as many frames as its predicted duration, and at
+ * least one frame.
  */
 export function decodeTdt(
   decoder: TdtDecoder,

@@ -1,4 +1,5 @@
-// Reads the vocabulary of a framewise model. The vocabulary is a text file. Each line has one token and its number.
+// Reads the vocabulary of a framewise model (CTC or TDT). The vocabulary is a text file. Each line has one token and
+// its number.
 
 /**
  * The vocabulary: the text of each token. The index is the number of the token. A token at the start of a word begins

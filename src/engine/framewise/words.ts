@@ -1,4 +1,4 @@
-// Joins the tokens of a framewise model into words.
+// Joins the tokens of a framewise model (CTC or TDT) into words.
 
 import { writtenWithoutSpaces } from '../../languages.ts'
 import { type AlignedWord, mergePunctuation } from '../hear/align.ts'

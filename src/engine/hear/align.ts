@@ -1,5 +1,6 @@
 // Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
-// heads. Each token uses the attention of the decoding pass that predicted the token, as in openai/whisper.
+// heads, which are the heads that follow the speech. Each token uses the attention of the decoding pass that predicted
+// the token, as in openai/whisper.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { framesPerSecond } from '../audio.ts'
@@ -33,11 +34,11 @@ export type Segment = {
 }
 
 /**
- * The largest error of the time that a time token marks, in model frames. The alignment tolerates this error. Such a
- * large error is rare.
+ * A time token marks a time in the window, but this time is not exact. This is the largest error that the alignment
+ * tolerates, in model frames. Most errors are smaller (see `timeError`).
  */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of the time that a time token marks, in model frames. */
+/** The usual error of the time that a time token gives, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
@@ -144,7 +145,10 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
-/** Joins opening quotes and brackets to the next word. Joins all other punctuation to the previous word. */
+/**
+ * Joins opening brackets, and quotes and hyphens after a space, to the next word. Joins other punctuation to the
+ * previous word, except punctuation after a space that does not match `closing`.
+ */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null

@@ -19,9 +19,9 @@ import type { Batch, Decoder, EncodedWindow } from './network.ts'
 
 /**
  * The kinds of tensors in an encoded window, in the order of the encoder's outputs. The dimensions of each tensor are
- * layers × 1 × heads × length × 64. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise.
- * The last output of the encoder, `mass`, is not in this list. It is the logarithm of the number of model frames that
- * each encoded frame represents.
+ * layers × 1 × heads × length × 64, where 64 is the size of an attention head. The length is the number of encoded
+ * frames if `byFrame` is true, and 1 otherwise. The encoder has one more output, `mass`, which is not in this list: the
+ * logarithm of the number of model frames that each encoded frame represents.
  */
 const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
@@ -53,8 +53,8 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
 type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
 
 /**
- * The tensors of one kind for all windows of the batch. The dimensions are layers × rows × heads × length × 64.
- * `rowBytes` is the size in bytes of one row in one layer.
+ * The tensors of one kind for all windows of the batch. The dimensions are layers × rows × heads × length × 64, where
+ * 64 is the size of an attention head. `rowBytes` is the size in bytes of one row in one layer.
  */
 type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -68,11 +68,13 @@ class RunningBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cache of the decoder: the keys and values of all rows, layer by layer. The tensors are outputs of the last run.
-   * After a row was removed, they are views of the memory of these outputs.
+   * The cache of the decoder: the keys and values of all rows, layer by layer. The tensors in `self` are outputs of the
+   * last run. After a row was removed, `self` has other tensors, which refer to the memory of these outputs.
    */
   private self: Tensor[]
-  /** Views of the memory of the last run's outputs. The next step frees these views and these outputs. */
+  /**
+   * Tensors that refer to the memory of the last run's outputs. The next step frees these tensors and these outputs.
+   */
   private held: Tensor[] = []
   private readonly cross: Cross[]
   /**
@@ -213,8 +215,8 @@ function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind, from all windows, into one memory area. If a window is shorter than the longest one,
- * the end of its memory stays unused in each head.
+ * Copies the tensors of one kind, from all windows, into one memory area. In this area, each head of each window has
+ * enough memory for the longest window. If a window is shorter, the end of this memory stays unused.
  */
 function gather(windows: readonly EncodedWindow[], index: number, frames: number, facts: Facts): Cross {
   const kind = kinds[index]!

@@ -50,8 +50,8 @@ export class DeviceCaches {
   }
 
   /**
-   * Binds the first `rows` rows of all caches to a run of the decoder. Returns the views of these rows. The caller must
-   * free the views.
+   * Makes the first `rows` rows of all caches the inputs and outputs of a run of the decoder, without copying. Returns
+   * the tensors that refer to these rows. The caller must free the returned tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts

@@ -10,15 +10,15 @@ import { choose, type History, type NextToken, type Rules, rulesOf } from './rul
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records its kernels in the first steps, and replays the recorded
- * kernels in the later steps. So the check tests both the recording and the replay.
+ * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps (a CUDA graph),
+ * and replays this recording in the later steps. So the check tests both the recording and the replay.
  */
 const steps = 6
 
 /**
  * Decodes a few tokens in two ways, and throws if their log probabilities differ by more than `differenceMax`. The
- * first way decodes token by token: it updates the caches in place, chooses tokens in the graph, and replays recorded
- * CUDA kernels. The second way is one run over all tokens, which does none of these three.
+ * first way decodes token by token: it updates the caches in place, chooses tokens in the graph, and replays the
+ * recording of CUDA. The second way is one run over all tokens, which does none of these three.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))

@@ -1,7 +1,10 @@
 // Decodes one batch of windows on a GPU. Each window is a row of the batch. The caches, the scores and the attention
 // stay in the memory of the GPU, so each decoding step copies only a few numbers for each row between the GPU and the
-// host. The number of rows in a run is a power of two, because CUDA makes one recording for each number of rows. Rows
-// of a run that have no window are idle.
+// host.
+//
+// CUDA records the calls of its kernels (a CUDA graph), and needs one recording for each number of rows in a run. So
+// that few recordings are needed, the number of rows in a run is always a power of two. Rows of a run that have no
+// window are idle.
 
 import { cacheNames } from '../network/float-decoder.ts'
 import { allowedInput } from '../network/pick.ts'
@@ -17,8 +20,8 @@ export class DeviceDecoder implements Decoder {
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
   /**
-   * The number of times that the caches were allocated. After each allocation, the caches have other addresses, and the
-   * earlier recordings of CUDA are not valid for these addresses.
+   * The number of times that the caches were allocated. After each allocation, the caches have other addresses, so CUDA
+   * must not replay the recordings that it made before. This number is a part of the id of a recording.
    */
   private allocations = 0
   private isBusy = false
@@ -61,7 +64,10 @@ export class DeviceDecoder implements Decoder {
     return this.caches
   }
 
-  /** Returns a run of the decoder that adds one token to each of `rows` rows. The run is made once and used again. */
+  /**
+   * Returns a prepared run of the decoder that adds one token to each of `rows` rows. The first call with these
+   * arguments makes the run. Later calls return the same run.
+   */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
     const record = withScores ? notRecorded : this.allocations * recordsMax + rows
@@ -73,8 +79,8 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * A factor in the numbers of CUDA's recordings. The number of a recording is allocations × `recordsMax` + rows. A run
- * has fewer rows than `recordsMax`, so all these numbers are different.
+ * Each recording of CUDA has an id: allocations × `recordsMax` + rows. The number of rows in a run is less than
+ * `recordsMax`, so two recordings never have the same id.
  */
 const recordsMax = 1024
 
@@ -83,7 +89,7 @@ function powerOfTwo(least: number): number {
 }
 
 type Runs = {
-  /** Makes a run that is used only once. The caller must close the run. */
+  /** Prepares a run of the decoder that is started only once. The caller must close it. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void

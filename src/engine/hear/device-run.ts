@@ -1,5 +1,5 @@
-// One run of the decoder graph on a GPU. The number of rows and of tokens is fixed. The inputs and outputs are bound to
-// memory that the GPU reads and writes in place, so the same run can be started many times.
+// A prepared run of the decoder graph on a GPU, with a fixed number of rows and of tokens. Its inputs and outputs are
+// bound to memory that the GPU reads and writes in place, so it can be started many times.
 
 import { type Binding, RunOptions, type Shared } from '../onnx/binding.ts'
 import type { ElementType, Tensor } from '../onnx/tensor.ts'
@@ -9,11 +9,14 @@ export type RunShape = {
   rows: number
   /** The number of tokens that a run adds to each row. */
   length: number
-  /** The indices of the tokens, among those that the run adds, for which the graph computes scores. */
+  /** The tokens for which the graph computes scores, as indices into the tokens that the run adds to a row. */
   wanted: readonly number[]
   /** If true, the run has an output `scores` in memory that the host can read. */
   withScores: boolean
-  /** The number of CUDA's recording for this run. `notRecorded` means that CUDA does not record the run. */
+  /**
+   * The id under which CUDA records this run, and replays it later. `notRecorded` means that CUDA does not record the
+   * run.
+   */
   record: number
 }
 

@@ -1,5 +1,5 @@
 // Estimates the times of words when the model returned no attention. The speech of each segment is divided among the
-// words of the segment. A word with twice as many characters gets twice as much time.
+// words of the segment, in proportion to their numbers of characters.
 
 import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
 import type { Tokenizer } from './tokenizer.ts'

@@ -18,7 +18,8 @@ export type Facts = {
   translate: number | null
   noTimestamps: number
   /**
-   * The id of the token that begins the earlier text in a prompt. Null if the model was trained without earlier text.
+   * The id of the token `<|startofprev|>`. In a prompt, the text that the caller supplied as context follows this
+   * token. Null if the model has no such token.
    */
   previous: number | null
   noSpeech: number | null

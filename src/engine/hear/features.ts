@@ -2,11 +2,12 @@
 // samples by a Hann window, and computes the power spectrum, the mel bands, and the logarithms.
 //
 // The Fourier transform is computed as matrix products, in two steps that make the matrices smaller. First, each frame
-// is folded into an even part and an odd part. The even part gives the real half of the spectrum, and the odd part
-// gives the imaginary half. Second, each part is divided into the samples at even positions and the samples at odd
-// positions. The sums of their products give the lower half of the frequency bins, and the differences give the upper
-// half. Four products with matrices of about 100 × 100 remain. ONNX Runtime computes these products several times
-// faster than JavaScript computes a fast Fourier transform.
+// is folded at its middle: the even part is the sums of mirrored samples, and the odd part is their differences. The
+// even part gives the real half of the spectrum, and the odd part gives the imaginary half. Second, each part is
+// divided into the samples at even positions and the samples at odd positions, and each of them is multiplied by a
+// matrix. For the lower half of the frequency bins, the two products are added. For the upper half, one product is
+// subtracted from the other. In total, there are four products with matrices of about 100 × 100. ONNX Runtime computes
+// these products several times faster than JavaScript computes a fast Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -130,9 +131,10 @@ function mirrored(samples: Float32Array, at: number): number {
 }
 
 /**
- * Builds the graph that converts folded frames to the logarithms of the mel bands. The frequency bins k and 200 - k
- * share two products: one of the samples at even positions, and one of the samples at odd positions. For bin k, the two
- * products are added. For bin 200 - k, one product is subtracted from the other.
+ * Builds the graph that converts folded frames to the logarithms of the mel bands. The real half and the imaginary half
+ * of the spectrum each need two products: one of the samples at even positions, and one of the samples at odd
+ * positions. The frequency bins k and 200 - k both use these two products. For bin k, the products are added. For bin
+ * 200 - k, one product is subtracted from the other.
  */
 function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -1,5 +1,5 @@
-// Finds the windows of a recording while its sound is decoded. The four stages are: voice detection, speech spans,
-// windows, and blocks of windows.
+// Finds the windows of a recording while its media file is still being read. The four stages are: voice detection,
+// speech spans, windows, and blocks of windows.
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'

@@ -2,8 +2,8 @@
 // speech.
 
 /**
- * The thresholds and temperatures of the checks, from openai/whisper. Many programs that decode windows in batches omit
- * these checks, so their texts can contain loops.
+ * The thresholds of the checks, and the temperatures of the attempts to decode a window. All values are from
+ * openai/whisper. Many programs that decode windows in batches omit these checks, so their texts can contain loops.
  */
 export const guards = {
   compressionMax: 2.4,
@@ -52,14 +52,14 @@ function bytesOf(character: string): number[] {
 }
 
 /**
- * Finds a loop at the end of the tokens: a sequence of 1 to 24 tokens that occurs at least `times` times in a row.
- * Returns the number of tokens up to the end of its first occurrence. Returns null if there is no loop.
+ * Finds a loop at the end of the tokens: a sequence of 1 to 24 tokens that occurs at least `times` times, without other
+ * tokens between. Returns the number of tokens up to the end of the first occurrence. Returns null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // A sequence of only one or two tokens must occur more than four times. People do say one word four times ("no, no,
-    // no, no").
+    // By default, a sequence must occur four times. But people do say one word four times ("no, no, no, no"). So a
+    // single token must occur ten times, and a sequence of two tokens must occur five times.
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

@@ -71,7 +71,8 @@ export async function hearBlock(
     onShare,
   })
   // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention in native
-  // buffers. The size of native buffers does not start the garbage collector.
+  // buffers. The garbage collector does not start often enough by itself, because it does not count the size of native
+  // buffers.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
@@ -131,7 +132,7 @@ type DecodeOptions = {
 
 /**
  * Decodes windows. `extended` has the same windows as `windows`, but a window of `extended` may have more speech at its
- * end. `encoded` has the encoded form of `extended`. Words in the added speech are removed from the result.
+ * end. `encoded` is the output of the encoder for `extended`. Words in the added speech are removed from the result.
  */
 async function decodeWindows(
   { whisper }: WhisperModels,
@@ -195,7 +196,7 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes the speech that has no text again, in separate windows, and repeats this if speech without text remains.
+ * Decodes the speech for which the model returned no text, in separate windows. Repeats this while such speech remains.
  * Returns the texts of the first decoding and of all further ones. Warns about each window whose text is doubtful or
  * missing.
  */

@@ -46,8 +46,8 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 const restMin = 0.4 * sampleRate
 
 /**
- * Returns a window over the window's speech after sample `begin` of the recording. Returns null if this speech is
- * shorter than `restMin`.
+ * Returns a new window with the speech of `window` after sample `begin` of the recording. Returns null if this speech
+ * is shorter than `restMin`.
  */
 export function restOf(window: Window, begin: number): Window | null {
   const speech = window.speech

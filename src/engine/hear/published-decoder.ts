@@ -82,7 +82,9 @@ class RunningBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** Views of the memory of the last run's outputs. The next step frees these views and these outputs. */
+  /**
+   * Tensors that refer to the memory of the last run's outputs. The next step frees these tensors and these outputs.
+   */
   private held: Tensor[] = []
 
   constructor(

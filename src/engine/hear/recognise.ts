@@ -71,8 +71,9 @@ export type RecogniseOptions = {
 }
 
 /**
- * The maximum number of tokens in the text of a window. In some scripts, a letter is several tokens, so the text of a
- * window can be longer. The speech after the last of these tokens is then decoded again in a further window.
+ * The maximum number of tokens that are decoded for a window. In some scripts, a letter is several tokens, so the whole
+ * text of a window may need more tokens. Decoding then stops at this maximum, and the speech that follows the last
+ * complete sentence is decoded in a further window.
  */
 const windowTokens = 224
 
@@ -106,8 +107,8 @@ export async function recognise(
 
 /**
  * Returns the better one of two attempts to decode a window. An attempt that passed the checks is better than an
- * attempt that failed. If both attempts failed, the more probable text is better. A text that ended in a loop contains
- * the repeated words only once.
+ * attempt that failed. If both attempts failed, the more probable text is better. A failed text is usable even if it
+ * ended in a loop, because the repetitions were removed from it.
  */
 function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now
@@ -232,8 +233,8 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
 
 /**
  * Checks if the tokens at `index` and `index + 1` are both time tokens. If so, returns the part of the window that
- * begins at the time of the second token. The tokens up to the first time token are kept. Otherwise returns null. Also
- * returns null if the time of the second token is less than `progressMin`.
+ * begins at the time of the second one. The tokens up to the first of the two are kept. Otherwise returns null. Also
+ * returns null if the time of the second one is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -1,6 +1,6 @@
 // Whisper's rules for the next token of a text. The rules say which tokens are never allowed, and when a time token is
-// allowed. The decoder never chooses a token that the rules forbid. Sums of probabilities do not include forbidden
-// tokens.
+// allowed. The decoder never chooses a token that the rules forbid. The probability of the chosen token is its share
+// among the allowed tokens.
 
 import type { Facts } from './facts.ts'
 
@@ -52,8 +52,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // Whisper requires a time token if the sum of the probabilities of all time tokens is higher than the probability of
-  // each text token and of the end token.
+  // Whisper's rule: if the sum of the probabilities of all time tokens is higher than the probability of each text
+  // token and of the end token, only a time token is allowed.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]
@@ -113,8 +113,8 @@ function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
 }
 
 /**
- * The highest score in each run of `runLength` consecutive text tokens. `sumOfText` skips a run if its highest score is
- * too low to change the sum.
+ * The text tokens are divided into groups of `runLength` consecutive tokens. `runScores` has the highest score of each
+ * group. `sumOfText` skips a group if its highest score is too low to change the sum.
  */
 const runLength = 128
 const runScores = new Float32Array(1024)

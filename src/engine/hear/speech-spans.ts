@@ -18,7 +18,10 @@ export type SpeechSpan = Span & {
  * of frames are similar to those of faster-whisper.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/** The padding that is added at each end of a span, in samples. It is shorter than the silence that ends a span. */
+/**
+ * The padding that is added at each end of a span, in samples. It is shorter than the silence that ends a span, so it
+ * does not contain the speech after this silence.
+ */
 const speechPad = 0.25 * sampleRate
 
 /**
@@ -45,7 +48,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /** The earliest sample of the recording at which a later returned span can begin. */
+  /** A sample of the recording. Each span that is returned later begins at this sample or after it. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)

@@ -37,8 +37,8 @@ export function readTokenizer(json: string): Tokenizer {
   }
   return {
     encode: text =>
-      // Divides the text between `<` and `|`, and encodes the parts. No part then contains the whole name of a special
-      // token, so the library encodes the name as plain text.
+      // Cuts the text at each place where `<` is followed by `|`, and encodes the parts. No part then contains the
+      // whole name of a special token, so the library encodes the name as plain text.
       text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
     decode,
     special: name => specials.get(name) ?? null,
@@ -112,7 +112,7 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // If the previous word is a single space, this element is added to the space.
+    // A single space is not a word of its own: this element is added to it, even if a word begins here.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -123,7 +123,10 @@ function joined(
   return words
 }
 
-/** Matches a text that begins with a space, or that ends with an opening bracket or quote. */
+/**
+ * Matches a word of punctuation, to which the text after it may be added. The word begins with a space, or it ends with
+ * an opening bracket or quote. After other punctuation, a new word begins.
+ */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
 function isPunctuation(text: string): boolean {

@@ -111,8 +111,9 @@ function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string 
 }
 
 /**
- * Returns the first half of each wave as a matrix of samples × bins. Throws if the second half of a wave is not the
- * mirror image of its first half.
+ * Returns the first half of each wave (cosine or sine) of the Fourier transform, as a matrix of samples × bins. The
+ * input is folded at its middle, so the first half is enough. Throws if the second half of a wave is not the mirror
+ * image of its first half.
  */
 function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)

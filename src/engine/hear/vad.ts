@@ -23,10 +23,7 @@ import {
 } from './vad-network.ts'
 
 const chunkFrames = 2000
-/**
- * The maximum number of samples in one call of `Vad.next`. All calls except the last one of a recording have this
- * number.
- */
+/** The number of samples in one call of `Vad.next`. The last call of a recording may have fewer samples. */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {

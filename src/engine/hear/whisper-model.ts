@@ -44,7 +44,8 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The number of windows from which Whisper detects the language for another speech model. The longest windows are used.
+ * The maximum number of windows from which Whisper detects the language for another speech model. If there are more
+ * windows, the longest ones are used.
  */
 const votersMax = 3
 

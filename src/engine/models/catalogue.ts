@@ -35,9 +35,9 @@ export type VoiceProfile = {
    */
   threshold: number
   /**
-   * If it is null, `threshold` is used for every recording. If it is a number, the threshold is adapted to the scatter
-   * of the voices in each recording. Two voices whose mean distance is below `likeness` times this scatter then become
-   * one voice.
+   * If `likeness` is null, `threshold` is used for every recording. If `likeness` is a number, a threshold is computed
+   * for each recording from the scatter of its voices, which is the mean distance between the embeddings of one voice.
+   * Two voices whose mean distance is below `likeness` times this scatter then become one voice.
    */
   likeness: number | null
   /**
@@ -79,8 +79,8 @@ export const publishedVoices = {
 } as const
 
 /**
- * The published PLDA model for the embeddings of `publishedVoices`. Without it, diarization works, but finds the
- * wrong number of speakers more often.
+ * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
+ * Without it, diarization works, but finds the wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 

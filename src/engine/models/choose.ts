@@ -1,5 +1,5 @@
 // Chooses the speech models. If the setting STENO_MODEL names a published model that is not installed, downloads it.
-// The default model is never downloaded by itself: until the operator installs it, the built-in model is used.
+// The default model is never downloaded automatically: until the operator installs it, the built-in model is used.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
@@ -30,8 +30,8 @@ export type ChosenModel = InstalledModel & {
   /** The speech models for languages that the first model does not support, best first. */
   others: InstalledModel[]
   /**
-   * The model that detects the language for speech models that cannot. Null if another chosen model detects languages,
-   * or if no such model is installed.
+   * The model that detects the language for speech models that cannot detect it. Null if another chosen model detects
+   * languages, or if no such model is installed.
    */
   detector: InstalledModel | null
   voices: VoiceChoice
@@ -43,8 +43,9 @@ export type ChosenModel = InstalledModel & {
 }
 
 /**
- * Opens a mirror of the hub. Model files are requested from the mirror first, and then from the hub. A `steno worker`
- * uses its server as the mirror, because the server offers its own models.
+ * Opens a mirror of the hub, which is Hugging Face's server of model files. Model files are requested from the mirror
+ * first, and then from the hub. A `steno worker` uses its server as the mirror, because the server offers its own
+ * models.
  */
 export type OpenMirror = () => Promise<Hub>
 

@@ -1,6 +1,7 @@
-// Compact copies of Whisper models. A CPU runs the compact copy in place of the float files of a downloaded or
-// home-made model: the copy needs less time and memory, and loses no words. A child process makes each copy once. The
-// copy is a separate folder in the models folder, because the folder of a home-made model may be read-only.
+// Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the compact copy in
+// place of the float files of a downloaded or home-made model: the copy needs less time and memory, and loses no words.
+// A child process makes each copy once. The copy is a separate folder in the models folder, because the folder of a
+// home-made model may be read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
@@ -56,9 +57,10 @@ export async function withCompactCopy<Model extends InstalledModel>(
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model changes. A file of a downloaded model enters the hash by its
- * published hash, and not by its time: the model and its compact copy may be copied to another machine, where the times
- * differ.
+ * Returns a hash that changes when a file of the model changes. For a downloaded model, it is computed from the
+ * published hashes of the files. For any other model, it is computed from the modification times of the files.
+ * Modification times are not used for a downloaded model, because they change when the model and its compact copy are
+ * copied to another machine.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

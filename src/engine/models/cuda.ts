@@ -1,6 +1,7 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package that has the version of the carried ONNX Runtime. ONNX
-// Runtime searches a provider only in its own folder, so the carried ONNX Runtime is copied into the folder of the
-// provider. This file also finds the shared libraries that the CUDA provider needs and the machine lacks.
+// Installs ONNX Runtime's CUDA provider from a NuGet package. The package has the version of the ONNX Runtime library
+// that steno contains. The library searches for a provider only in its own folder, so a copy of the library is made in
+// the folder of the provider. This file also finds the shared libraries that the CUDA provider needs and the machine
+// lacks.
 
 import { dlopen, ptr } from 'bun:ffi'
 import { createHash } from 'node:crypto'
@@ -47,7 +48,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
 
 /**
  * Installs the CUDA provider from a NuGet package file. Throws an error if the version of the package is not the
- * version of the carried ONNX Runtime.
+ * version of the ONNX Runtime library that steno contains.
  */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)

@@ -58,7 +58,7 @@ function whisperFault(folder: string): string | null {
   return null
 }
 
-/** Returns true if the folder contains weights in the compact form. */
+/** Returns true if the folder contains weights in the compact form, which is steno's own file of 8-bit weights. */
 export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
@@ -83,7 +83,7 @@ export function runsOnCpu(folder: string): boolean {
 
 /**
  * Returns the path of the folder for the compact copy of a model. `folder` is the folder of the model itself. `dir` is
- * the models folder, which need not contain `folder`.
+ * the models folder. `folder` may be outside `dir`, but the compact copy is always in `dir`.
  */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)

@@ -1,6 +1,7 @@
-// Downloads a model from the hub, and resumes an earlier download that was interrupted. The content of every file is
-// compared with the hub's hash. When all files are complete, the draft folder is renamed to the model's folder. Its
-// lock file lists the commit and the files, so that a later download can find out which files have changed on the hub.
+// Downloads a model from the hub (Hugging Face's server of model files), and resumes an earlier download that was
+// interrupted. The content of every file is compared with the hub's hash. When all files are complete, the draft folder
+// is renamed to the model's folder. The file `steno-lock.json` in this folder lists the commit and the files, so that a
+// later download can find out which files have changed on the hub.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
@@ -12,7 +13,10 @@ import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../..
 import { SourceError } from '../../net/source.ts'
 import { fetchFile, type RemoteFile, sizeOf } from './fetch-file.ts'
 
-/** The content of the lock file in a model's folder. `revision` is the hash of the model's commit on the hub. */
+/**
+ * The content of the file `steno-lock.json` in a model's folder. `revision` is the hash of the model's commit on the
+ * hub.
+ */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 
@@ -34,7 +38,10 @@ export type ModelDownload = {
   onChange?: (paths: readonly string[]) => void
 }
 
-/** Returns the path of the lock file that a process must hold while it changes the model's folder. */
+/**
+ * Returns the path of a file that processes lock, so that only one process at a time changes the model's folder. This
+ * file is not `steno-lock.json`, which lists the files of the model.
+ */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
@@ -98,7 +105,9 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/** Returns the content of the lock file of an installed model. Returns null if the model has no lock file. */
+/**
+ * Returns the content of the file `steno-lock.json` of an installed model. Returns null if the model has no such file.
+ */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
   const lock = Bun.file(join(folder, lockName))
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null

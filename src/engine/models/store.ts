@@ -136,8 +136,8 @@ export type ModelListing = {
   /** The size of the model on disk, with its compact copy, in bytes. Null if the model is built in or not installed. */
   bytes: number | null
   /**
-   * The form of the Whisper weights that a CPU uses: compact or float. Null for a model of another kind, and for a
-   * model that is not installed.
+   * The form of the Whisper weights that a CPU uses: compact (8-bit weights) or float. Null for a model of another
+   * kind, and for a model that is not installed.
    */
   form: 'compact' | 'float' | null
 }

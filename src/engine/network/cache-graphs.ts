@@ -6,8 +6,9 @@ import { updated } from './float-decoder.ts'
 export type CacheShape = { name: string; type: Type; shape: Shape }
 
 /**
- * Builds a model that writes rows of the caches in place. For each cache, it has two inputs: the cache, and the content
- * of the rows, whose name is `new ` and the name of the cache. The input `to` has the numbers of the rows.
+ * Builds a model that writes rows of the caches in place. For each cache, it has two inputs: the cache, and the new
+ * content of the rows. The name of the second input is `new ` followed by the name of the cache. The input `to` has the
+ * numbers of the rows.
  */
 export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) =>

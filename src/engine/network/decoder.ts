@@ -1,6 +1,6 @@
-// Builds the ONNX graph of Whisper's decoder in the compact form. A run adds the prompt, or one token, to each row. The
-// keys and values of the cross-attention are inputs in 8 bits, as the encoder returns them. If alignment heads are
-// given, their cross-attention is an output.
+// Builds the ONNX graph of Whisper's decoder in the compact form (8-bit weights). A run adds the prompt, or one token,
+// to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits, as the encoder returns
+// them. If alignment heads are given, their cross-attention is an output.
 
 import type { Stored } from '../onnx/graph.ts'
 import { headSize, Layers } from './layers.ts'

@@ -1,14 +1,14 @@
-// Builds the ONNX graph of Whisper's encoder in the compact form. The outputs are the keys and values for all
-// cross-attention layers of the decoder, in 8 bits with one scale for each channel. In 8 bits, they need a quarter of
-// the memory of 32-bit floats, and the decoder reads them in a quarter of the time.
+// Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The outputs are the keys and values
+// for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. In 8 bits, they need a
+// quarter of the memory of 32-bit floats, and the decoder reads them in a quarter of the time.
 
 import { Graph, type Stored } from '../onnx/graph.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to the queries and keys of each attention head. Only the first of these
- * channels is used, but matrix products are faster with four added channels than with one.
+ * The number of channels that are added to the queries and keys of each attention head (see `extraChannels`). Only the
+ * first of these channels is used, but matrix products are faster with four added channels than with one.
  */
 const extraSize = 4
 
@@ -57,8 +57,9 @@ type Extra = { query: string; key: string; isNeeded: string }
 /**
  * Adds channels to the attention that give a frame more weight if it represents several frames. A frame that represents
  * 8 frames gets 8 times the weight. The added channel of each query is 1. The added channel of each key is the
- * logarithm of the number of frames. Their product is added to the attention score. An attention mask would have the
- * same effect, but ONNX Runtime computes attention with a mask more slowly.
+ * logarithm of the number of frames, times the square root of the head size, because the attention divides by this
+ * root. So the logarithm is added to the attention score. An attention mask would have the same effect, but ONNX
+ * Runtime computes attention with a mask more slowly.
  */
 function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

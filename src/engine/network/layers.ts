@@ -1,5 +1,5 @@
-// Adds layers to the ONNX graphs of Whisper in the compact form. The graphs of the encoder and of the decoder both use
-// these layers.
+// Adds layers to the ONNX graphs of Whisper in the compact form (8-bit weights). The graphs of the encoder and of the
+// decoder both use these layers.
 
 import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
 import { blockSize } from './compact.ts'

@@ -127,7 +127,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Fl
 
 /**
  * Returns the name of a weight as Hugging Face's files have it: `decoder.layers.0.fc1.weight` for
- * `model.decoder.layers.0.fc1.weight`. Returns null if the tensor is not a weight or bias of the network.
+ * `model.decoder.layers.0.fc1.weight`. `half` is `encoder` or `decoder`; by default, it is read from the name. Returns
+ * null if the tensor is not a weight or bias of the network.
  */
 function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =

@@ -69,8 +69,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes tensors to a file. The tensors with the largest elements are written first. The place of each tensor in the
- * file is then a multiple of the size of its elements, as readers require.
+ * Writes tensors to a file. The tensors whose elements have the most bytes are written first. The place of each tensor
+ * in the file is then a multiple of the size of its elements, as readers require.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)

@@ -1,5 +1,5 @@
 // Finds native libraries and built-in models. These files are in the project folder, or in the folder into which the
-// built program unpacks its carried files.
+// built program unpacks the files that it contains.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -10,7 +10,7 @@ export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
  * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy of the library
- * in the provider's folder. Otherwise it is the carried library.
+ * in the provider's folder. Otherwise it is the library that steno contains.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()

@@ -112,8 +112,9 @@ export function openSession(
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The constants of the model whose content is not in the model: the folder of the files with this content, or the
-   * content by name. Null if the model has no such constants, or if `model` is a path.
+   * The constants of the model whose content is not in the bytes of `model`: the folder of the files with this content,
+   * or the content by name. Null if there are no such constants, or if `model` is a path, because ONNX Runtime then
+   * finds the files next to the model.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},

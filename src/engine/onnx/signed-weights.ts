@@ -1,7 +1,7 @@
-// Opens models whose weight matrices are unsigned bytes, such as the published framewise models. The VNNI instructions
-// of a CPU multiply unsigned activations by signed weights. For unsigned weights, ONNX Runtime uses other instructions,
-// which take twice the time. So 128 is subtracted from the weights and from their zero points. The difference of a
-// weight and its zero point stays the same, so the products are exactly the same.
+// Opens models whose weight matrices are unsigned bytes, such as the published CTC and TDT models. The VNNI
+// instructions of a CPU multiply unsigned activations by signed weights. For unsigned weights, ONNX Runtime uses other
+// instructions, which take twice the time. So 128 is subtracted from the weights and from their zero points. The
+// difference of a weight and its zero point stays the same, so the products are exactly the same.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -32,7 +32,8 @@ export function openQuantised(runtime: Runtime, path: string, device: Device): S
 
 /**
  * Returns true if the CPU has VNNI instructions, which multiply unsigned bytes by signed bytes exactly. Older x86 CPUs
- * limit the sum of two products to 16 bits. Returns false if the features of the CPU are not known.
+ * limit the sum of two such products to 16 bits, so their results can be wrong. Returns false if the features of the
+ * CPU are not known.
  */
 function hasVnni(): boolean {
   if (process.arch !== 'x64' || !existsSync(cpus)) return false

@@ -121,8 +121,8 @@ export function elementsIn(dims: readonly number[]): number {
 }
 
 /**
- * Returns the element type and the dimensions of a tensor or of a model's input or output. A dimension of -1 can have
- * any size. If `owned` is true, `info` is released.
+ * Returns the element type and the dimensions of a tensor, or of an input or output of a model. `info` is ONNX
+ * Runtime's description of them. If `owned` is true, `info` is released. A dimension of -1 can have any size.
  */
 export function describe(
   runtime: Runtime,

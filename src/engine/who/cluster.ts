@@ -1,5 +1,6 @@
-// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (linkage.ts). A
-// cluster of enough weight is a voice, and voices that are too similar become one voice.
+// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (linkage.ts). The
+// weight of a cluster is the length of its speech. A cluster of enough weight is a voice, and voices that are too
+// similar become one voice.
 
 import {
   agglomerate,
@@ -19,7 +20,8 @@ export type ClusterOptions = {
   threshold: number
   /**
    * After the clustering, two voices become one voice if their mean distance is less than `likeness` times the scatter
-   * of the voices. If it is null, no voices are merged after the clustering.
+   * of the voices (the mean distance between the embeddings of one voice). No voices are merged after the clustering if
+   * `likeness` is null, or if the caller gave the number of voices.
    */
   likeness: number | null
   /**
@@ -32,14 +34,14 @@ export type ClusterOptions = {
 }
 
 /**
- * If the caller expects a number of voices, the threshold may be multiplied by a factor from `low` to `high` to find
- * that number. Otherwise the threshold does not change.
+ * If the caller gave the number of voices, the threshold may be multiplied by a factor from `low` to `high` to find as
+ * many voices. Otherwise the threshold does not change.
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /**
- * Returns the centroid of each voice. The voice with the largest weight is first. The caller leaves the embeddings of
- * short pieces out of `embeddings`, because they are not reliable.
+ * Returns the centroid of each voice. The voice with the largest weight is first. The embeddings of short pieces are
+ * not reliable, so the caller leaves them out of `embeddings` if there are enough longer pieces.
  */
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
@@ -57,7 +59,8 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 
 /**
  * Merges the two closest voices again and again, while their mean distance is less than `likeness` times the scatter of
- * the voices. `pieceWeight` is the mean weight of one embedding.
+ * the voices (the mean distance between the embeddings of one voice). `pieceWeight` is the mean weight of one
+ * embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {

@@ -1,7 +1,7 @@
-// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view of
-// ten seconds. Views start about one second apart. The recording is cut into pieces in which one voice speaks alone,
-// and each piece that is long enough gets an embedding. At the end of the recording, the embeddings are clustered. Each
-// cluster with enough speech is a speaker.
+// Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view,
+// which is ten seconds of sound. Views start about one second apart, so they overlap. The recording is cut into pieces
+// in which one voice speaks alone, and each piece that is long enough gets an embedding. At the end of the recording,
+// the embeddings are clustered. Each cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
@@ -21,31 +21,35 @@ import type { Voices } from './voices.ts'
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
-/** The number of views that the segmentation model processes in one call. */
+/** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
 const batchViews = 8
-/** The number of frames in a block of sound: about a minute. The pieces of a block get their embeddings together. */
+/**
+ * The number of frames in a block of sound, which is about a minute long. The embeddings of all pieces in a block are
+ * computed together.
+ */
 const blockFrames = 60 * stepFrames
 /**
  * The minimum length, in seconds, of a piece that takes part in the clustering. A shorter piece gets its speaker after
- * the clustering.
+ * the clustering. If fewer than two pieces have this length, all pieces with an embedding are clustered.
  */
 const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 /**
  * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
- * minimum is `seconds` for a recording with `of` seconds of clustered pieces. It grows with the square root of the
- * recording's length, because a longer recording has larger clusters of outliers.
+ * minimum is `seconds` if all clustered pieces together have at most `of` seconds. With more seconds, the minimum grows
+ * with their square root, because a longer recording has larger clusters of outliers.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 /**
- * An assumed distance between neighbouring pieces of one voice. It is averaged with the median of the distances that
- * are measured in the recording, and counts as much as `weight` measured distances.
+ * `distance` is an assumed distance between neighbouring pieces of one voice. It is averaged with the median of the
+ * distances that are measured in the recording. In this average, it counts as much as `weight` measured distances, so a
+ * few measured distances have little influence.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**
  * The clustering threshold of a recording is `multiple` times the typical distance between neighbouring pieces of one
- * voice. It is at least `low` and at most `high`.
+ * voice (see `adaptedThreshold`). It is at least `low` and at most `high`.
  */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 const secondsPerFrame = frameStep / sampleRate
@@ -54,7 +58,8 @@ const secondsPerFrame = frameStep / sampleRate
  * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
  * distances from 0.80 to 0.86 give the right voices. `start` is the distance of an earlier clustering that finds the
  * first clusters for VBx, because VBx must start with too many clusters. The parameters of VBx were chosen for one
- * embedding in every `embeddingSeconds` seconds of speech.
+ * embedding in every `embeddingSeconds` seconds of speech. A piece of this length counts as one embedding, and a longer
+ * piece counts as several.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 
@@ -70,7 +75,10 @@ export class Diarization {
   private readonly loudness = new Loudness()
   /** The sound that the segmentation model has not read yet. It begins at the first sample of the next view. */
   private pending = new Float32Array(0)
-  /** The sound, in parts, whose pieces have no embedding yet. It begins at the first sample of frame `blockFrame`. */
+  /**
+   * The parts of the sound whose pieces have no embedding yet. The first part begins at the first sample of frame
+   * `blockFrame`.
+   */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0
@@ -206,9 +214,9 @@ export class Diarization {
   }
 
   /**
-   * Returns the clustering threshold for this recording, because the scatter of a voice differs between recordings. Two
-   * neighbouring pieces without a change of voice between them have the same voice, so the distance between their
-   * embeddings measures the scatter.
+   * Returns the clustering threshold for this recording. It depends on how much the embeddings of one voice differ,
+   * because this is not the same in all recordings. Two neighbouring pieces without a change of voice between them have
+   * the same voice, so the distance between their embeddings is measured.
    */
   private adaptedThreshold(): number {
     const distances: number[] = []
@@ -235,8 +243,8 @@ function nearest(vector: Float32Array, centroids: readonly Float32Array[]): numb
 }
 
 /**
- * Returns the features repeated until there are `size` values. If there are already `size` values or more, or no
- * values, returns the features unchanged.
+ * Repeats the features until there are `size` values. If there are already `size` values or more, or no values, returns
+ * the features unchanged.
  */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features

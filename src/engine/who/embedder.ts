@@ -17,7 +17,7 @@ export type Embedder = {
   features(sound: Float32Array): Float32Array
   /**
    * Returns the embedding of each part. A part is a series of feature frames of one voice. The embedding is null if the
-   * part is too short. All values of an embedding are finite. The vector need not have the length 1.
+   * part is too short. All values of an embedding are finite. The Euclidean norm of the embedding need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

@@ -17,8 +17,8 @@ const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
 /**
- * The minimum share of the last piece that must contain sound. Silence fills the other share. A last piece with less
- * sound is left out.
+ * The minimum share of the last piece that must contain sound (0 to 1). Silence fills the end of this piece. A last
+ * piece with less sound is left out, unless it is the only piece.
  */
 const coverageMin = 0.75
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
@@ -35,14 +35,14 @@ const pieceSize = pieceFrames * melBands
  */
 const batchPieces = 32
 /**
- * The number of values in a feature frame: the power in each mel band, and then one value more, the mean square of the
- * 160 samples in the middle of the frame.
+ * The number of values in a feature frame: the power in each mel band, and one more value. This value is the mean
+ * square of the 160 samples in the middle of the frame.
  */
 const width = melBands + 1
 
 /**
- * Opens the encoder. If `keepsNoise` is true, the encoder does not subtract the noise from the sound. The published
- * encoder does not subtract it either.
+ * Opens the encoder. By default, the noise is subtracted from the sound before the network reads the sound. If
+ * `keepsNoise` is true, the noise is not subtracted, as in the published encoder.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -2,17 +2,20 @@
 // in blocks of `blockSize`, and then the clusters of all blocks are clustered. So a recording of ten hours needs no
 // matrix of the distances between all its embeddings.
 //
-// The distance of two clusters is the mean cosine distance over all pairs of embeddings, one from each cluster. It is one
-// minus the dot product of the two centroids, which are not normalised. So the centroid and the size of a cluster are
-// enough to calculate every later distance exactly, and the embeddings of a block need not be kept.
+// The distance of two clusters is the mean cosine distance over all pairs of embeddings, one from each cluster. It is
+// one minus the dot product of the two centroids, which are not normalised. So the centroid and the size of a cluster
+// are enough to calculate every later distance exactly, and the embeddings of a block need not be kept.
 //
-// pyannote normalises the centroids first. The more the embeddings of a cluster differ, the smaller is that distance
-// compared with the mean distance. In short or noisy recordings, all speakers then become one speaker (measured by
-// scripts/bench/diarize.ts).
+// pyannote normalises the centroids first. The distance of normalised centroids is smaller than the mean distance,
+// above all if the embeddings of a cluster differ much. In short or noisy recordings, all speakers then become one
+// speaker (measured by scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
-/** The embedding of one piece of a recording, as a unit vector. `weight` is the length of this piece in seconds. */
+/**
+ * The embedding of one piece of a recording, as a unit vector. `weight` is the length of this piece: in seconds, or,
+ * for VBx, as a number of embeddings.
+ */
 export type Weighted = { vector: Float32Array; weight: number }
 
 /**
@@ -23,7 +26,7 @@ export type Cluster = { sum: Float32Array; weight: number }
 
 /**
  * The number of embeddings that are clustered together in one block. The distance matrix of a block has `blockSize`²
- * entries.
+ * entries, so this number limits the memory.
  */
 const blockSize = 1200
 
@@ -82,8 +85,8 @@ export function agglomerate(clusters: readonly Cluster[], limit: number, steps: 
 }
 
 /**
- * The distances between all pairs of clusters. For each cluster, it also keeps a lower bound of the distance to the
- * nearest other cluster.
+ * The distances between all pairs of clusters. For each cluster, this object also keeps a lower bound of the distance
+ * to the nearest other cluster.
  */
 class Linkage {
   /** The clusters, one in each slot. When a cluster is merged into another cluster, its slot becomes null. */
@@ -92,7 +95,7 @@ class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest neighbour. When a merge has removed this neighbour,
-   * the true distance is higher than the bound. A bound is computed again only when it is the lowest of all bounds.
+   * the true distance may be higher than the bound. A bound is computed again only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 

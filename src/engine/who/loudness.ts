@@ -15,7 +15,10 @@ const quietBackground = 40
  * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
  */
 const backgroundSeconds = 5
-/** The minimum length, in seconds, of a pause that is removed from a turn. A shorter pause stays in the turn. */
+/**
+ * The minimum length, in seconds, of a pause that is removed from the inside of a turn. A shorter pause stays in the
+ * turn. At the start and at the end of a turn, shorter pauses are removed too.
+ */
 const pauseSeconds = 0.25
 /**
  * The minimum length, in seconds, of a sound between two pauses. A shorter sound is not speech, and is removed together
@@ -23,8 +26,8 @@ const pauseSeconds = 0.25
  */
 const soundSeconds = 0.06
 /**
- * The loudness is smoothed: each value becomes the mean of itself, this many values before it and this many values
- * after it.
+ * The loudness is smoothed: each value is replaced by a mean. The mean includes the value itself, this many values
+ * before it, and this many values after it.
  */
 const smoothing = 2
 const perSecond = sampleRate / samplesPerMelFrame
@@ -87,7 +90,7 @@ function smoothed(values: readonly number[]): Float32Array {
   })
 }
 
-/** Returns the value below which the share `part` of all values lies: 0 gives the lowest value, 1 the highest. */
+/** Returns the quantile `part` of the values: 0 gives the lowest value, 0.5 the median, and 1 the highest value. */
 function share(values: Float32Array, part: number): number {
   return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

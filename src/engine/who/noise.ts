@@ -1,6 +1,9 @@
 // Spectral subtraction: removes steady noise from the power in mel bands.
 
-/** The share of the frames, the quietest ones, that are treated as noise without speech. */
+/**
+ * The noise is measured in the quietest frames, which are treated as frames without speech. This value is the share of
+ * these frames (0 to 1).
+ */
 const quietShare = 0.08
 /**
  * The measured noise is multiplied by this factor before it is subtracted. The factor is above 1 because the power of

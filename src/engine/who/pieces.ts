@@ -1,6 +1,7 @@
-// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. It ends at a pause, where voices
-// overlap, and where the voice changes. Up to ten views contain the same frame. Each of these views has a vote on what
-// happens in the frame.
+// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. It ends where the voice changes,
+// and at a pause or an overlap of voices of more than 0.15 s. A view is ten seconds of sound in which the segmentation
+// model finds voices. Views overlap: up to ten views contain the same frame. These views vote on the number of voices
+// in the frame, and on whether the voice changes there.
 
 import { sampleRate } from '../audio.ts'
 import { classVoices, frameStep, viewFrames } from './segmentation.ts'
@@ -9,8 +10,8 @@ import { classVoices, frameStep, viewFrames } from './segmentation.ts'
 export type FrameSpan = { from: number; to: number }
 
 /**
- * A piece of the recording with one voice. `follows` is true if this voice is probably the voice of the piece before:
- * the views find no change of voice between the two pieces, and the pause between them is short.
+ * A piece of the recording with one voice. `follows` is true if the previous piece probably has the same voice: the
+ * views find no change of voice between the two pieces, and the pause between them is short.
  */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
@@ -27,24 +28,27 @@ const frames = (seconds: number) => Math.round((seconds * sampleRate) / frameSte
  * ignores a shorter stretch.
  */
 const runFramesMin = frames(0.13)
-/** The maximum length, in frames, of a pause inside a piece. A longer pause ends the piece. */
+/** The maximum length, in frames, of a pause or of an overlap of voices inside a piece. A longer one ends the piece. */
 const pauseFrames = frames(0.15)
 /**
- * The maximum length, in frames, of the pause before a piece with `follows`. After a longer pause, another voice may
- * speak.
+ * The maximum length, in frames, of the pause before a piece whose `follows` is true. After a longer pause, another
+ * voice may speak.
  */
 const followsFramesMax = frames(0.42)
 /** Two views mean the same change of voice if the frames at which they find it are at most this many frames apart. */
 const reach = frames(0.24)
-/** The recording is cut at a change of voice if at least this share of the views find the change. */
+/**
+ * The recording is cut at a change of voice if at least this share (0 to 1) of the views that contain the frame find
+ * the change.
+ */
 const changeShare = 0.35
 /** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */
 const longestFrames = frames(2.4)
 const aimFrames = frames(2)
 
 /**
- * Returns the pieces inside the span `span` of the recording. `classes` holds the classes of the frames of each view. A
- * view starts `stepFrames` frames after the view before it.
+ * Returns the pieces inside the span `span` of the recording. `classes` has, for each view, the classes of its frames:
+ * a class says which voices of the view speak in the frame. A view starts `stepFrames` frames after the view before it.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

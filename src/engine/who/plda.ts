@@ -14,8 +14,8 @@ export type PldaArrays = {
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean and the matrix of a transform of projected embeddings. After the transform, the scatter of each voice is 1
-   * in every dimension.
+   * The mean (`centre`) and the matrix of a transform of projected embeddings. After the transform, the embeddings of
+   * each voice have a variance of 1 in every dimension.
    */
   centre: Float64Array
   transform: Float64Array
@@ -35,7 +35,9 @@ export class Plda {
   }
 
   /**
-   * Returns the projection of an embedding. The embedding may have any vector length; its projection has the length 1.
+   * Returns the projection of an embedding, scaled to the Euclidean norm 1. The embedding itself must not be scaled: it
+   * is the output of the embedding model. Throws if the number of its values is not the number that the PLDA model
+   * needs.
    */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays
@@ -49,7 +51,7 @@ export class Plda {
     return Float32Array.from(unitOf(sum))
   }
 
-  /** Transforms a projected embedding so that the scatter of each voice is 1 in every dimension. */
+  /** Transforms a projected embedding so that the embeddings of each voice have a variance of 1 in every dimension. */
   features(projected: Float32Array): Float64Array {
     const { centre, transform } = this.arrays
     const scale = Math.sqrt(this.width)

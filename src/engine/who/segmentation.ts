@@ -1,7 +1,9 @@
-// The segmentation model. It finds up to three voices in each frame of a view of ten seconds. The number of a voice is
-// valid only in its view, so other models must find out which person it is. Views overlap. The built-in model is
-// divided into two files, front and body. The filters of the front are half of the work, and the front runs only once
-// for all views.
+// The segmentation model. It reads a view, which is ten seconds of sound. It finds up to three voices in a view, and up
+// to two of them in each frame. The number of a voice is valid only in its view, so the embedding model must find out
+// which voices of different views are the same person. Views overlap.
+//
+// The built-in model is divided into two files, front and body. The filters of the front are half of the work, and the
+// front runs only once for all views.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,8 +27,8 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 export const localVoices = 3
 
 /**
- * The voices that speak in a frame, for each class of a frame. The bits are the local voices: bit k is set if local
- * voice k speaks.
+ * For each class of a frame, the voices that speak in this frame. Each value is a bit set of the local voices, which
+ * are the voices of one view: bit k is set if local voice k speaks.
  */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
@@ -46,8 +48,8 @@ const front = { bands: 40, step: 90, samples: 541 }
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
-  // The recurrent layers of the model's body process one frame after the other. So a second thread would save no time,
-  // and two threads would need 1.75 times the CPU time of one thread.
+  // The body uses a single thread. Its recurrent layers process one frame after the other, so a second thread would
+  // save no time. Two threads would also need 1.75 times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

@@ -1,12 +1,13 @@
-// Finds the speaker of each local voice of a view by votes. A frame is a vote if one local voice speaks alone in it and
-// it belongs to a piece with a known speaker. The vote is for the speaker of this piece.
+// Finds the speaker of each local voice, which is a voice of one view, by votes. A frame of the view is a vote for the
+// local voice that speaks alone in this frame, if the frame belongs to a piece with a known speaker. The vote is for
+// the speaker of this piece.
 
 import type { FrameSpan } from './pieces.ts'
 import { classVoices, localVoices, viewFrames } from './segmentation.ts'
 
 /**
- * A piece of the recording with its speaker. -1 means that the speaker is unknown. `forms` is true if the piece was
- * long enough for the clustering. The embedding of a shorter piece is not reliable.
+ * A piece of the recording with its speaker. If `speaker` is -1, the speaker is unknown. `forms` is true if the piece
+ * was long enough for the clustering. The embedding of a shorter piece is not reliable.
  */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
@@ -56,9 +57,9 @@ function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
 }
 
 /**
- * Chooses one column for each row of the matrix. If there are at least as many columns as rows, each row gets a
- * different column, and the sum of the chosen values is as large as possible. If there are fewer columns, each row gets
- * the column of its highest value, and several rows may get the same column.
+ * Chooses one column (speaker) for each row (local voice) of the matrix. If there are at least as many columns as rows,
+ * each row gets a different column, and the sum of the chosen values is as large as possible. If there are fewer
+ * columns, each row gets the column of its highest value, and several rows may get the same column.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0

@@ -8,8 +8,8 @@ import type { Turn } from './turns.ts'
 type TimedWord = { text: string; from: number; to: number }
 
 /**
- * Words of another speaker inside a sentence are assigned to the main speaker if there are at most `words` of them in a
- * row, and if they are at most the share `share` of the sentence's words.
+ * Words of another speaker in a sentence are assigned to the main speaker on two conditions: at most `words` of them
+ * are adjacent, and they are at most the share `share` (0 to 1) of the sentence's words.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 

@@ -1,6 +1,6 @@
-// Makes turns from the overlapping views. Each view that contains a frame votes for the speakers that it finds in the
-// frame. The number of speakers in the frame is the rounded mean of the numbers that these views find. The speakers
-// with the most votes are chosen.
+// Makes turns from the overlapping views of the segmentation model, each of which is ten seconds long. Each view that
+// contains a frame votes for the speakers that it finds in the frame. The number of speakers in the frame is the
+// rounded mean of the numbers that these views find. The speakers with the most votes are chosen.
 
 import { sampleRate } from '../audio.ts'
 import type { FrameSpan } from './pieces.ts'
@@ -10,8 +10,8 @@ import { classVoices, frameCentre, frameStep, localVoices, viewFrames } from './
 export type Turn = { from: number; to: number; speaker: number }
 
 /**
- * A view of ten seconds: the class of each of its frames, and the speaker of each of its local voices. -1 means that
- * the speaker of a voice is unknown.
+ * A view of ten seconds: the class of each of its frames, and the speaker of each of its local voices. The class says
+ * which local voices speak in the frame. -1 means that the speaker of a voice is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
@@ -38,12 +38,12 @@ export type Timeline = {
 
 /**
  * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is treated as an error
- * of the diarization and gets no turns.
+ * of the diarization and gets no turns. If all speakers have less speech, all of them keep their turns.
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece gives to its speaker in each of its frames. All views that contain a frame
- * have fewer votes together.
+ * The number of votes that a clustered piece gives to its speaker in each of its frames. This number is higher than the
+ * sum of the votes of all views for a frame, so the speaker of the piece always has the most votes.
  */
 const sureVotes = 100
 
@@ -64,7 +64,7 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view. The views that overlap with this view vote for them. */
+/** Finds the unknown speakers of each view, by votes of the views that overlap with it. */
 function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -180,7 +180,10 @@ function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: numb
   return new Set([...spoken.keys()].filter(speaker => spoken[speaker]! < speakerSamplesMin))
 }
 
-/** Builds turns from the speaker of each successive stretch of time. The speaker -1 means silence. */
+/**
+ * Builds turns. `add` is called with the first sample of a frame and the speaker of this frame, for all frames in
+ * order. The speaker -1 means silence.
+ */
 class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

@@ -1,7 +1,7 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022). Each speaker is a point in the space of the
-// PLDA model. In each round, a superfluous speaker loses embeddings to the other speakers. So VBx starts with too many
-// clusters, and ends with the right number of speakers. The parameters are the parameters of pyannote's community-1
-// pipeline.
+// PLDA model. VBx starts with too many speakers. In each round, a superfluous speaker loses embeddings to the other
+// speakers. At the end, speakers without embeddings are removed, and the right number of speakers remains. The
+// parameters are the parameters of pyannote's community-1 pipeline.
 
 import { agglomerateInBlocks, type Weighted } from './linkage.ts'
 import type { Plda } from './plda.ts'
@@ -9,7 +9,7 @@ import { dot, unit } from './unit.ts'
 
 /**
  * `likelihoodWeight` is the weight of the likelihood (`Fa` in the paper), and `priorWeight` the weight of the speakers'
- * prior (`Fb`). The first is below 1, because neighbouring embeddings are not independent.
+ * prior (`Fb`). `likelihoodWeight` is below 1, because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
@@ -122,9 +122,9 @@ export function vbx(
 }
 
 /**
- * Returns the posterior of each speaker. The product of `means` and the features of an embedding is the variable part
- * of a score. `offsets` holds the part of the score that is the same for all embeddings. `penalty` is the negative
- * divergence of all speakers from their prior.
+ * Returns the posterior of each speaker. The score of an embedding for a speaker is the dot product of the speaker's
+ * `means` and the features of the embedding, plus the speaker's `offsets`. `penalty` is the negative divergence of all
+ * speakers from their prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
