@@ -223,8 +223,8 @@ function stepOf(steps: string[][], room: string): number {
 }
 
 /**
- * Removes comments that have lines of their own, because they may mention forbidden code. Comments with TODO, FIXME or
- * XXX are kept.
+ * Removes comments that have lines of their own, because a comment may mention code that the rules forbid. Comments
+ * with TODO, FIXME or XXX are kept.
  */
 function code(text: string): string {
   return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, comment => (/TODO|FIXME|XXX/.test(comment) ? comment : ''))

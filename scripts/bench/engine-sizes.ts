@@ -1,6 +1,6 @@
 // Measures the cost of one window (at most 30 s of sound) in Whisper models of real dimensions, with random weights and
-// a fixed number of tokens. Also measures the time inside ONNX Runtime, the cost with the sessions of the npm package
-// onnxruntime-node, and the additional cost of diarization.
+// a fixed number of tokens. Also measures which part of the cost is inside ONNX Runtime, the cost with the npm package
+// onnxruntime-node in place of steno's own binding, and the additional cost of diarization.
 //
 // STENO_BENCH_SIZES: the model sizes to measure, such as `tiny,base`.
 
@@ -48,7 +48,8 @@ async function run(): Promise<string[][]> {
         if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        // The variant `''` selects the 32-bit floats: the npm package cannot run steno's compact form of 8-bit weights.
+        // The npm package cannot run steno's compact form (8-bit weights). The variant `''` therefore selects the
+        // weights in 32-bit floats.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([

@@ -140,8 +140,8 @@ function addJob(db: Db, { accountId, keyId }: TestAccount): string {
 }
 
 /**
- * Writes one media file, with a hard link to this file for each further job. Returns the path of the file. The file has
- * no holes (parts that were never written), because reading a hole would be too fast.
+ * Writes the media file of the first job. The media files of the other jobs are hard links to this file. Returns the
+ * path of the file. The file has no holes (parts that were never written), because reading a hole would be too fast.
  */
 function writeMedia(folder: string, ids: readonly string[]): string {
   mkdirSync(folder, { mode: 0o700 })

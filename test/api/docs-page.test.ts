@@ -32,8 +32,8 @@ test.skipIf(!clips)(
       return statusOf(language, text, { folder, key: ana.key })
     }
     for (const endpoint of endpointsOf(document)) {
-      // These examples are left out. In this test, no job ends, but the example of an event stream waits for the end of
-      // a job, and the examples of OpenAI wait for a transcript.
+      // Some examples are left out, because no job ends in this test. The example of an event stream waits for the end
+      // of a job, and the examples of OpenAI wait for a transcript.
       if (/events$|^\/v1\/audio/.test(endpoint.path)) continue
       const examples = examplesOf(document, endpoint).filter(
         ({ language }) => python || language !== 'Python',

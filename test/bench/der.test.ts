@@ -17,7 +17,7 @@ test('the same turns under other labels have no error', () => {
 
 test('the rate is the sum of missed, false and confused speech', () => {
   // The speaker anna talks for ten seconds, from 1 s to 11 s. The diarization misses the last 2 s, assigns 3 s to
-  // another speaker, and finds 1 s of false speech before her start.
+  // another speaker, and finds 1 s of false speech before the speech of anna.
   const truth = by('anna', [1, 11])
   const said = [...by('1', [0, 6]), ...by('2', [6, 9])]
   expect(score(truth, said, 0)).toMatchObject({ speech: 10, missed: 2, false: 1, confused: 3, rate: 0.6 })

@@ -53,7 +53,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     }
   }
 
-  // The server is started for the last time. It is not killed in this round, so all jobs must end.
+  // The server is started for the last time, and is not killed again, so all jobs must end.
   const server = await serve(folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }

@@ -19,7 +19,10 @@ function number(value: number): Buffer {
   return bytes
 }
 
-/** Appends zeros to each picture, so that its content has this many bytes. Repeats it this many times. */
+/**
+ * Appends zeros to each packet with a picture, so that the content of the packet has `bytes` bytes. Writes each of
+ * these packets `times` times.
+ */
 export function withLargePictures(file: Buffer, bytes: number, times: number): Buffer {
   const parts = [file.subarray(0, headerBytes)]
   for (const packet of packetsOf(file)) {
@@ -31,7 +34,10 @@ export function withLargePictures(file: Buffer, bytes: number, times: number): B
   return Buffer.concat(parts)
 }
 
-/** Writes the sum of the sizes of all packets so far after each packet, as some programs do. */
+/**
+ * Changes the number after each packet: it is then the sum of the sizes of all packets up to this packet. Some programs
+ * write such files.
+ */
 export function withSums(file: Buffer): Buffer {
   const parts = [file.subarray(0, headerBytes)]
   let sum = 0
@@ -42,7 +48,10 @@ export function withSums(file: Buffer): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Returns the offset after the packet with this number and its size. */
+/**
+ * Returns the offset of the byte after a packet and after the 4 bytes with its size. `last` is the number of the
+ * packet, from 0.
+ */
 export function endOfPacket(file: Buffer, last: number): number {
   return packetsOf(file)
     .slice(0, last + 1)

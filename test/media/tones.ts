@@ -29,8 +29,8 @@ const windowSeconds = 0.02
 const stepSeconds = 0.005
 const tones = [400, 700, 1000]
 /**
- * The level below which a sound counts as silence. The tones have a level of 0.35. The limit is above 0, because a
- * codec adds faint sound before and after a tone.
+ * A sound whose root mean square is below this value counts as silence. The tones have a root mean square of 0.35. The
+ * limit is above 0, because a codec adds faint sound before and after a tone.
  */
 const audible = 0.05
 
@@ -49,7 +49,8 @@ export function expectTune(samples: Float32Array, segments: Segment[], slack = 0
 }
 
 /**
- * Returns the frequency in Hz of the loudest tone in a short window that starts at `seconds`. Returns 0 for silence.
+ * Compares the three frequencies of the test files in a window of 20 ms that starts at `seconds`. Returns the loudest
+ * frequency in Hz, or 0 if the window is silent.
  */
 export function toneAt(samples: Float32Array, seconds: number): number {
   const from = Math.round(seconds * sampleRate)

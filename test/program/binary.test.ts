@@ -60,8 +60,8 @@ test.skipIf(strace === null)(
     expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
     const lines = readFileSync(trace, 'utf8').split('\n')
     expect(lines.length).toBeGreaterThan(100)
-    // Two kinds of connections are allowed: the C library asks a local cache service for the user's name, and the
-    // doctor connects to the port of steno to check whether it is free.
+    // Two kinds of connections are allowed: the C library asks a local cache service for the user's name, and `steno
+    // doctor` connects to the port of steno, in order to check whether the port is free.
     const connects = lines.filter(line => line.includes('connect('))
     expect(connects.filter(line => !/AF_UNIX|inet_addr\("127\.0\.0\.1"\)/.test(line))).toEqual([])
     const changes = lines.filter(line =>

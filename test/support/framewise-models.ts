@@ -65,7 +65,8 @@ function tokenLines(tokens: readonly string[]): string {
 
 /**
  * Writes a TDT model. The last token of the vocabulary is the blank token. Each token lasts one frame of 80 ms. The
- * decoder never returns the same token twice in a row. The state of the decoder is the number of previous tokens.
+ * decoder never returns the same token twice in a row, except for the blank token. The state of the decoder is the
+ * number of previous tokens.
  */
 export async function writeTdtModel(folder: string, tokens: readonly string[]): Promise<void> {
   await Bun.write(join(folder, 'nemo128.onnx'), toneFeatures(tokens.length))
@@ -111,8 +112,9 @@ function tdtDecoder(tokens: number): Uint8Array {
   // to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // The token at each index must not be repeated. The value -1 at the index of the blank token equals no token, so the
-  // blank token may be repeated.
+  // The scores of a repeated token are lowered. For each index, this list has the id of the token that must not be
+  // repeated. At the index of the blank token, it has -1, which is the id of no token, so the blank token may be
+  // repeated.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

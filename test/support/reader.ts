@@ -19,8 +19,8 @@ export async function startHome(folder: string): Promise<Home> {
   mkdirSync(bin)
   const call = testedProgram.map(word => `'${word}'`).join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
-  // The server of the test does not run under systemd, so systemd has no log of it. This script takes the place of the
-  // command journalctl, and prints the log file of the server.
+  // The commands in the documents read the log by journalctl, but the server of the test does not run under systemd.
+  // This script therefore replaces the command journalctl, and prints the log file of the server.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
   const server = Bun.spawn([...testedProgram, 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,

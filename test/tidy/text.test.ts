@@ -93,8 +93,8 @@ function missingPaths([place, text]: [string, string]): string[] {
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**
- * Returns the places of numbers that must move to limits.ts. These are constants whose names end in Ms, constants whose
- * names end in Bytes and whose values are at least 1024, powers of 1024, and delays of timers.
+ * Returns the places of numbers that must move to limits.ts. There are four kinds of such numbers. 1. Constants whose
+ * names end in `Ms`. 2. Constants of at least 1024 whose names end in `Bytes`. 3. Powers of 1024. 4. Delays of timers.
  */
 function bareAmounts(file: SourceFile): string[] {
   return nodesOf(file)

@@ -13,7 +13,7 @@ test('a transcript that is added at the end of a run of the indexer is found too
   const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'ana@example.org', 0)
   const indexer = new Indexer(db)
   // The indexer has looked for work and found nothing to index. Before its run ends, the test adds a transcript and
-  // wakes the indexer. The indexer must notice this.
+  // wakes the indexer. The indexer must index this transcript.
   const lookups = spyOn(db, 'tx').mockImplementationOnce(look => {
     const found = look()
     addTranscript(db, { id: accountId, keyId }, ['Good morning.'])

@@ -57,7 +57,8 @@ natsTest(
     const [busy, idle] = isOther ? [other.engine, engine] : [engine, other.engine]
     await nats.kill()
     busy.finish(await busy.given(1), 'Kept.')
-    // When the NATS server starts again, it has also lost its data, so steno must create its stream again.
+    // The data of the killed NATS server is removed before the server starts again. The stream of steno is then
+    // missing, so steno must create it again.
     rmSync(join(folder, 'js'), { recursive: true })
     const waiting = await ana.transcribe()
     await ana.until(waiting, 'pending')

@@ -23,8 +23,9 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The minimum of the mean interval between two jobs of an attack, in milliseconds. The jobs that the attack starts at
- * its begin do not count. 200 ms are 300 jobs a minute: all five keys of an account together may submit this number.
+ * The minimum of the mean interval between two jobs of an attack, in milliseconds. It does not apply to the jobs at the
+ * start of the attack. 200 ms are 300 jobs a minute, which the rate limits allow for the five keys of an account
+ * together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000

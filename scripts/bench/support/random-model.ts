@@ -14,7 +14,7 @@ function operationOf(name: string): string {
 
 export type Size = {
   width: number
-  /** The number of layers in the encoder, and in the decoder too if `decoderLayers` is missing. */
+  /** The number of layers in the encoder. If `decoderLayers` is missing, the decoder has the same number of layers. */
   layers: number
   decoderLayers?: number
   heads: number

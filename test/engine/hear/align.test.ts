@@ -55,7 +55,7 @@ test('words of two segments stay in order, and the silence between them belongs 
   ]
   const rest = attendTo(400, 390, 400)
   const first = segment([0, 1], 20, 80, [...attentionFrom(20), rest])
-  // The attention of the first token of `second` includes frames before the segment, as it does in real models.
+  // The attention of the first token of the segment `second` includes frames before this segment, as in real models.
   const second = segment([2, 3], 300, 360, [attendTo(400, 60, 330), attentionFrom(300)[1]!, rest])
   const found = wordTimes(tokenizer, 'en', [first, second], 400)
   expect(found.map(({ text }) => text)).toEqual([' one', ' two', ' three', ' four'])

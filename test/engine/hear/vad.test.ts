@@ -34,7 +34,7 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Another recording is processed first. After the reset, the state must contain nothing of that recording.
+  // Before `samples`, another sound is processed. The reset must remove all effects of this other sound.
   vad.next(tone(1, 300, 0.5))
   vad.reset()
   const probabilities: number[] = []

@@ -186,8 +186,8 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // This server passes all requests on to the hub, which announces the right hash of the file. Only requests for the
-  // content of the file are not passed on: the server answers them with wrong bytes.
+  // This server answers requests for the content of one file with wrong bytes. It passes all other requests on to the
+  // hub, so the announced hash of the file is right.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {
