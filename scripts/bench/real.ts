@@ -1,6 +1,6 @@
-// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. Each program runs
-// twice (openai/whisper only once), in turn with the others. Compare the programs by their CPU times, because the wall
-// times depend on the other programs of the machine.
+// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. The programs run in
+// turn: openai/whisper and transformers.js once, and each other program twice. Compare the programs by their CPU times,
+// because the wall times depend on the other programs of the machine.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model. STENO_BENCH_PYTHON: a Python with faster-whisper
 // and openai-whisper. STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
