@@ -46,8 +46,8 @@ export const limits = {
    */
   mediaMemoryBytes: 640 * MB,
   /**
-   * Number of bytes at the start of a media file in which its streams are searched. In a recorded broadcast, a stream
-   * may begin late.
+   * Number of bytes at the start of a media file in which the program searches for streams. It is large, because in a
+   * recorded broadcast a stream may begin late.
    */
   mediaProbeBytes: 32 * MB,
   /** Interval of the heartbeat that a media child process sends when it has no other message to send. */

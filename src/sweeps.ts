@@ -1,5 +1,6 @@
 // The sweeps (periodic work) of the server, and their intervals. A sweep may run at any time and any number of times.
-// No sweep depends on another sweep.
+// The order of the sweeps has no effect, with one exception: the sweep that empties the write-ahead log must run after
+// the others.
 
 import { Cron } from 'croner'
 import { purgeClients } from './accounts/client.ts'

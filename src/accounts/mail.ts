@@ -1,5 +1,5 @@
-// The texts of mails, and sending them by SMTP. If no mail server is set, each mail is written to a folder, as a file
-// that mail programs can open.
+// The texts of mails, and a mailer that sends mails by SMTP. If no mail server is set, each mail is written to a
+// folder, as a file that mail programs can open.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -137,8 +137,8 @@ function listMail(dataDir: string): string[] {
 }
 
 /**
- * Formats a mail as a file. The text of the mail is not encoded, because an encoding would break a long link into
- * several lines.
+ * Formats a mail as a file. The text of the mail is not encoded (as quoted-printable or Base64), because an encoding
+ * would break a long link into several lines.
  */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {

@@ -1,6 +1,6 @@
 // The checks before the handler of a route: the quota of the IP address, the credential, the quota of the caller, the
-// body, and the Idempotency-Key, in this order. A route chooses its checks by one macro of this file, such as `open`
-// or `account`. The value of the macro is the name of the route's quota.
+// body, and the Idempotency-Key, in this order. A route chooses its checks by one macro of this file, such as `open` or
+// `account`. The value of the macro is the name of the route's quota, or `true` if the route has no quota of its own.
 
 import { Elysia } from 'elysia'
 import type { RequestErrorCode } from '../errors.ts'
@@ -222,9 +222,9 @@ export const gate = (service: Service) => {
       resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
     }),
     /**
-     * The checks of a route that transfers a file and needs a credential. Its requests count in no quota, because the
-     * upload of a large file needs many requests. Only a request without a valid credential counts, in the quota of its
-     * IP address.
+     * The checks of a route that transfers a file and needs a credential. A request with a valid credential counts in
+     * no quota, because the upload of a large file needs many requests. Any other request counts in the quota of its IP
+     * address.
      */
     transfer: (_: true) => ({
       detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),

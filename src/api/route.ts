@@ -1,4 +1,5 @@
-// The details of a route that its schemas do not contain, for the OpenAPI document. Also the list of documented routes.
+// The details of a route that the OpenAPI document needs in addition to the schemas of the route. Also the list of the
+// routes in this document.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'

@@ -137,8 +137,8 @@ async function encrypt(
   const encrypted = secure({
     socket,
     host,
-    // SNI cannot contain an IP address, so it is empty for an IP address. The certificate is still checked against the
-    // IP address.
+    // SNI cannot contain an IP address, so `servername` is empty if the host is an IP address. The certificate is still
+    // checked against the IP address.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     rejectUnauthorized: true,

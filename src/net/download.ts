@@ -261,8 +261,8 @@ async function store(
 }
 
 /**
- * Returns true if the average rate of the download is too low. Without this check, a very slow server would occupy one
- * of the few places for downloads for ever.
+ * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time, so
+ * without this check, a very slow server would block one of them for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

@@ -64,7 +64,8 @@ export class ResumableUploads {
 
   /**
    * Appends the bytes of a request body to the partial file of an upload, which must have `offset` bytes. Bytes that
-   * arrive before an error are kept. If another request for the same upload arrives, this request is ended.
+   * arrive before an error are kept. If another request for the same upload arrives during this call, the call is
+   * ended.
    */
   async append(
     accountId: string,

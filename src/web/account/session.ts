@@ -31,8 +31,8 @@ export async function loadSession(): Promise<void> {
 }
 
 /**
- * Signs in. If the account is not the one that was signed in before, loads the start page, so that no data of the
- * earlier account remain on the screen.
+ * Signs in. If another account was signed in before, loads the start page, so that no data of the earlier account
+ * remain on the screen.
  */
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value

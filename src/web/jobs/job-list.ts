@@ -1,5 +1,6 @@
 // The list of jobs. While the page is visible, the list is requested at intervals. The intervals are short while a job
-// has not ended. They are long while all jobs have ended, because another program may still add a job.
+// has not ended, and long while all jobs have ended. The requests never stop, because another program may add a job at
+// any time.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'

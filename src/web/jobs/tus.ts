@@ -68,7 +68,8 @@ export async function sendFile(
       if (error instanceof Fault && error.status === 401) await signInAgain()
       else await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries++), signal)
       signal.throwIfAborted()
-      // The server may have stored some bytes of the part that failed, so it is asked where the next part must begin.
+      // The server may have stored some bytes of the part that failed, so the server is asked at which byte the next
+      // part must begin.
       at = (await offsetOf(address, signal).catch(() => null)) ?? at
       onProgress(at)
     }

@@ -68,7 +68,10 @@ function Verdict({ overview }: { overview: Overview }) {
   )
 }
 
-/** The error codes of jobs that failed neither because of the recording nor because of the account. */
+/**
+ * The error codes of jobs that failed because of a fault of the service, and not because of the recording or the
+ * account.
+ */
 const faultsOfService = new Set(['INTERNAL_ERROR', 'PROCESSING_ERROR', 'PROCESSING_TIMEOUT', 'BILLING_ERROR'])
 
 function Figures({ overview }: { overview: Overview }) {

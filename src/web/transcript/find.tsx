@@ -160,8 +160,8 @@ function replaced(
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // A replacement moves the text behind it. So the last place is replaced first, and the positions of all earlier
-  // places stay right.
+  // A replacement moves the text behind it. So the last place is replaced first, and the positions of the earlier
+  // places stay correct.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

@@ -163,7 +163,7 @@ export class Studio {
 
   /**
    * Opens or closes the search bar. The search bar and the bar for doubtful words have the same place on the page, so
-   * opening the first closes the second.
+   * opening the search bar closes the bar for doubtful words.
    */
   setFinding(isFinding: boolean): void {
     if (isFinding) this.setDoubt(false)
