@@ -72,8 +72,8 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Returns the utterance that is not complete yet, as a list with one element. The list is empty if all words already
-   * belong to returned utterances. `samples` is the length of the recording.
+   * Returns the utterance that is not complete yet, as a list with one element. The list is empty if the recording has
+   * no words. `samples` is the length of the recording.
    */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })

@@ -28,8 +28,8 @@ export function confineEngine({
   writes?: string
 }): void {
   const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
-  // The driver of a GPU writes compiled GPU code to its cache files. So a process that uses a GPU may write to all
-  // paths that it may read.
+  // The driver of a GPU writes compiled GPU code to cache files, whose paths depend on the driver. So a process that
+  // uses a GPU may write to all paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({
     read: paths,
@@ -39,8 +39,8 @@ export function confineEngine({
 
 /**
  * Returns the paths that the engine process may read: all paths except the secrets in the data folder. A Landlock rule
- * for a folder allows all files in the folder, and no rule can forbid one of them again. So the allowed entries of the
- * data folder, and of each folder above it, are listed one by one.
+ * for a folder allows all files in the folder, and it is not possible to forbid a single file of this folder. So the
+ * allowed entries of the data folder, and of each folder above it, are listed one by one.
  */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)

@@ -137,7 +137,7 @@ export type Engine = {
   close(): Promise<void>
 }
 
-/** The facts about its loaded models that an engine process reports. */
+/** The facts that an engine process reports about its loaded models. */
 export type LoadedFacts = {
   device: Device
   variant: string

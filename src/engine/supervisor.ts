@@ -12,8 +12,8 @@ import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
 /**
- * The options of the supervisor. Each one replaces a default. Most of them are for tests; the service sets `onCrash`,
- * and `steno worker` sets `prepare`.
+ * The options of the supervisor. An option that is given replaces a default value. Most options are for tests; the
+ * service sets `onCrash`, and `steno worker` sets `prepare`.
  */
 export type SupervisorOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number

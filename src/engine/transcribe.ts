@@ -52,9 +52,9 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // If the caller gave a language, the first model that supports this language serves the job. If the caller gave no
-  // language, the first model serves the job if it can detect languages. If it cannot, `chosen` is null until the
-  // detector has read the first block.
+  // If the caller gave a language, the job uses the first model that supports this language. If the caller gave no
+  // language, the job uses the first model if this model can detect languages. Otherwise `chosen` is null until the
+  // detector has found the language in the first block.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null

@@ -47,7 +47,7 @@ function transposed(values: Float32Array, width: number, count: number): Float32
 }
 
 /**
- * The state of the decoder for one window. Each state input of the decoder has one array, with layers × width values.
+ * The state of the decoder for one window: one array for each state input of the decoder, with layers × width values.
  */
 export type State = readonly Float32Array[]
 

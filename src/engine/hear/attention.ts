@@ -52,8 +52,9 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
 }
 
 /**
- * Applies a running median to the attention of one head (`scaled`), divides the medians by the number of heads, and
- * adds them to `values` for the frames of the band. Beyond the ends of the window, the attention is mirrored.
+ * Applies a running median to the attention of one head (`scaled`), and adds a share of the result to `values`, for the
+ * frames of the band. The share is one divided by the number of heads, so `values` becomes the mean over all heads.
+ * Beyond the ends of the window, the attention is mirrored.
  */
 function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
   const frames = scaled.length

@@ -87,8 +87,8 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,
     )
-  // The graphs return the attention of the alignment heads sorted by layer, so the list of heads is sorted in the same
-  // way.
+  // The graphs return the attention of the alignment heads sorted by layer. So this list of the heads is sorted by
+  // layer too.
   const inOrder = (alignmentHeads ?? []).toSorted(([one], [other]) => one - other)
   const positionsOf = (half: string) => weights.get(`${half}.embed_positions.weight`)?.().dims[0] ?? 0
   return {

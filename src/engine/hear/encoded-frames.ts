@@ -17,16 +17,16 @@ type ChosenFrames = { places: number[]; counts: number[] }
  */
 const soundMax = (2 / 3) * windowFrames
 /**
- * The lengths of two parts of the silence in which the encoder reads every frame: the start of the silence, directly
- * after the sound, and the end of the window. Both are in model frames.
+ * In two parts of the silence after the sound, the encoder reads every frame: at the start of the silence, and at the
+ * end of the window. These are the lengths of the two parts, in model frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The number of model frames that one frame represents in the middle of the silence after the sound. In its attention,
- * the encoder multiplies the weight of this frame by the number of frames that it represents. The output probabilities
- * then diverge by 0.009 nats a token from the probabilities with all frames. Without the multiplication, they diverge
- * by 0.031 nats.
+ * The number of model frames that one frame represents in the middle of the silence after the sound. The encoder
+ * multiplies the attention to this frame by the number of frames that it represents. The output probabilities then
+ * differ from the probabilities with all frames by 0.009 nats a token. Without the multiplication, the difference is
+ * 0.031 nats.
  */
 const group = 8
 

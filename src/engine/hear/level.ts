@@ -20,7 +20,8 @@ const gainMax = 32
 const louder = 0.05
 
 /**
- * Amplifies the samples to the level `usual` if their level is below `quiet`. Otherwise returns the samples unchanged.
+ * If the level of the samples is below `quiet`, amplifies the samples to the level `usual`, by a factor of at most
+ * `gainMax`. Otherwise, and for complete silence, returns the samples unchanged.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

@@ -60,8 +60,8 @@ function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum length of a pause between two speech spans, in samples. If two spans have a shorter distance, they are
- * continuous speech that was cut at the maximum length of a span. These two spans are joined again.
+ * The minimum length of a pause between two speech spans, in samples. If the distance of two spans is shorter, there is
+ * no pause: the speech was cut because a span has a maximum length. These two spans are joined again.
  */
 const pauseMin = 0.1 * sampleRate
 

@@ -232,9 +232,9 @@ function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): U
 }
 
 /**
- * Checks if the tokens at `index` and `index + 1` are both time tokens. If so, returns the part of the window that
- * begins at the time of the second one. The tokens up to the first of the two are kept. Otherwise returns null. Also
- * returns null if the time of the second one is less than `progressMin`.
+ * Checks if the tokens at `index` and `index + 1` are two adjacent time tokens. If so, returns the part of the window
+ * that begins at the time of the second time token; the tokens up to the first time token of this pair are kept.
+ * Otherwise returns null. Also returns null if the time of the second time token is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -7,8 +7,8 @@ import type { Facts } from './facts.ts'
 export type NextToken = { token: number; logProbability: number }
 
 /**
- * A difference of two scores. If a score is this much lower than the highest score, its probability is too small to
- * change a sum of 32-bit floats. Such a score is ignored.
+ * If a score is this much lower than the highest score, the score is ignored. Its probability is too small to change a
+ * sum of 32-bit floats.
  */
 const negligible = 18
 /**

@@ -12,10 +12,10 @@ export type SpeechSpan = Span & {
 }
 
 /**
- * The rules for a speech span. A span begins at a frame whose probability is at least `begins`. The span ends at a
- * frame below `ends`, if the next frames stay below `begins` until `silenceFrames` frames have passed. A span of less
- * than `framesMin` frames is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD. The numbers
- * of frames are similar to those of faster-whisper.
+ * The rules for a speech span. A span begins at a frame whose probability is at least `begins`. The span ends at the
+ * first frame below `ends`, unless the probability reaches `begins` again before `silenceFrames` frames have passed. A
+ * span of less than `framesMin` frames is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
+ * The numbers of frames are similar to those of faster-whisper.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /**

@@ -144,8 +144,8 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Finds out whether a full stop belongs to initials such as `U.S.`. The function `isInside` removes this full stop from
- * the text first, so two capital letters become adjacent: `US`. They are initials at the start of a text, after a space,
- * or after another full stop.
+ * Matches the end of initials such as `U.S.`, to find out whether a full stop belongs to them. `isInside` joins the
+ * text before and the text after the full stop, so the two capital letters are adjacent: `US`. They are initials at the
+ * start of the text, after a space, or after another full stop.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

@@ -64,8 +64,8 @@ export const fastSpeech = 'parakeet' satisfies ModelId
 export const automaticFast = 'auto-fast'
 
 /**
- * The speech models for languages that Whisper does not support, best first. The first of them that is installed is
- * loaded in addition to Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first model in this list that is
+ * installed is loaded in addition to Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 

@@ -24,8 +24,8 @@ export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
  * Returns the model with the folder of its compact copy in place of its own folder. If the copy is missing or outdated,
- * it is made first. Returns the model unchanged if it needs no copy. If the copy cannot be made, also returns the model
- * unchanged, so that its float files are used, and logs the reason.
+ * it is made first. In two cases, returns the model unchanged: if it needs no copy, and if the copy cannot be made. In
+ * the second case, logs the reason, and the float files of the model are used.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,

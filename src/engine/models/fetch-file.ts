@@ -1,5 +1,6 @@
-// Downloads one file. A download resumes at the byte where the last attempt stopped. It is retried as long as each
-// attempt receives bytes. The file gets its final name only after its content is verified.
+// Downloads one file. A download resumes at the byte where the last attempt stopped. A failed attempt is retried. The
+// download fails after `pullTriesMax` successive attempts without a received byte, or with a wrong hash. The file gets
+// its final name only after its content is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'

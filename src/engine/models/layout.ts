@@ -22,9 +22,9 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files. If the folder has a file in the compact form, returns only that
- * file. Otherwise returns the files of the variant, with the extra files that hold their weights. Returns an empty list
- * if the encoder or the decoder is missing.
+ * Returns the paths of a Whisper model's weight files. If the folder has a file in the compact form (8-bit weights),
+ * returns only that file. Otherwise returns the ONNX files with the suffix `variant`, and the extra files that hold
+ * weights of these files. Returns an empty list if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]

@@ -72,7 +72,8 @@ export class FloatLayers {
 
   /**
    * Adds the weight matrices with these names to the graph, in the layout inputs × outputs, joined into one matrix.
-   * Returns its name. ONNX Runtime transposes and joins the matrices only once, when the model is opened.
+   * Returns the name of the joined matrix. ONNX Runtime transposes and joins the matrices only once, when the model is
+   * opened.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
@@ -86,8 +87,8 @@ export class FloatLayers {
   }
 
   /**
-   * Adds the biases of these projections to the graph, joined into one vector. Returns its name. The key projections of
-   * Whisper have no bias, so their biases are zeros.
+   * Adds the biases of these projections to the graph, joined into one vector. Returns the name of the vector. The key
+   * projections of Whisper have no bias, so their biases are zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {

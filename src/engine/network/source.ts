@@ -109,8 +109,8 @@ function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): Fl
     const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
     if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
   }
-  // In an ONNX file, the name of a matrix does not contain its layer, but the name of the MatMul operation that reads
-  // the matrix does. The matrix is the second input of this operation.
+  // In an ONNX file, the name of a matrix does not say to which layer the matrix belongs. The name of the MatMul
+  // operation that reads the matrix says this. The matrix is the second input of this operation.
   for (const { name, kind, inputs } of operations) {
     const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
     const plain = plainName(

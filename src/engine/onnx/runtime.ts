@@ -6,8 +6,8 @@ import { CString, dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { cppLibraries } from './library.ts'
 
 /**
- * The version of the C API that steno requests. It is the oldest version with all functions in `table` and
- * `silentTable`. Newer libraries support this version too.
+ * The version of the C API that steno requests. It is the oldest version with all functions that steno calls (`table`
+ * and `silentTable`). Newer libraries support this version too.
  */
 const apiVersion = 22
 

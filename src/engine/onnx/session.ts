@@ -168,7 +168,8 @@ function aligned(bytes: Uint8Array): Uint8Array {
 function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
   // Replaces two defaults of the CUDA provider. By default, the CUDA provider tries every algorithm for each
-  // convolution, which takes time. It also doubles its memory each time it needs more memory, which wastes memory.
+  // convolution, which takes time. By default, it also doubles its memory each time it needs more memory, which wastes
+  // memory.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

@@ -19,7 +19,7 @@ export const elements = {
 
 export type ElementType = keyof typeof elements
 
-/** A tensor of ONNX Runtime. The code that receives a tensor must call `free` exactly once. */
+/** A tensor of ONNX Runtime. The code that gets a tensor from a function must call `free` exactly once. */
 export class Tensor {
   constructor(
     private readonly runtime: Runtime,

@@ -12,8 +12,8 @@ const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
 /**
- * The factor by which samples are multiplied. The embedding models were trained on 16-bit integers, but steno's samples
- * are floats from -1 to 1.
+ * The factor by which samples are multiplied. The embedding models were trained on 16-bit integers (-32,768 to 32,767),
+ * but steno's samples are floats from -1 to 1.
  */
 const sampleScale = 32_768
 /**
@@ -60,8 +60,9 @@ function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of the previous sample from each sample. The first sample has no previous
-    // sample, so a fraction of the first sample itself is subtracted from it.
+    // Pre-emphasis subtracts a fraction of each sample from the next sample. So the weight of sample n depends on
+    // `windowed[n + 1]`, the weight of the next sample. The first sample has no previous sample, so a fraction of the
+    // first sample is subtracted from the first sample itself.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft

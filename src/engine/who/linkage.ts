@@ -43,8 +43,9 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round, most of these clusters are outliers, and another round
-    // would merge few of them. So only the `blockSize` largest clusters are kept. A small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most of these clusters are outliers, which are unlike all
+    // other clusters, and another round would merge few of them. So only the `blockSize` largest clusters are kept. A
+    // small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }

@@ -1,6 +1,6 @@
 // Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame covers
-// 25 ms of sound, and frames are 10 ms apart. The first sample is in the middle of the first frame, so silence is added
-// at both ends of the sound.
+// 25 ms of sound, and frames start 10 ms apart. The middle of the first frame is the first sample of the sound, so
+// silence is added at both ends of the sound.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'

@@ -1,4 +1,4 @@
-// Voice prints: each print is one embedding for the speech of one person. It is made from the longest spans of this
+// Voice prints. A voice print is one embedding for the speech of one person. It is made from the longest spans of this
 // person's speech. Two prints of the same embedding model are compared by their dot product.
 
 import { sampleRate } from '../audio.ts'

@@ -40,8 +40,8 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The shape of the front of the divided model: the number of its bands, the number of samples from one value to the
- * next value of a band, and the number of samples that one value covers.
+ * The shape of the front of the divided model: the number of its bands; the distance of two values of a band, in
+ * samples; and the length of the sound that one value covers, in samples.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 
