@@ -305,7 +305,7 @@ export const limits = {
    * lease at the same interval.
    */
   standbyLooks: 10,
-  /** Number of copies of the database that are kept in the folder that both servers share. Older copies are removed. */
+  /** Number of copies of the database that are kept in the shared folder of a server and its standby. Older ones go. */
   standbyCopies: 3,
 
   // Limits of the database.

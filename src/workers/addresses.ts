@@ -28,8 +28,8 @@ export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Sign
 }
 
 /**
- * Returns the token that proves the claim `fence` of a job. The worker must send this token in each later message about
- * the job.
+ * Returns the token with which a worker proves that it has claimed the job. `fence` is the number of the claim. The
+ * worker must send this token in each later message about the job.
  */
 export function tokenFor(secrets: Secrets, jobId: string, fence: number): string {
   return secrets.sign('worker claim', textOf(jobId, `${fence}`, ''))

@@ -196,9 +196,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool. If the job is already in a queue, keeps the pool of this queue. Otherwise
-   * chooses the pool whose workers can start the most further jobs. Pools that cannot do the job are considered only if
-   * no pool can do it.
+   * Puts a job into the queue of a pool. A job that is already in a queue stays in the same pool. Any other job goes to
+   * the pool with the most free places, among the pools that can do the job. If no pool can do the job, the pool is
+   * chosen among all pools.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

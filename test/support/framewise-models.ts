@@ -11,7 +11,10 @@ const frequencyOf = (token: number) => 400 + 50 * token
 
 export type Tone = { token: number; seconds: number }
 
-/** Returns the samples of the tones, one after the other. Token 0 is silence. */
+/**
+ * Returns the samples of the tones, one after the other. The frequency of a tone depends on its token. Token 0 gives
+ * silence.
+ */
 export function tones(sequence: readonly Tone[]): Float32Array {
   const samples: number[] = []
   for (const { token, seconds } of sequence) {

@@ -3,7 +3,8 @@
 
 /**
  * The thresholds of the checks, and the temperatures of the attempts to decode a window. All values are from
- * openai/whisper. Many programs that decode windows in batches omit these checks, so their texts can contain loops.
+ * openai/whisper. Many programs that decode windows in batches omit these checks. Their transcripts can then repeat
+ * the same words many times.
  */
 export const guards = {
   compressionMax: 2.4,

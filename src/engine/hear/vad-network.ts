@@ -65,9 +65,9 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Adds the convolutions to the graph. A frame has only a few positions, so each convolution is one matrix product over
- * all positions of the frame. A kernel over three positions would need fewer multiplications, but it would have to copy
- * its input.
+ * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is one
+ * matrix product over all positions of the frame. A convolution with a kernel of three positions would need fewer
+ * multiplications, but its input would have to be copied first.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
