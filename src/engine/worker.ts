@@ -189,9 +189,10 @@ export class Worker {
     const look = setInterval(() => this.#killIfStopped(), this.#lookMs)
     try {
       this.#child.send(order)
-    } catch (error) {
-      // The process has exited, but Bun has not called `onExit` yet.
-      reject(new WorkerExited(String(error)))
+    } catch {
+      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until then,
+      // the worker counts as alive, and a retry of the job would get it again.
+      this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {
       clearTimeout(this.#timer)
