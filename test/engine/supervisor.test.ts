@@ -206,6 +206,16 @@ test('an idle worker that is killed is replaced', async () => {
   expect((await run(opened)).full_transcript).not.toContain(String(pid))
 })
 
+test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
+  const opened = open('disconnects-once')
+  const input = job()
+  const first = await run(opened, input)
+  await Bun.write(`${input.path}.received`, '')
+  while (!(await Bun.file(`${input.path}.disconnected`).exists())) await Bun.sleep(5)
+  const second = await run(opened, input)
+  expect(second.full_transcript).not.toBe(first.full_transcript)
+})
+
 test('the engine is not ready while its model cannot be loaded, and its state names no path', async () => {
   const opened = open('cannot-load')
   const starting = opened.state().message

@@ -61,7 +61,17 @@ process.on('message', async (order: Order): Promise<void> => {
       warnings: behaviour === 'warns' ? ['mind this'] : [],
     },
   })
+  if (behaviour === 'disconnects-once' && first) await disconnect(input.path)
 })
+
+/** Closes the connection to the server, and goes on running. Waits until the server has the result of the job. */
+async function disconnect(path: string): Promise<void> {
+  while (!(await Bun.file(`${path}.received`).exists())) await Bun.sleep(5)
+  process.removeAllListeners('disconnect')
+  process.disconnect?.()
+  setInterval(() => {}, 1000)
+  await Bun.write(`${path}.disconnected`, '')
+}
 
 /**
  * Returns true only in the first process that receives the job with this path. The first process creates the file
