@@ -44,7 +44,7 @@ async function run(): Promise<string[][]> {
       ['tus-js-client', 2, server => resumable(server, path, 2)],
     ]
     for (const [name, kills, send] of ways) {
-      using server = new BenchServer()
+      await using server = new BenchServer()
       await server.start()
       const startedAt = performance.now()
       const id = await send(server, path)
@@ -62,7 +62,7 @@ async function run(): Promise<string[][]> {
 }
 
 /** A server that can be killed and started again, on the same port and the same data folder. */
-class BenchServer implements Disposable {
+class BenchServer implements AsyncDisposable {
   readonly data: Prepared = prepareData()
   #running: Ready | null = null
   #port = 0
@@ -110,8 +110,8 @@ class BenchServer implements Disposable {
     return this.#running ? cpuSeconds(this.#running.pid) : 0
   }
 
-  [Symbol.dispose](): void {
-    void this.#running?.stop()
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#running?.stop()
     this.data.remove()
   }
 }

@@ -1,6 +1,8 @@
 // Changes the packets of FLV files. After a header of 13 bytes, each packet has a head of 11 bytes, its content, and 4
 // bytes with the size of head and content.
 
+import { numbers } from './boxes.ts'
+
 const headerBytes = 13
 const headBytes = 11
 const pictureType = 9
@@ -13,12 +15,6 @@ function packetsOf(file: Buffer): Buffer[] {
   return packets
 }
 
-function number(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(value)
-  return bytes
-}
-
 /**
  * Appends zeros to each packet with a picture, so that the content of the packet has `bytes` bytes. Writes each of
  * these packets `times` times.
@@ -29,7 +25,7 @@ export function withLargePictures(file: Buffer, bytes: number, times: number): B
     const isPicture = packet[0] === pictureType
     const larger = isPicture ? Buffer.concat([packet], headBytes + bytes) : packet
     if (isPicture) larger.writeUIntBE(bytes, 1, 3)
-    for (let i = isPicture ? times : 1; i > 0; i--) parts.push(larger, number(larger.length))
+    for (let i = isPicture ? times : 1; i > 0; i--) parts.push(larger, numbers(larger.length))
   }
   return Buffer.concat(parts)
 }
@@ -43,7 +39,7 @@ export function withSums(file: Buffer): Buffer {
   let sum = 0
   for (const packet of packetsOf(file)) {
     sum += packet.length
-    parts.push(packet, number(sum))
+    parts.push(packet, numbers(sum))
   }
   return Buffer.concat(parts)
 }

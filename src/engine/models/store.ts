@@ -18,7 +18,7 @@ import {
   type PublishedModel,
 } from './catalogue.ts'
 import { compactFolderOf, faultOf, floatVariant, isCompact, isModel } from './layout.ts'
-import { downloadModel, installedLock, lockName, lockPath, type ModelLock, matches } from './pull.ts'
+import { downloadModel, installedLock, lockPath, type ModelLock, matches } from './pull.ts'
 import { isInstalledVoice, missingVoiceModels } from './voices.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
@@ -170,15 +170,15 @@ function formOf(folder: string | null, copy: string): ModelListing['form'] {
  * compact copy was made. Returns null if the model's folder has no lock file.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
-  const lock = Bun.file(join(dir, id, lockName))
-  if (!(await lock.exists())) return null
-  const copy = compactFolderOf(join(dir, id), dir)
-  const folders = [join(dir, id), ...(isCompact(copy) ? [copy] : [])]
-  return (await Promise.all(folders.map(wrongFiles))).flat()
+  const folder = join(dir, id)
+  const lock = await installedLock(folder)
+  if (lock === null) return null
+  const copy = compactFolderOf(folder, dir)
+  const copied = isCompact(copy) ? await installedLock(copy) : null
+  return [...(await wrongFiles(folder, lock)), ...(copied ? await wrongFiles(copy, copied) : [])]
 }
 
-async function wrongFiles(folder: string): Promise<string[]> {
-  const files = (await installedLock(folder))?.files ?? []
+async function wrongFiles(folder: string, { files }: ModelLock): Promise<string[]> {
   const checked = await Promise.all(
     files.map(async file => ((await matches(join(folder, file.path), file)) ? [] : [file.path])),
   )
@@ -208,8 +208,9 @@ export function removeModel(dir: string, id: string): boolean {
   const release = lockFile(lockPath(join(dir, id)))
   if (!release) throw new Error(`${id} is being fetched`)
   try {
+    const copy = basename(compactFolderOf(join(dir, id), dir))
     const names = readdirSync(dir).filter(
-      name => name === id || (name.startsWith(`${id}.`) && /\.(part|compact)$/.test(name)),
+      name => name === id || name === copy || (name.startsWith(`${id}.`) && name.endsWith('.part')),
     )
     for (const name of names) rmSync(join(dir, name), { recursive: true })
     rmSync(lockPath(join(dir, id)))
