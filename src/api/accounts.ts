@@ -9,8 +9,7 @@ import { gate } from './gate.ts'
 import { htmlPage } from './html.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/accounts.ts'
 
 export const accounts = (service: Service) =>
   new Elysia({ tags: ['Account'] })
@@ -31,8 +30,8 @@ export const accounts = (service: Service) =>
       },
       {
         openBody: 'accounts.create',
-        body: requests.accountRequest,
-        response: { 202: answers.pendingAccount },
+        body: shapes.accountRequest,
+        response: { 202: shapes.pendingAccount },
         detail: about({
           summary: 'Create an account',
           success: { status: 202, description: 'The same answer whether or not the address is taken' },

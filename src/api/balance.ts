@@ -5,7 +5,7 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
+import * as shapes from './shapes/balance.ts'
 
 export const balance = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Account'] })
@@ -13,7 +13,7 @@ export const balance = (service: Service) =>
 
     .get('/balance', ({ caller, request }) => balanceOf(service, caller.accountId, request), {
       account: 'balance.get',
-      response: { 200: answers.balance },
+      response: { 200: shapes.balance },
       detail: about({ summary: 'Read the balance' }),
     })
 

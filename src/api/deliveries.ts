@@ -5,8 +5,7 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/deliveries.ts'
 
 /** The routes of webhook deliveries: list the deliveries of an account, and send a delivery again. */
 export const deliveries = (service: Service) =>
@@ -18,7 +17,7 @@ export const deliveries = (service: Service) =>
       ({ caller }) => ({ items: listDeliveries(service.db, caller.accountId).map(deliveryJson) }),
       {
         account: 'deliveries',
-        response: { 200: answers.deliveries },
+        response: { 200: shapes.deliveries },
         detail: about({ summary: 'List the last 100 webhook deliveries, newest first' }),
       },
     )
@@ -29,8 +28,8 @@ export const deliveries = (service: Service) =>
       {
         account: 'deliveries',
         parse: 'none',
-        params: requests.deliveryParam,
-        response: { 200: answers.delivery },
+        params: shapes.deliveryParam,
+        response: { 200: shapes.delivery },
         detail: about({
           summary: 'Send an event again',
           fails: ['DELIVERY_NOT_FOUND', 'GONE'],
@@ -53,7 +52,7 @@ function readId(id: string): { jobId: string; event: string } {
 
 const eventStart = 'transcription.'
 
-function deliveryJson(delivery: Delivery): Static<typeof answers.delivery> {
+function deliveryJson(delivery: Delivery): Static<typeof shapes.delivery> {
   const { jobId, event, url, attempts, outcome, responseStatus, settledAt } = delivery
   const instant = (ms: number | null) => (ms === null ? null : timestamp(ms))
   return {

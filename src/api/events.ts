@@ -6,7 +6,7 @@ import { openEventStream } from './event-stream.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as requests from './shapes/requests.ts'
+import { idParam } from './shapes/job.ts'
 
 /** The route of the server-sent events of a job. */
 export const events = (service: Service) => {
@@ -40,7 +40,7 @@ export const events = (service: Service) => {
     },
     {
       account: 'events',
-      params: requests.idParam,
+      params: idParam,
       detail: about({
         summary: 'Follow a transcription by server-sent events',
         description:

@@ -7,8 +7,8 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/grants.ts'
+import { idParam } from './shapes/job.ts'
 
 export const grants = (service: Service) =>
   new Elysia({ prefix: '/app' })
@@ -27,7 +27,7 @@ export const grants = (service: Service) =>
           }),
         ),
       }),
-      { session: 'app', response: { 200: answers.grants }, detail: about({ summary: 'List grants' }) },
+      { session: 'app', response: { 200: shapes.grants }, detail: about({ summary: 'List grants' }) },
     )
 
     .delete(
@@ -41,7 +41,7 @@ export const grants = (service: Service) =>
       {
         session: 'app',
         parse: 'none',
-        params: requests.idParam,
+        params: idParam,
         detail: about({ summary: 'Revoke a grant, with its tokens' }),
       },
     )

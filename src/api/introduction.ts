@@ -10,7 +10,7 @@ import { gate } from './gate.ts'
 import { signatureRule } from './openapi-webhooks.ts'
 import { about, routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
+import * as shapes from './shapes/introduction.ts'
 import { apiVersion, policy } from './version.ts'
 
 /**
@@ -43,7 +43,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
       },
       {
         open: 'service',
-        response: { 200: answers.introduction },
+        response: { 200: shapes.introduction },
         detail: about({
           summary: 'What this service is',
           success: {

@@ -4,9 +4,9 @@ import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
 import { errorOf } from '../jobs/events.ts'
 import type { Job } from '../jobs/job.ts'
-import type * as answers from './shapes/answers.ts'
+import type * as shapes from './shapes/job.ts'
 
-export function listedJob(job: Job): Static<typeof answers.listedJob> {
+export function listedJob(job: Job): Static<typeof shapes.listedJob> {
   return {
     id: job.id,
     status: job.state,

@@ -11,7 +11,7 @@ import { gate } from './gate.ts'
 import { about } from './route.ts'
 import { sendFile } from './send-file.ts'
 import type { Service } from './service.ts'
-import * as requests from './shapes/requests.ts'
+import { idParam } from './shapes/job.ts'
 
 /** The routes that the media player of the web app uses: the media file of a job, and the peaks of its waveform. */
 export const media = (service: Service) => {
@@ -29,7 +29,7 @@ export const media = (service: Service) => {
       ({ request, caller, params }) => sendSource(service, findJob(caller.accountId, params.id), request),
       {
         account: 'jobs.get',
-        params: requests.idParam,
+        params: idParam,
         detail: about({
           summary: 'Get the media file of a transcription, or a part of it',
           otherBodies: { '*/*': 'The file as it came in' },
@@ -51,7 +51,7 @@ export const media = (service: Service) => {
       },
       {
         account: 'jobs.get',
-        params: requests.idParam,
+        params: idParam,
         detail: about({
           summary: 'Get the waveform of a transcription',
           otherBodies: {

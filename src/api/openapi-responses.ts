@@ -7,7 +7,7 @@ import { openAiFactsOf } from './openai/errors.ts'
 import { openAiError } from './openai/shapes.ts'
 import { answerHeaders, errorHeaders, headersOf } from './openapi-headers.ts'
 import type { Route, RouteDetail } from './route.ts'
-import { errorBody } from './shapes/answers.ts'
+import { errorBody } from './shapes/answer-values.ts'
 
 export function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
   const { status, description, headers } = detail.success ?? { status: 200, description: 'Success' }

@@ -11,7 +11,8 @@ import { headerComponents } from './openapi-headers.ts'
 import { errorResponses, json, otherResponses, successResponse } from './openapi-responses.ts'
 import { webhooks } from './openapi-webhooks.ts'
 import { type Route, type RouteDetail, routesOf, templateOf } from './route.ts'
-import { errorBody, segment } from './shapes/answers.ts'
+import { errorBody } from './shapes/answer-values.ts'
+import { segment } from './shapes/job.ts'
 import { apiVersion } from './version.ts'
 
 export function describe(app: AnyElysia, baseUrl: string): object {

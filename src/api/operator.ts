@@ -15,7 +15,7 @@ import { timestamp } from './job-json.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes/dashboard.ts'
+import * as shapes from './shapes/operator.ts'
 
 export const operator = (service: Service, log: RequestLog) =>
   new Elysia({ prefix: '/app' }).use(gate(service)).get(

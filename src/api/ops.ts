@@ -10,7 +10,7 @@ import { parseNets } from '../net/nets.ts'
 import { emptyState } from './gate.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
+import * as shapes from './shapes/ops.ts'
 
 /** The endpoints for operators, such as health checks and metrics. The rate limits do not apply to these endpoints. */
 export const ops = (service: Service) => {
@@ -19,7 +19,7 @@ export const ops = (service: Service) => {
     .decorate('requestState', emptyState)
 
     .get('/v1/health', () => ({ status: 'ok' as const }), {
-      response: { 200: answers.health },
+      response: { 200: shapes.health },
       detail: about({ summary: 'Is the process alive' }),
     })
 
@@ -33,7 +33,7 @@ export const ops = (service: Service) => {
         return { ready, database, engine, ...workersOf(service) }
       },
       {
-        response: { 200: answers.readiness, 503: answers.readiness },
+        response: { 200: shapes.readiness, 503: shapes.readiness },
         detail: about({
           summary: 'Can it take and do work',
           also: { 503: 'Not now: the body says what is missing' },

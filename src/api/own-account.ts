@@ -18,7 +18,7 @@ import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import { sessionCookie } from './session-cookie.ts'
-import * as shapes from './shapes/dashboard.ts'
+import * as shapes from './shapes/own-account.ts'
 
 export const ownAccount = (service: Service) =>
   new Elysia({ prefix: '/app' })

@@ -8,8 +8,8 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as shapes from './shapes/dashboard.ts'
-import * as requests from './shapes/requests.ts'
+import { idParam } from './shapes/job.ts'
+import * as shapes from './shapes/own-keys.ts'
 
 export const ownKeys = (service: Service) =>
   new Elysia({ prefix: '/app' })
@@ -63,7 +63,7 @@ export const ownKeys = (service: Service) =>
       {
         session: 'app',
         parse: 'none',
-        params: requests.idParam,
+        params: idParam,
         detail: about({ summary: 'Revoke a key' }),
       },
     )

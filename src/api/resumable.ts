@@ -9,7 +9,8 @@ import type { Caller } from './credential.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/resumable.ts'
+import { uploadParam } from './shapes/uploads.ts'
 import {
   readBodyLength,
   readBytes,
@@ -121,7 +122,7 @@ export const resumable = (service: Service) => {
     return new Response(null, { status: 204 })
   }
 
-  const oneUpload = { transfer: true, parse: 'none', params: requests.uploadParam } as const
+  const oneUpload = { transfer: true, parse: 'none', params: uploadParam } as const
 
   return (
     new Elysia({ tags: ['Uploads'] })
@@ -157,7 +158,7 @@ export const resumable = (service: Service) => {
       .post(path, context => create(context), {
         account: 'uploads.create',
         parse: 'none',
-        headers: requests.tusCreation,
+        headers: shapes.tusCreation,
         detail: about({
           summary: 'Create a resumable upload (tus 1.0)',
           description:
@@ -184,7 +185,7 @@ export const resumable = (service: Service) => {
 
       .head(`${path}/:id`, context => find(context, context.params.id), {
         ...oneUpload,
-        headers: requests.tusRequest,
+        headers: shapes.tusRequest,
         detail: about({
           summary: 'How much of a resumable upload has arrived',
           success: {
@@ -198,7 +199,7 @@ export const resumable = (service: Service) => {
 
       .patch(`${path}/:id`, context => append(context, context.params.id), {
         ...oneUpload,
-        headers: requests.tusBytes,
+        headers: shapes.tusBytes,
         detail: about({
           summary: 'Send the next bytes of a resumable upload',
           requestBytes: 'application/offset+octet-stream',
@@ -209,7 +210,7 @@ export const resumable = (service: Service) => {
 
       .delete(`${path}/:id`, context => remove(context, context.params.id), {
         ...oneUpload,
-        headers: requests.tusRequest,
+        headers: shapes.tusRequest,
         detail: about({
           summary: 'Delete a resumable upload',
           success: { status: 204, description: 'Deleted', headers: ['Tus-Resumable'] },
@@ -229,7 +230,7 @@ export const resumable = (service: Service) => {
         },
         {
           ...oneUpload,
-          headers: requests.tusOverride,
+          headers: shapes.tusOverride,
           detail: about({
             summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
             success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },

@@ -6,8 +6,7 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/search.ts'
 
 export const search = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -15,8 +14,8 @@ export const search = (service: Service) =>
 
     .get('/search', ({ caller: { accountId }, query }) => hitsOf(service, accountId, query), {
       account: 'search',
-      query: requests.searchQuery,
-      response: { 200: answers.searchPage },
+      query: shapes.searchQuery,
+      response: { 200: shapes.searchPage },
       detail: about({
         summary: 'Search what was said, in all transcripts',
         description:
@@ -30,8 +29,8 @@ export const search = (service: Service) =>
 export function hitsOf(
   { db, secrets }: Service,
   accountId: string,
-  { q, order = 'newest', limit, cursor }: Static<typeof requests.searchQuery>,
-): Static<typeof answers.searchPage> {
+  { q, order = 'newest', limit, cursor }: Static<typeof shapes.searchQuery>,
+): Static<typeof shapes.searchPage> {
   const list = ['search', accountId, q, order]
   const [top, skip] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
   const { hits, next } = searchUtterances(db, accountId, {
@@ -54,7 +53,7 @@ function hitJson({
   index,
   utterance,
   matches,
-}: Hit): Static<typeof answers.searchHit> {
+}: Hit): Static<typeof shapes.searchHit> {
   const { start, end, speaker, text } = utterance
   return {
     transcription_id: jobId,

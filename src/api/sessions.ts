@@ -12,8 +12,7 @@ import { refuseForeignOrigin } from './own-origin.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import { readSessionToken, removedCookie, sessionCookie } from './session-cookie.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/sessions.ts'
 
 export const sessions = (service: Service) =>
   new Elysia({ prefix: '/app' })
@@ -30,8 +29,8 @@ export const sessions = (service: Service) =>
       },
       {
         openBody: 'sessions.create',
-        body: requests.signIn,
-        response: { 200: answers.session },
+        body: shapes.signIn,
+        response: { 200: shapes.session },
         detail: about({ summary: 'Sign in', hide: true }),
       },
     )
@@ -41,7 +40,7 @@ export const sessions = (service: Service) =>
       '/session',
       ({ request, set }) =>
         answerWith(service, { request, set, token: readSessionToken(service, request) ?? '' }),
-      { session: 'app', response: { 200: answers.session }, detail: about({ summary: 'Read the session' }) },
+      { session: 'app', response: { 200: shapes.session }, detail: about({ summary: 'Read the session' }) },
     )
 
     .delete(
@@ -64,7 +63,7 @@ export const sessions = (service: Service) =>
 
 async function signIn(
   { db }: Service,
-  { email, password, key }: Static<typeof requests.signIn>,
+  { email, password, key }: Static<typeof shapes.signIn>,
 ): Promise<SignedIn | null> {
   const byKey = key !== undefined && email === undefined && password === undefined
   if (byKey) return signInWithKey(db, key)
@@ -77,7 +76,7 @@ async function signIn(
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
 /** Returns the response about the session of a token, and sets the session cookie. */
-function answerWith(service: Service, { request, set, token }: Answered): Static<typeof answers.session> {
+function answerWith(service: Service, { request, set, token }: Answered): Static<typeof shapes.session> {
   const session = useSession(service.db, token)
   const account = session && findAccount(service.db, session.accountId)
   if (!account) throw new ApiError('SESSION_ENDED')

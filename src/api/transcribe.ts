@@ -14,9 +14,10 @@ import { gate } from './gate.ts'
 import { jobJson, timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
+import * as edits from './shapes/edits.ts'
 import * as exports from './shapes/exports.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/job.ts'
+import { accepted, transcribeRequest } from './shapes/transcribe.ts'
 
 export const transcribe = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -36,8 +37,8 @@ export const transcribe = (service: Service) =>
       },
       {
         submit: 'jobs.create',
-        body: requests.transcribeRequest,
-        response: { 200: answers.accepted },
+        body: transcribeRequest,
+        response: { 200: accepted },
         detail: about({
           summary: 'Start a transcription',
           fails: [
@@ -68,11 +69,11 @@ export const transcribe = (service: Service) =>
       },
       {
         account: 'jobs.get',
-        params: requests.idParam,
+        params: shapes.idParam,
         query: exports.jobQuery,
         transform: ({ query }) => dropUnused(query),
         detail: about({
-          answer: answers.job,
+          answer: shapes.job,
           success: { status: 200, description: 'Success', headers: ['ETag'] },
           summary: 'Read a transcription',
           description:
@@ -91,7 +92,7 @@ export const transcribe = (service: Service) =>
       },
       {
         account: 'jobs.get',
-        params: requests.idParam,
+        params: shapes.idParam,
         query: exports.exportQuery,
         transform: ({ query }) => dropUnused(query),
         detail: about({
@@ -115,10 +116,10 @@ export const transcribe = (service: Service) =>
       },
       {
         edit: 'jobs.edit',
-        params: requests.idParam,
-        headers: requests.editHeaders,
-        body: requests.editRequest,
-        response: { 200: answers.edited },
+        params: shapes.idParam,
+        headers: edits.editHeaders,
+        body: edits.editRequest,
+        response: { 200: edits.edited },
         detail: about({
           summary: 'Edit the transcript of a completed transcription',
           success: { status: 200, description: 'Edited', headers: ['ETag'] },
@@ -141,8 +142,8 @@ export const transcribe = (service: Service) =>
       {
         account: 'jobs.cancel',
         parse: 'none',
-        params: requests.idParam,
-        response: { 200: answers.cancelled },
+        params: shapes.idParam,
+        response: { 200: shapes.cancelled },
         detail: about({ summary: 'Cancel a transcription', fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT'] }),
       },
     )
@@ -157,7 +158,7 @@ export const transcribe = (service: Service) =>
       {
         account: 'jobs.delete',
         parse: 'none',
-        params: requests.idParam,
+        params: shapes.idParam,
         detail: about({
           summary: 'Delete an ended transcription with its transcript and media',
           success: { status: 204, description: 'Deleted, now or before' },

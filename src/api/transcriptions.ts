@@ -8,8 +8,7 @@ import { gate } from './gate.ts'
 import { listedJob } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/transcriptions.ts'
 
 export const transcriptions = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
@@ -28,8 +27,8 @@ export const transcriptions = (service: Service) =>
       },
       {
         account: 'jobs.list',
-        query: requests.listQuery,
-        response: { 200: answers.page },
+        query: shapes.listQuery,
+        response: { 200: shapes.page },
         detail: about({ summary: 'List transcriptions, page by page', fails: ['INVALID_REQUEST'] }),
       },
     )

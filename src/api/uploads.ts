@@ -7,8 +7,7 @@ import { createUpload, findUpload } from '../uploads/upload.ts'
 import { gate } from './gate.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/uploads.ts'
 
 export const uploads = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Uploads'] })
@@ -22,8 +21,8 @@ export const uploads = (service: Service) =>
       },
       {
         submit: 'uploads.create',
-        body: requests.uploadRequest,
-        response: { 200: answers.upload },
+        body: shapes.uploadRequest,
+        response: { 200: shapes.upload },
         detail: about({
           summary: 'Get an address to send a file to',
           fails: ['INVALID_FILENAME', 'INVALID_MEDIA_FORMAT', 'ZERO_BALANCE', 'INSUFFICIENT_STORAGE'],
@@ -53,9 +52,9 @@ export const uploads = (service: Service) =>
       {
         visitor: true,
         parse: 'none',
-        params: requests.uploadParam,
-        query: requests.signedQuery,
-        response: { 200: answers.stored },
+        params: shapes.uploadParam,
+        query: shapes.signedQuery,
+        response: { 200: shapes.stored },
         detail: about({
           summary: 'Send the bytes to the signed address',
           description:

@@ -15,10 +15,9 @@ import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
-import * as answers from './shapes/answers.ts'
-import * as requests from './shapes/requests.ts'
+import * as shapes from './shapes/voices.ts'
 
-type Enrolment = Static<typeof requests.voiceRequest>
+type Enrolment = Static<typeof shapes.voiceRequest>
 
 export const voices = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Voices'] })
@@ -35,8 +34,8 @@ export const voices = (service: Service) =>
       },
       {
         edit: 'voices',
-        body: requests.voiceRequest,
-        response: { 200: answers.voice },
+        body: shapes.voiceRequest,
+        response: { 200: shapes.voice },
         detail: about({
           summary: 'Enrol a voice by name',
           description:
@@ -57,7 +56,7 @@ export const voices = (service: Service) =>
 
     .get('/voices', ({ caller }) => ({ items: listVoices(service.db, caller.accountId).map(voiceJson) }), {
       account: 'voices',
-      response: { 200: answers.voices },
+      response: { 200: shapes.voices },
       detail: about({ summary: 'List the enrolled voices' }),
     })
 
@@ -69,7 +68,7 @@ export const voices = (service: Service) =>
       },
       {
         account: 'voices',
-        params: requests.voiceParam,
+        params: shapes.voiceParam,
         detail: about({
           summary: 'Delete a voice and its print',
           description: 'Transcripts that were made before keep the name.',
@@ -132,7 +131,7 @@ async function findSpeech(
   return { path, speech: spokenBy(utterances, speaker) }
 }
 
-function voiceJson({ id, name, model, seconds, createdAt, usedAt }: Voice): Static<typeof answers.voice> {
+function voiceJson({ id, name, model, seconds, createdAt, usedAt }: Voice): Static<typeof shapes.voice> {
   return {
     id,
     name,

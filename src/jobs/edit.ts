@@ -1,7 +1,7 @@
 // Edits the transcript of a completed job.
 
 import type { Static } from '@sinclair/typebox'
-import type { editRequest } from '../api/shapes/requests.ts'
+import type { editRequest } from '../api/shapes/edits.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countEdits, editTranscript } from '../transcripts/edit.ts'

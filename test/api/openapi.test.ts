@@ -1,14 +1,12 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import openapiTS, { astToString } from 'openapi-typescript'
 import * as shapes from '../../src/api/openai/shapes.ts'
-import * as answers from '../../src/api/shapes/answers.ts'
 import { examples } from '../../src/api/shapes/examples.ts'
-import * as requests from '../../src/api/shapes/requests.ts'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { events } from '../../src/jobs/events.ts'
 import { languages } from '../../src/languages.ts'
@@ -232,7 +230,9 @@ test('an example is shown for each answer and each JSON body, and has the shape 
   const shown = new Set(names.filter(name => !['Introduction', 'OpenAiError'].includes(name)))
   for (const name of shown) expect([name, components.schemas[name].examples?.length]).toEqual([name, 1])
 
-  const known = [answers, requests, shapes, events].flatMap(each => Object.values(each) as TSchema[])
+  const folder = join(root, 'src/api/shapes')
+  const files = await Promise.all(readdirSync(folder).map(name => import(join(folder, name))))
+  const known = [...files, shapes, events].flatMap(each => Object.values(each) as TSchema[])
   for (const [name, example] of Object.entries(examples)) {
     const schema = known.find(({ $id }) => $id === name)
     expect([name, schema ? [...Value.Errors(schema, example)] : 'unknown']).toEqual([name, []])

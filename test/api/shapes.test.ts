@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
 import { jobQuery } from '../../src/api/shapes/exports.ts'
-import { listQuery } from '../../src/api/shapes/requests.ts'
+import { listQuery } from '../../src/api/shapes/transcriptions.ts'
 import type { Inspection } from '../../src/media/media.ts'
 import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'

@@ -4,24 +4,34 @@
 import { expect } from 'bun:test'
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import * as answers from '../../src/api/shapes/answers.ts'
+import { pendingAccount } from '../../src/api/shapes/accounts.ts'
+import { errorBody as apiErrorBody } from '../../src/api/shapes/answer-values.ts'
+import { balance } from '../../src/api/shapes/balance.ts'
+import { grants } from '../../src/api/shapes/grants.ts'
+import { introduction } from '../../src/api/shapes/introduction.ts'
+import { cancelled, job } from '../../src/api/shapes/job.ts'
+import { health, readiness } from '../../src/api/shapes/ops.ts'
+import { session } from '../../src/api/shapes/sessions.ts'
+import { accepted } from '../../src/api/shapes/transcribe.ts'
+import { page } from '../../src/api/shapes/transcriptions.ts'
+import { stored, upload } from '../../src/api/shapes/uploads.ts'
 import { events, type JobEvent } from '../../src/jobs/events.ts'
 
 const shapes: Record<string, TSchema> = {
-  'GET /v1': answers.introduction,
-  'GET /v1/health': answers.health,
-  'GET /v1/ready': answers.readiness,
-  'GET /v1/balance': answers.balance,
-  'POST /v1/accounts': answers.pendingAccount,
-  'POST /v1/upload': answers.upload,
-  'PUT /v1/upload/{id}': answers.stored,
-  'POST /v1/transcribe': answers.accepted,
-  'GET /v1/transcribe/{id}': answers.job,
-  'POST /v1/transcribe/{id}/cancel': answers.cancelled,
-  'GET /v1/transcriptions': answers.page,
-  'POST /app/session': answers.session,
-  'GET /app/session': answers.session,
-  'GET /app/grants': answers.grants,
+  'GET /v1': introduction,
+  'GET /v1/health': health,
+  'GET /v1/ready': readiness,
+  'GET /v1/balance': balance,
+  'POST /v1/accounts': pendingAccount,
+  'POST /v1/upload': upload,
+  'PUT /v1/upload/{id}': stored,
+  'POST /v1/transcribe': accepted,
+  'GET /v1/transcribe/{id}': job,
+  'POST /v1/transcribe/{id}/cancel': cancelled,
+  'GET /v1/transcriptions': page,
+  'POST /app/session': session,
+  'GET /app/session': session,
+  'GET /app/grants': grants,
 }
 
 /** The schema of an error of an OAuth endpoint (RFC 6749, section 5.2). */
@@ -33,7 +43,7 @@ export function checkAnswer(method: string, path: string, status: number, body: 
   // A JSON-RPC response of the MCP endpoint has no declared shape, so it is not checked. Only if the request was
   // refused before it reached MCP, the response is an error in the format of the API.
   if (pathname === '/mcp' && Object.hasOwn(Object(body), 'jsonrpc')) return
-  const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : answers.errorBody
+  const errorBody = pathname.startsWith('/oauth/') ? oauthErrorBody : apiErrorBody
   const schema = status < 400 || pathname === '/v1/ready' ? shapes[`${method} ${route}`] : errorBody
   if (schema) checkShape(`${method} ${route}`, schema, body)
 }

@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 import { Value } from '@sinclair/typebox/value'
-import { listedJob, segment } from '../../src/api/shapes/answers.ts'
+import { listedJob, segment } from '../../src/api/shapes/job.ts'
 
 /**
  * A server-sent event. `id` is the last id in the stream up to this event. For a comment line of the stream, `event` is

@@ -10,7 +10,7 @@ import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
 import { findTranscript } from '../../transcripts/store.ts'
 import { exportOptions } from '../exports.ts'
 import type { Service } from '../service.ts'
-import type * as answers from '../shapes/answers.ts'
+import type * as shapes from '../shapes/job.ts'
 import type { ToolContext } from './tool.ts'
 
 /** The part of a tool's context that the functions of this file use. */
@@ -88,7 +88,7 @@ export function cutPages(text: string): string[] {
 }
 
 /** Describes a job in one line. */
-export function describeJob(job: Static<typeof answers.listedJob>): string {
+export function describeJob(job: Static<typeof shapes.listedJob>): string {
   const facts = [
     job.status,
     job.progress_percent === null || job.status !== 'processing' ? null : `${job.progress_percent} %`,

@@ -1,0 +1,55 @@
+// The schema of the response of GET /v1.
+
+import { Type } from '@sinclair/typebox'
+import { nullable } from '../../base/schema.ts'
+import { engineState } from '../../engine/protocol.ts'
+import { address, answer } from './answer-values.ts'
+
+export const introduction = answer(
+  'Introduction',
+  Type.Object({
+    name: Type.String(),
+    version: Type.String(),
+    base_url: address,
+    description_url: address,
+    docs_url: address,
+    endpoints: Type.Array(
+      Type.Object({
+        method: Type.String(),
+        path: Type.String(),
+        summary: Type.String(),
+        requires_key: Type.Boolean(),
+        requests_per_minute: nullable(Type.Integer()),
+      }),
+    ),
+    authentication: Type.Object({
+      type: Type.String(),
+      headers: Type.Array(Type.String()),
+      format: Type.String(),
+      webhook_signature: Type.String(),
+    }),
+    rate_limits: Type.Object({
+      window_seconds: Type.Integer(),
+      per_address: nullable(Type.Integer()),
+      headers: Type.Array(Type.String()),
+    }),
+    versioning: Type.Object({ current: Type.String(), policy: Type.String() }),
+    deprecation: Type.Object({ notice: Type.String(), headers: Type.Array(Type.String()) }),
+    errors: Type.Object({
+      envelope: Type.Object({ error: Type.Record(Type.String(), Type.String()) }),
+      codes: Type.Array(Type.String()),
+    }),
+    limits: Type.Object({
+      file_bytes: Type.Integer(),
+      audio_seconds: Type.Object({ min: Type.Number(), max: Type.Number() }),
+      extensions: Type.Array(Type.String()),
+    }),
+    languages: Type.Array(
+      Type.Object({
+        code: Type.String(),
+        served: Type.Boolean({ description: 'Whether a model here knows the language' }),
+      }),
+    ),
+    engine: engineState,
+  }),
+)

@@ -1,0 +1,50 @@
+// The schemas of the enrolled voices.
+
+import { Type } from '@sinclair/typebox'
+import { limits } from '../../limits.ts'
+import { answer, checkedInTests, instant, uuid } from './answer-values.ts'
+import { closed, uuidFormat } from './request-values.ts'
+
+const voiceFields = Type.Object(
+  {
+    id: uuid,
+    name: Type.String(),
+    model: Type.String({ description: 'The voice model; prints of two models are not compared' }),
+    speech_seconds: Type.Number({ description: 'How much speech the print is made of' }),
+    created_at: instant('When it was enrolled'),
+    used_at: instant('When it last named a speaker, or was enrolled'),
+  },
+  { $id: 'Voice' },
+)
+
+export const voice = checkedInTests(voiceFields)
+
+export const voices = answer('Voices', Type.Object({ items: Type.Array(voiceFields) }))
+
+export const voiceRequest = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: limits.speakerNameLengthMax,
+      description: `a name of at most ${limits.speakerNameLengthMax} characters, without line breaks and -->`,
+      pattern: '^(?!\\s)(?!SPEAKER \\d+$)(?!.*-->)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$',
+    }),
+    upload_id: Type.Optional(
+      Type.String({ description: 'the id of an upload in which one person speaks', ...uuidFormat }),
+    ),
+    transcription_id: Type.Optional(
+      Type.String({ description: 'the id of a completed transcription with diarize', ...uuidFormat }),
+    ),
+    speaker: Type.Optional(
+      Type.String({
+        maxLength: limits.speakerNameLengthMax,
+        description: 'the speaker of that transcription, such as SPEAKER 1',
+      }),
+    ),
+  },
+  { ...closed, $id: 'VoiceRequest', description: 'Either upload_id, or transcription_id and speaker' },
+)
+
+export const voiceParam = Type.Object({
+  id: Type.String({ description: 'The id of the voice', ...uuidFormat }),
+})
