@@ -42,7 +42,7 @@ const neighbours = new Set(['service -> sweeps', 'base -> limits'])
  */
 const entryFiles: Record<string, string[]> = {
   engine: [
-    'protocol',
+    'engine',
     'supervisor',
     'once',
     'printer',
@@ -61,7 +61,7 @@ const entryFiles: Record<string, string[]> = {
  * The layers inside the room `engine`, lowest first. A folder or file of the room may import only from lower layers.
  */
 const engineLine: string[][] = [
-  ['ask', 'audio', 'confine', 'protocol'],
+  ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request'],
   ['mel'],
   ['peaks'],
   ['onnx'],
@@ -69,10 +69,13 @@ const engineLine: string[][] = [
   ['models'],
   ['hear', 'who'],
   ['framewise'],
+  ['utterances'],
   ['assemble', 'channels'],
+  ['loaded', 'missed', 'speech'],
   ['transcribe'],
   ['load'],
   ['names', 'print'],
+  ['job'],
   ['child'],
   ['worker'],
   ['supervisor', 'once', 'printer'],

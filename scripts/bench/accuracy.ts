@@ -8,7 +8,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { variantFor } from '../../src/engine/load.ts'
+import { variantFor } from '../../src/engine/speech.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { clips, pocket } from '../../test/support/engine-room.ts'

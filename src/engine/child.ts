@@ -4,24 +4,15 @@
 import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
-import type { Config } from '../config.ts'
-import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { decode } from '../media/decode.ts'
-import type { Transcript, Utterance } from '../transcripts/transcript.ts'
-import { cutSection, sampleRate, seconds } from './audio.ts'
-import { mergeChannels, mergePeaks } from './channels.ts'
 import { confineEngine } from './confine.ts'
+import { type Reading, work } from './job.ts'
 import { openModel } from './load.ts'
-import { nameSpeakers } from './names.ts'
+import type { LoadedModels } from './loaded-models.ts'
 import { makeCompact } from './network/make-compact.ts'
-import { Peaks } from './peaks.ts'
 import { makePrint } from './print.ts'
-import type { Order, Report } from './protocol.ts'
-import { type LoadedModels, type TranscribeListener, transcribe } from './transcribe.ts'
-
-/** The settings with which this process reads media files: the maximum duration, and the path of the media program. */
-type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
+import type { Order } from './protocol.ts'
+import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
   // A process may lower its priority, but it may not raise it. If the server was started by `nice -n 15`, this process
@@ -59,73 +50,6 @@ export async function engine(): Promise<void> {
   }
 }
 
-async function work(
-  models: LoadedModels,
-  { id, input }: Order & { kind: 'job' },
-  reading: Reading,
-): Promise<void> {
-  const channels = input.channels ?? null
-  /** The number of channels whose transcription has ended. */
-  let done = 0
-  let reached = 0
-  let reportedAt = 0
-  const onSamples = async (samples: number) => {
-    const ended = done * Math.max(samples, (input.durationMs / 1000) * sampleRate)
-    reached = Math.max(reached, (ended + samples) / (channels ?? 1))
-    const now = performance.now()
-    if (now - reportedAt < limits.engineReportEveryMs) return
-    reportedAt = now
-    send({ kind: 'progress', id, seconds: seconds(reached) })
-    await new Promise(resolve => setImmediate(resolve))
-  }
-  let utterancesSent = 0
-  const onUtterances = (utterances: Utterance[]) => {
-    if (utterances.length === 0) return
-    send({ kind: 'utterances', id, first: utterancesSent, utterances })
-    utterancesSent += utterances.length
-  }
-  const open = (channel?: number) => {
-    const signal = new AbortController().signal
-    const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
-    return cutSection(sound, input.section)
-  }
-  const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
-    const peaks = new Peaks()
-    const transcript = await transcribe(models, peaks.of(open(channel)), input, {
-      onSamples,
-      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
-      ...listener,
-    })
-    return { transcript, peaks: peaks.bytes() }
-  }
-  try {
-    const first = await hear(channels === null ? { onUtterances } : {}, channels === null ? undefined : 1)
-    const heard: [typeof first, ...(typeof first)[]] = [first]
-    for (done = 1; done < (channels ?? 1); done++) heard.push(await hear({}, done + 1))
-    const [whole, ...others] = heard.map(({ transcript }) => transcript)
-    const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
-    if (channels !== null) onUtterances(transcript.utterances)
-    send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
-    sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
-  } catch (error) {
-    // If the error is not a JobFailure, it is a fault of the program or of the machine. It is thrown again, which ends
-    // this process. The supervisor then retries the job in another process.
-    if (!(error instanceof JobFailure)) throw error
-    send({ kind: 'failed', id, code: error.code, message: error.message })
-  }
-}
-
-/**
- * Sends the transcript in several small messages. The server decodes each message in one step, and its event loop waits
- * during this step. For the transcript of ten hours of speech, the longest wait is 8 ms with small messages, and 65 ms
- * with a single message.
- */
-function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
-  for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)
-    send({ kind: 'part', id, utterances: utterances.slice(at, at + limits.enginePartUtterances) })
-  send({ kind: 'done', id, transcript: { ...head, utterances: [] } })
-}
-
 async function* orders(): AsyncGenerator<Order> {
   const waiting: Order[] = []
   let wake = () => {}
@@ -138,8 +62,4 @@ async function* orders(): AsyncGenerator<Order> {
     if (order) yield order
     else await new Promise<void>(resolve => (wake = resolve))
   }
-}
-
-function send(report: Report): void {
-  process.send?.(report)
 }

@@ -1,25 +1,18 @@
 // Loads the engine's models on a device, and returns the models with the name of the device. If the setting is `auto`
 // and no GPU can be used, the models are loaded on the CPU.
 
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { firstLineOf } from '../base/reason.ts'
-import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
-import { openCtc } from './framewise/ctc.ts'
-import { openTdt } from './framewise/tdt.ts'
 import type { SpeechModel } from './hear/speech-model.ts'
-import { openWhisper, type Variant } from './hear/whisper.ts'
-import { whisperModel } from './hear/whisper-model.ts'
-import { framewiseKind, framewiseWeights } from './models/framewise-layout.ts'
-import { isCompact, weightFiles } from './models/layout.ts'
+import { type LoadedModels, openModels } from './loaded-models.ts'
+import { isCompact } from './models/layout.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice } from './models/voices.ts'
 import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
 import type { LoadedFacts, Order } from './protocol.ts'
-import { type LoadedModels, openModels } from './transcribe.ts'
+import { type OpenedSpeech, openSpeech } from './speech.ts'
 import { openVoices } from './who/voices.ts'
 
 export type LoadedEngine = { models: LoadedModels; facts: LoadedFacts }
@@ -53,29 +46,6 @@ export async function openModel({
     }
   }
   throw new Error('there is no device to run on')
-}
-
-type OpenedSpeech = { model: SpeechModel; variant: string }
-
-/** Opens a speech model of any kind. A model in the compact form (8-bit weights) is always opened on the CPU. */
-async function openSpeech(
-  runtime: Runtime,
-  { name, folder }: InstalledModel,
-  { device, notes }: { device: Device; notes: string[] },
-): Promise<OpenedSpeech> {
-  const kind = framewiseKind(folder)
-  if (kind !== null) {
-    const files = framewiseWeights(folder, kind, device !== 'cpu')
-    requireMemory(files)
-    const open = kind === 'ctc' ? openCtc : openTdt
-    const variant = files.some(path => path.endsWith('.int8.onnx')) ? 'int8' : 'fp32'
-    return { model: await open(runtime, { name, folder }, device), variant }
-  }
-  const compact = isCompact(folder)
-  const variant = compact ? 'compact' : variantFor(folder, device)
-  requireMemory(weightFiles(folder, variant))
-  const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant, notes })
-  return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
 }
 
 type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
@@ -150,48 +120,4 @@ function openVoicesFor(
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]
   return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
-}
-
-/**
- * The variants of published weights that each device can load, best first. `''` is fp32. For a CPU, the list has only
- * fp32: a CPU computes fp16 four times as slowly, and the published 8-bit files lose words.
- */
-const preferences: Record<Device, Variant[]> = {
-  cpu: [''],
-  cuda: ['_fp16', '', '_quantized'],
-  webgpu: ['_fp16', '', '_quantized'],
-}
-
-export function variantFor(folder: string, device: Device): Variant {
-  const found = preferences[device].find(variant => weightFiles(folder, variant).length > 0)
-  if (found !== undefined) return found
-  const wanted = preferences[device]
-    .map(variant => `encoder_model${variant}.onnx with decoder_model_merged${variant}.onnx`)
-    .join(', or ')
-  const reason = device === 'cpu' ? '; on a CPU, 16-bit files are slow and quantised files lose words' : ''
-  throw new Error(
-    `${join(folder, 'onnx')} has no ${wanted}: run steno models pull with STENO_DEVICE=${device}, or put these files there${reason}`,
-  )
-}
-
-/**
- * Throws an error if the weight files are larger than the available memory. Without this check, the kernel would kill
- * the process while the process loads the files.
- */
-export function requireMemory(files: readonly string[], available = availableMemory()): void {
-  const sizes = files.map(path => ({ path, bytes: statSync(path).size }))
-  const bytes = sizes.reduce((sum, file) => sum + file.bytes, 0)
-  if (bytes <= available) return
-  const { path } = sizes.reduce((largest, file) => (file.bytes > largest.bytes ? file : largest))
-  throw new Error(
-    `the weights take ${formatSize(bytes)} (the largest file is ${path}), and ${formatSize(available)} of memory is available`,
-  )
-}
-
-/**
- * Returns the available memory of the machine in bytes, or the limit of the cgroup if this limit is lower.
- */
-function availableMemory(): number {
-  const limit = process.constrainedMemory()
-  return Math.min(process.availableMemory(), limit > 0 ? limit : Number.POSITIVE_INFINITY)
 }

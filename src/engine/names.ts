@@ -2,7 +2,7 @@
 // a second time to make the voice prints, because the spans of each speaker are known only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { LoadedModels } from './transcribe.ts'
+import type { LoadedModels } from './loaded-models.ts'
 import { type KnownVoice, longestSpans, namesOf, printsOf, spansOf } from './who/prints.ts'
 
 /** Returns the transcript with names instead of labels for the speakers whose voices are in `known`. */

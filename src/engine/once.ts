@@ -1,8 +1,9 @@
 // The engine of a command such as `steno transcribe`. It has a single worker and retries no job. An abort kills the
 // worker, so the engine can run no further job after an abort.
 
+import type { Engine } from './engine.ts'
 import { prepareModel } from './models/choose.ts'
-import type { Engine, LoadedFacts } from './protocol.ts'
+import type { LoadedFacts } from './protocol.ts'
 import { type EngineSettings, Worker } from './worker.ts'
 
 export type OneShotEngine = Pick<Engine, 'transcribe' | 'close'> & LoadedFacts

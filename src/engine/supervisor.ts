@@ -7,8 +7,9 @@ import { reasonOf } from '../base/reason.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
+import type { Engine, EngineState } from './engine.ts'
 import { type ChosenModel, prepareModel } from './models/choose.ts'
-import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from './protocol.ts'
+import type { TranscribeInput, TranscribeOptions } from './request.ts'
 import { type EngineSettings, Worker, WorkerExited, type WorkerOptions } from './worker.ts'
 
 /**

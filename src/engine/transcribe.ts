@@ -2,40 +2,17 @@
 // yields the blocks, the method `hear` of the speech model turns each block into words, and `assemble` makes the
 // transcript from the words. Diarization reads the same sound and gives the turns of the speakers to `assemble`.
 
-import { JobFailure } from '../errors.ts'
-import { isKnownToWhisper, listedCode } from '../languages.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
-import { assemble, UtterancesSoFar } from './assemble.ts'
+import { assemble } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import type { PlacedText } from './hear/place.ts'
-import type { Listener, SpeechModel } from './hear/speech-model.ts'
-import { openVad, type Vad } from './hear/vad.ts'
-import { Recording, type Window } from './hear/windows.ts'
-import type { Runtime } from './onnx/runtime.ts'
-import type { TranscribeInput } from './protocol.ts'
-import { Diarization } from './who/diarize.ts'
-import type { Voices } from './who/voices.ts'
-
-/** The models that stay loaded between jobs. */
-export type LoadedModels = {
-  vad: Vad
-  /** The speech models, best first. A job uses the first model that supports its language. */
-  speech: readonly [SpeechModel, ...SpeechModel[]]
-  /** The model that detects the language for speech models that cannot detect it. Null if there is no such model. */
-  detector: SpeechModel | null
-  /** The models for diarization. If there are none, `problem` is the reason. */
-  voices: Voices | { problem: string }
-}
-
-export function openModels(
-  runtime: Runtime,
-  speech: LoadedModels['speech'],
-  vadModel: Uint8Array,
-  voices: LoadedModels['voices'],
-  detector: SpeechModel | null = null,
-): LoadedModels {
-  return { vad: openVad(runtime, vadModel), speech, detector, voices }
-}
+import type { Listener } from './hear/speech-model.ts'
+import { Recording } from './hear/windows.ts'
+import { detectWith, type LoadedModels, modelFor, startDiarization, translatorsOf } from './loaded-models.ts'
+import { warningOfMissed } from './missed-speech.ts'
+import type { TranscribeInput } from './request.ts'
+import { UtterancesSoFar } from './utterances-so-far.ts'
+import type { Diarization } from './who/diarize.ts'
 
 export type TranscribeListener = Listener & {
   /** Called when more utterances are complete. The utterances are in order of time, and have no speakers. */
@@ -100,56 +77,6 @@ export async function transcribe(
       ...(voiceWarning ? [voiceWarning] : []),
     ],
   }
-}
-
-/**
- * The maximum number of positions in the recording that the warning about speech without text lists. A position is
- * given in seconds.
- */
-const placesShownMax = 5
-
-/**
- * Returns a list with one warning about the speech for which no text was found. The warning names at most
- * `placesShownMax` positions in the recording. The list is empty if all speech has text.
- */
-export function warningOfMissed(seconds: readonly number[]): string[] {
-  if (seconds.length === 0) return []
-  const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
-  const others = seconds.length - places.length
-  const more = others > 0 ? ` and ${others} more` : ''
-  return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
-}
-
-/** Returns the first model that supports the language. Throws a JobFailure if no model supports it. */
-function modelFor(speech: LoadedModels['speech'], language: string): SpeechModel {
-  const model = speech.find(({ languages }) => languages.includes(listedCode(language)))
-  if (model) return model
-  const remedy = isKnownToWhisper(language)
-    ? 'run steno models pull large-v3-turbo, and start steno with STENO_MODEL=large-v3-turbo'
-    : 'run steno models pull omnilingual'
-  throw new JobFailure('PROCESSING_ERROR', `No model here knows the language ${language}: ${remedy}.`)
-}
-
-function translatorsOf({ speech }: LoadedModels): LoadedModels['speech'] {
-  const [first, ...others] = speech.filter(({ translates }) => translates)
-  if (first) return [first, ...others]
-  throw new JobFailure(
-    'PROCESSING_ERROR',
-    'The loaded model cannot translate: start steno with STENO_MODEL=base or STENO_MODEL=large-v3.',
-  )
-}
-
-function detectWith({ detector }: LoadedModels, windows: readonly Window[], recording: Recording): string {
-  if (detector?.detect) return detector.detect(windows, recording)
-  throw new JobFailure(
-    'PROCESSING_ERROR',
-    'No model here detects languages: name the language of the recording in the request.',
-  )
-}
-
-function startDiarization({ voices }: LoadedModels): Diarization {
-  if ('problem' in voices) throw new JobFailure('PROCESSING_ERROR', voices.problem)
-  return new Diarization(voices)
 }
 
 /**

@@ -13,7 +13,8 @@ import { environment } from './ask.ts'
 import { warningsOf } from './models/catalogue.ts'
 import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
-import type { LoadedFacts, Order, Report, TranscribeInput, TranscribeOptions } from './protocol.ts'
+import type { LoadedFacts, Order, Report } from './protocol.ts'
+import type { TranscribeInput, TranscribeOptions } from './request.ts'
 
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'mediaProgram' | 'idleUnloadMs'>

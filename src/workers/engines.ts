@@ -1,7 +1,8 @@
 // The engine of a server with workers on other machines. It passes each job either to the fleet of these workers, or to
 // the engine of the server itself, which is called the own engine. If STENO_WORKERS is 0, the server has no own engine.
 
-import type { Engine, EngineState, HandOver, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
+import type { Engine, EngineState } from '../engine/engine.ts'
+import type { HandOver, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { Fleet } from './fleet.ts'
 

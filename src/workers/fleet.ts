@@ -5,13 +5,8 @@
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Db } from '../db/db.ts'
-import type {
-  Engine,
-  EngineState,
-  HandOver as Facts,
-  TranscribeInput,
-  TranscribeOptions,
-} from '../engine/protocol.ts'
+import type { Engine, EngineState } from '../engine/engine.ts'
+import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
 import type { NatsSettings } from './connection.ts'

@@ -1,7 +1,7 @@
 // A hand-over: one job that the server passes to workers. It stores the place of the job's message in the stream, and
 // the worker that holds the job.
 
-import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/protocol.ts'
+import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './messages.ts'
 

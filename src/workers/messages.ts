@@ -5,7 +5,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { nullable, oneOf } from '../base/schema.ts'
-import type { TranscribeInput } from '../engine/protocol.ts'
+import type { TranscribeInput } from '../engine/request.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result, utterance } from '../transcripts/transcript.ts'
 

@@ -1,6 +1,6 @@
 // The entry file of the room `workers` for the server. The server imports this file only if STENO_NATS is set.
 
-import type { Engine } from '../engine/protocol.ts'
+import type { Engine } from '../engine/engine.ts'
 import { Engines } from './engines.ts'
 import { Fleet, type FleetParts } from './fleet.ts'
 

@@ -22,7 +22,7 @@ import { openTarget, planOutputs, readTarget } from '../../src/cli/transcribe/ou
 import { listSources } from '../../src/cli/transcribe/sources.ts'
 import { readTask, type TaskValues, taskOptions } from '../../src/cli/transcribe/task.ts'
 import type { OneShotEngine } from '../../src/engine/once.ts'
-import type { TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
+import type { TranscribeInput, TranscribeOptions } from '../../src/engine/request.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, unless } from '../support/engine-room.ts'

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { assemble, UtterancesSoFar } from '../../src/engine/assemble.ts'
+import { assemble } from '../../src/engine/assemble.ts'
 import { sampleRate } from '../../src/engine/audio.ts'
 import type { PlacedText } from '../../src/engine/hear/place.ts'
+import { UtterancesSoFar } from '../../src/engine/utterances-so-far.ts'
 
 /**
  * Returns the words of a text with times. Each word lasts half a second, and the next word follows without a pause. A

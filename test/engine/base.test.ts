@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
-import type { TranscribeInput } from '../../src/engine/protocol.ts'
+import type { TranscribeInput } from '../../src/engine/request.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'

@@ -1,6 +1,7 @@
 // A fake engine, which a test controls. Each job runs until the test ends it.
 
-import type { Engine, EngineState, TranscribeInput, TranscribeOptions } from '../../src/engine/protocol.ts'
+import type { Engine, EngineState } from '../../src/engine/engine.ts'
+import type { TranscribeInput, TranscribeOptions } from '../../src/engine/request.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 
 type Task = {

@@ -2,7 +2,7 @@
 
 import { afterAll } from 'bun:test'
 import { join } from 'node:path'
-import type { Engine } from '../../src/engine/protocol.ts'
+import type { Engine } from '../../src/engine/engine.ts'
 import { Worker } from '../../src/workers/worker.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { temporaryFolder } from './folder.ts'

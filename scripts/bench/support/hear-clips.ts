@@ -3,9 +3,10 @@
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
+import { openModels } from '../../../src/engine/loaded-models.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
-import { openModels, transcribe } from '../../../src/engine/transcribe.ts'
+import { transcribe } from '../../../src/engine/transcribe.ts'
 import type { Transcript } from '../../../src/transcripts/transcript.ts'
 
 export type ClipsOrder = { folder: string; variant: Variant; sounds: string[]; threads: number }

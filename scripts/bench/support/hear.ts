@@ -3,11 +3,12 @@
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
+import { openModels } from '../../../src/engine/loaded-models.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { type Run, Session } from '../../../src/engine/onnx/session.ts'
-import { openModels, transcribe } from '../../../src/engine/transcribe.ts'
+import { transcribe } from '../../../src/engine/transcribe.ts'
 import { openVoices } from '../../../src/engine/who/voices.ts'
 import { peakBytes } from '../../../test/support/peak.ts'
 

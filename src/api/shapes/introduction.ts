@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { nullable } from '../../base/schema.ts'
-import { engineState } from '../../engine/protocol.ts'
+import { engineState } from '../../engine/engine.ts'
 import { address, answer } from './answer-values.ts'
 
 export const introduction = answer(

@@ -1,7 +1,7 @@
 // The schemas of the health check and of the readiness check.
 
 import { Type } from '@sinclair/typebox'
-import { engineState } from '../../engine/protocol.ts'
+import { engineState } from '../../engine/engine.ts'
 import { listedWorker } from '../../workers/listing.ts'
 import { answer } from './answer-values.ts'
 

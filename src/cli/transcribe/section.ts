@@ -1,6 +1,6 @@
 // Handles the options --from and --to: only the part of a recording between these two times is transcribed.
 
-import type { TranscribeInput } from '../../engine/protocol.ts'
+import type { TranscribeInput } from '../../engine/request.ts'
 import { JobFailure } from '../../errors.ts'
 import type { Transcript } from '../../transcripts/transcript.ts'
 import type { Section } from './task.ts'

@@ -1,6 +1,6 @@
 // The options of the commands `transcribe` and `watch`, and the transcription task that results from these options.
 
-import type { TranscribeChoices } from '../../engine/protocol.ts'
+import type { TranscribeChoices } from '../../engine/request.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/exporters.ts'

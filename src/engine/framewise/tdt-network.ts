@@ -2,9 +2,9 @@
 // time. The decoder processes several windows at once.
 
 import { joinFloats } from '../../base/join-floats.ts'
+import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
-import { openQuantised } from '../onnx/signed-weights.ts'
 
 /**
  * The output of the encoder for one window. `count` is the number of frames, and `width` is the number of values of

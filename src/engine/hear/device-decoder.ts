@@ -8,7 +8,7 @@
 
 import { cacheNames } from '../network/float-decoder.ts'
 import { allowedInput } from '../network/pick.ts'
-import { elements, elementsIn } from '../onnx/tensor.ts'
+import { elements, elementsIn } from '../onnx/elements.ts'
 import { DeviceCaches, type DeviceParts, rowDimsOf } from './device-caches.ts'
 import { DecoderRun, notRecorded, type RunShape } from './device-run.ts'
 import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'

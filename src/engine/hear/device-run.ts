@@ -1,8 +1,10 @@
 // A prepared run of the decoder graph on a GPU, with a fixed number of rows and of tokens. Its inputs and outputs are
 // bound to memory that the GPU reads and writes in place, so it can be started many times.
 
-import { type Binding, RunOptions, type Shared } from '../onnx/binding.ts'
-import type { ElementType, Tensor } from '../onnx/tensor.ts'
+import { type Binding, RunOptions } from '../onnx/binding.ts'
+import type { Shared } from '../onnx/device-memory.ts'
+import type { ElementType } from '../onnx/elements.ts'
+import type { Tensor } from '../onnx/tensor.ts'
 import type { DeviceCaches, DeviceParts } from './device-caches.ts'
 
 export type RunShape = {

@@ -1,6 +1,8 @@
 // Builds ONNX models, which are protobuf messages of operations and constants. The engine builds graphs for spectra,
 // for voice detection, and for Whisper networks.
 
+import { field, floatBytes, number, utf8 } from './protobuf.ts'
+
 export type Constant = {
   dims: readonly number[]
   data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
@@ -168,38 +170,4 @@ function port(name: string, type: Type, shape: Shape): Uint8Array {
   const dims = shape.map(size => field(1, typeof size === 'number' ? number(1, size) : field(2, utf8(size))))
   const kind = Buffer.concat([number(1, types[type]), field(2, Buffer.concat(dims))])
   return Buffer.concat([field(1, utf8(name)), field(2, field(1, kind))])
-}
-
-// Three functions that write protobuf fields. A field begins with a key, which has the field number and the wire type.
-// Next is either a varint (groups of seven bits), or a length and that number of bytes.
-
-export function number(id: number, value: number): Uint8Array {
-  return Buffer.concat([varint(id << 3), varint(value)])
-}
-
-export function field(id: number, bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([fieldHeader(id, bytes.length), bytes])
-}
-
-/** Returns the start of a protobuf field: its key, and the length of its content. */
-export function fieldHeader(id: number, length: number): Uint8Array {
-  return Buffer.concat([varint((id << 3) | 2), varint(length)])
-}
-
-function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
-}
-
-function floatBytes(value: number): Uint8Array {
-  return new Uint8Array(Float32Array.of(value).buffer)
-}
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = BigInt.asUintN(64, BigInt(value))
-  do {
-    bytes.push(Number(rest & 127n) | (rest > 127n ? 128 : 0))
-    rest >>= 7n
-  } while (rest > 0n)
-  return Uint8Array.from(bytes)
 }

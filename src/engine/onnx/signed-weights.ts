@@ -3,12 +3,10 @@
 // instructions, which take twice the time. So 128 is subtracted from the weights and from their zero points. The
 // difference of a weight and its zero point stays the same, so the products are exactly the same.
 
-import { existsSync, readFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { fieldHeader, number, types } from './graph.ts'
-import type { Runtime } from './runtime.ts'
-import { type Device, openSession, type Session } from './session.ts'
-import { fieldsOf, numbersOf, type Operation, readModel, text, walk } from './weights.ts'
+import { types } from './graph.ts'
+import { fieldHeader, number } from './protobuf.ts'
+import { fieldsOf, numbersOf, text, walk } from './protobuf-reader.ts'
+import { type Operation, readModel } from './weights.ts'
 
 /** The numbers of the protobuf fields in an ONNX model that this code reads or writes. */
 const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9 } as const
@@ -16,29 +14,6 @@ const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9
 const inputs = { matrix: 1, zero: 3 } as const
 /** The number that is subtracted from an unsigned byte to make it a signed byte. */
 const shift = 128
-
-/** The file in which Linux lists the features of the CPU. Other systems do not have this file. */
-const cpus = '/proc/cpuinfo'
-
-/**
- * Opens the model in the file `path`. If the model has 8-bit weights and runs on a CPU with VNNI, its weights are made
- * signed first.
- */
-export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
-  if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
-    return openSession(runtime, path, device)
-  return openSession(runtime, withSignedWeights(readFileSync(path)), device, dirname(path))
-}
-
-/**
- * Returns true if the CPU has VNNI instructions, which multiply unsigned bytes by signed bytes exactly. Older x86 CPUs
- * limit the sum of two such products to 16 bits, so their results can be wrong. Returns false if the features of the
- * CPU are not known.
- */
-function hasVnni(): boolean {
-  if (process.arch !== 'x64' || !existsSync(cpus)) return false
-  return /\bavx(512)?_vnni\b/.test(readFileSync(cpus, 'utf8'))
-}
 
 /** A part of the changed model. If `flips` is true, the bytes change from unsigned to signed. */
 type Part = { bytes: Uint8Array; flips: boolean }

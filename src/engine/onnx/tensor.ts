@@ -1,23 +1,9 @@
 // Tensors of ONNX Runtime. The content of a tensor is in an array of JavaScript or in the memory of the library.
 
 import { type Pointer, ptr, toArrayBuffer } from 'bun:ffi'
-import { pointerFrom, type Runtime } from './runtime.ts'
-
-/**
- * The element types that the engine uses. `id` is the number of the type in ONNX Runtime's C API. `bytes` is the size
- * of an element.
- */
-export const elements = {
-  float32: { id: 1, bytes: 4 },
-  uint8: { id: 2, bytes: 1 },
-  int8: { id: 3, bytes: 1 },
-  int32: { id: 6, bytes: 4 },
-  int64: { id: 7, bytes: 8 },
-  bool: { id: 9, bytes: 1 },
-  float16: { id: 10, bytes: 2 },
-} as const
-
-export type ElementType = keyof typeof elements
+import { type ElementType, elements, elementsIn } from './elements.ts'
+import { pointerFrom } from './pointers.ts'
+import type { Runtime } from './runtime.ts'
 
 /** A tensor of ONNX Runtime. The code that gets a tensor from a function must call `free` exactly once. */
 export class Tensor {
@@ -114,10 +100,6 @@ export function valueAt(
   return pointerFrom(out =>
     runtime.CreateTensorWithDataAsOrtValue(memory, address, size, shape, dims.length, id, out),
   )
-}
-
-export function elementsIn(dims: readonly number[]): number {
-  return dims.reduce((product, size) => product * size, 1)
 }
 
 /**

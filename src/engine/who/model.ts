@@ -2,7 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, type SessionOptions, type Tensor, tensor } from '../onnx/session.ts'
+import { type Device, openSession, type Tensor, tensor } from '../onnx/session.ts'
+import type { SessionOptions } from '../onnx/session-options.ts'
 
 export type VoiceModel = {
   /** The size of the last dimension of the model's output. It is below 1 if the model file does not fix this size. */

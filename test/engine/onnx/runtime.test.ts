@@ -1,7 +1,7 @@
 import { CString, type Pointer } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
-import { cStrings } from '../../../src/engine/onnx/runtime.ts'
+import { cStrings } from '../../../src/engine/onnx/pointers.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const script = `

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { field, Graph, number } from '../../../src/engine/onnx/graph.ts'
+import { Graph } from '../../../src/engine/onnx/graph.ts'
+import { field, number } from '../../../src/engine/onnx/protobuf.ts'
 import { openSession, tensor } from '../../../src/engine/onnx/session.ts'
 import { withSignedWeights } from '../../../src/engine/onnx/signed-weights.ts'
 import { readModel } from '../../../src/engine/onnx/weights.ts'

@@ -1,0 +1,54 @@
+// The interface of the engine that the server uses.
+
+import { type Static, Type } from '@sinclair/typebox'
+import { nullable } from '../base/schema.ts'
+import type { Transcript } from '../transcripts/transcript.ts'
+import type { HandOver, TranscribeInput, TranscribeOptions } from './request.ts'
+
+/** The state of the engine, as it is reported by /v1/ready, by the metrics and in the log. */
+export const engineState = Type.Object({
+  ready: Type.Boolean(),
+  /**
+   * If the engine is not ready, the reason. If the engine is ready, the word `ready` or a notice for the operator, such
+   * as that the built-in model is in use.
+   */
+  message: Type.String(),
+  model: nullable(Type.String()),
+  device: nullable(Type.String()),
+  diarization: Type.String({ description: '`ready`, or why jobs with diarize would fail' }),
+})
+
+export type EngineState = Static<typeof engineState>
+
+export type Engine = {
+  /**
+   * The number of jobs that can run at the same time. It changes when a worker on another machine connects or
+   * disconnects.
+   */
+  readonly capacity: number
+  state(): EngineState
+  /** The codes of the languages that the loaded models support. The list is empty until the models are loaded. */
+  languages(): readonly string[]
+  /** True if a loaded model can translate to English, and false if none can. Null until the models are loaded. */
+  translates(): boolean | null
+  /** Registers a listener. It is called each time the engine becomes ready, so that waiting jobs can start. */
+  onReady(listener: () => void): void
+  /**
+   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
+   * aborted, rejects with the reason of the signal.
+   */
+  transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
+  /**
+   * Returns true if a worker on another machine may still work on the job. After a restart, the server resumes such a
+   * job even if the engine has no free capacity.
+   */
+  mayBeHeld?(handOver: HandOver): boolean
+  /**
+   * Returns the ids of the running jobs that no worker works on at the moment. The timeout of a job does not advance
+   * during this time.
+   */
+  waitingJobs?(): string[]
+  /** Called when a job has ended and its transcript or its error is stored. */
+  ended?(jobId: string): void
+  close(): Promise<void>
+}

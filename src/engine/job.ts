@@ -1,0 +1,75 @@
+// Runs one job in the engine process: decodes the media file, transcribes each channel or the mix of all channels, and
+// reports the progress and the transcript to the server.
+
+import type { Config } from '../config.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { decode } from '../media/decode.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
+import { cutSection, sampleRate, seconds } from './audio.ts'
+import { mergeChannels, mergePeaks } from './channels.ts'
+import type { LoadedModels } from './loaded-models.ts'
+import { nameSpeakers } from './names.ts'
+import { Peaks } from './peaks.ts'
+import type { Order } from './protocol.ts'
+import { send, sendTranscript } from './reports.ts'
+import { type TranscribeListener, transcribe } from './transcribe.ts'
+
+/** The settings with which this process reads media files: the maximum duration, and the path of the media program. */
+export type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
+
+export async function work(
+  models: LoadedModels,
+  { id, input }: Order & { kind: 'job' },
+  reading: Reading,
+): Promise<void> {
+  const channels = input.channels ?? null
+  /** The number of channels whose transcription has ended. */
+  let done = 0
+  let reached = 0
+  let reportedAt = 0
+  const onSamples = async (samples: number) => {
+    const ended = done * Math.max(samples, (input.durationMs / 1000) * sampleRate)
+    reached = Math.max(reached, (ended + samples) / (channels ?? 1))
+    const now = performance.now()
+    if (now - reportedAt < limits.engineReportEveryMs) return
+    reportedAt = now
+    send({ kind: 'progress', id, seconds: seconds(reached) })
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  let utterancesSent = 0
+  const onUtterances = (utterances: Utterance[]) => {
+    if (utterances.length === 0) return
+    send({ kind: 'utterances', id, first: utterancesSent, utterances })
+    utterancesSent += utterances.length
+  }
+  const open = (channel?: number) => {
+    const signal = new AbortController().signal
+    const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
+    return cutSection(sound, input.section)
+  }
+  const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
+    const peaks = new Peaks()
+    const transcript = await transcribe(models, peaks.of(open(channel)), input, {
+      onSamples,
+      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
+      ...listener,
+    })
+    return { transcript, peaks: peaks.bytes() }
+  }
+  try {
+    const first = await hear(channels === null ? { onUtterances } : {}, channels === null ? undefined : 1)
+    const heard: [typeof first, ...(typeof first)[]] = [first]
+    for (done = 1; done < (channels ?? 1); done++) heard.push(await hear({}, done + 1))
+    const [whole, ...others] = heard.map(({ transcript }) => transcript)
+    const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
+    if (channels !== null) onUtterances(transcript.utterances)
+    send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
+    sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
+  } catch (error) {
+    // If the error is not a JobFailure, it is a fault of the program or of the machine. It is thrown again, which ends
+    // this process. The supervisor then retries the job in another process.
+    if (!(error instanceof JobFailure)) throw error
+    send({ kind: 'failed', id, code: error.code, message: error.message })
+  }
+}

@@ -1,0 +1,19 @@
+// The warning about speech for which no text was found.
+
+/**
+ * The maximum number of positions in the recording that the warning about speech without text lists. A position is
+ * given in seconds.
+ */
+const placesShownMax = 5
+
+/**
+ * Returns a list with one warning about the speech for which no text was found. The warning names at most
+ * `placesShownMax` positions in the recording. The list is empty if all speech has text.
+ */
+export function warningOfMissed(seconds: readonly number[]): string[] {
+  if (seconds.length === 0) return []
+  const places = seconds.slice(0, placesShownMax).map(second => `${second} s`)
+  const others = seconds.length - places.length
+  const more = others > 0 ? ` and ${others} more` : ''
+  return [`Speech was heard but not understood at ${places.join(', ')}${more}.`]
+}

@@ -1,0 +1,84 @@
+// Tensors in the memory of the device on which a session runs, such as a GPU.
+
+import { type Pointer, toArrayBuffer } from 'bun:ffi'
+import { type ElementType, elements, elementsIn } from './elements.ts'
+import { cString, pointerFrom } from './pointers.ts'
+import type { Runtime } from './runtime.ts'
+import { Tensor, valueAt } from './tensor.ts'
+
+/** Memory that the device and the host share. The device uses it as `tensor`, and the host uses it as `bytes`. */
+export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
+
+/**
+ * Allocates tensors in the memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory
+ * of the host. The kernels of the GPU read this memory over the bus, so the few bytes of these tensors need no copy.
+ */
+export class DeviceMemory {
+  private readonly own: Area
+  private readonly pinned: Area
+
+  constructor(
+    private readonly runtime: Runtime,
+    session: Pointer,
+    onCuda: boolean,
+  ) {
+    const area = (info: Pointer): Area => ({
+      info,
+      allocator: pointerFrom(out => runtime.CreateAllocator(session, info, out)),
+    })
+    const named = (name: string, kind: number) =>
+      area(pointerFrom(out => runtime.CreateMemoryInfo(cString(name), arena, 0, kind, out)))
+    this.own = named(onCuda ? 'Cuda' : 'Cpu', memoryKinds.ofDevice)
+    this.pinned = onCuda ? named('CudaPinned', memoryKinds.ofHost) : this.own
+  }
+
+  /** Allocates a tensor in the memory of the device. The initial content of the tensor is undefined. */
+  tensor(type: ElementType, dims: readonly number[]): Tensor {
+    return new Tensor(this.runtime, allocate(this.runtime, this.own, type, dims))
+  }
+
+  /** Allocates a tensor in memory that both the host and the device can read and write. */
+  shared(type: ElementType, dims: readonly number[]): Shared {
+    const owner = new Tensor(this.runtime, allocate(this.runtime, this.pinned, type, dims))
+    const { address } = owner
+    const size = elements[type].bytes * elementsIn(dims)
+    // Tells ONNX Runtime that the tensor is in the memory of the device. Otherwise ONNX Runtime would copy the tensor
+    // at each run.
+    const inDevice = new Tensor(this.runtime, valueAt(this.runtime, address, type, dims, this.own.info))
+    const bytes = new Uint8Array(toArrayBuffer(address, 0, size))
+    const free = () => {
+      inDevice.free()
+      owner.free()
+    }
+    return { tensor: inDevice, bytes, free }
+  }
+
+  /** Creates a tensor over the first elements of `source`, without copying. Free the new tensor before `source`. */
+  view(source: Tensor, type: ElementType, dims: readonly number[]): Tensor {
+    return new Tensor(this.runtime, valueAt(this.runtime, source.address, type, dims, this.own.info))
+  }
+
+  close(): void {
+    for (const { info, allocator } of new Set([this.own, this.pinned])) {
+      this.runtime.ReleaseAllocator(allocator)
+      this.runtime.ReleaseMemoryInfo(info)
+    }
+  }
+}
+
+type Area = { info: Pointer; allocator: Pointer }
+
+/** Constants of ONNX Runtime's C API: a kind of allocator, and two kinds of memory. */
+const arena = 1
+const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
+
+function allocate(
+  runtime: Runtime,
+  { allocator }: Area,
+  type: ElementType,
+  dims: readonly number[],
+): Pointer {
+  const shape = BigInt64Array.from(dims, BigInt)
+  const { id } = elements[type]
+  return pointerFrom(out => runtime.CreateTensorAsOrtValue(allocator, shape, dims.length, id, out))
+}

@@ -1,0 +1,60 @@
+// The options of a session: the constants that it reads from memory, and the settings of CUDA.
+
+import { type Pointer, ptr } from 'bun:ffi'
+import type { ElementType } from './elements.ts'
+import { cStrings, pointerFrom } from './pointers.ts'
+import type { Runtime } from './runtime.ts'
+import { type Tensor, tensor } from './tensor.ts'
+
+export const constantsKey = 'session.model_external_initializers_file_folder_path'
+
+/** The content of a constant in memory. The bytes must not be changed before the session is closed. */
+export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
+
+export type SessionOptions = {
+  /**
+   * If true, CUDA records the GPU kernels of a run once, and replays the recording in later runs with the same
+   * `gpu_graph_id`.
+   */
+  cudaGraphs?: boolean
+  /** If true, a run on a CPU uses only the calling thread, and not the shared threads. */
+  singleThreaded?: boolean
+}
+
+/** Passes the content of external constants to ONNX Runtime. Returns one tensor for each constant. */
+export function weightTensors(
+  runtime: Runtime,
+  options: Pointer,
+  constants: ReadonlyMap<string, ConstantBytes>,
+): Tensor[] {
+  const tensors = [...constants.values()].map(({ type, dims, bytes }) =>
+    tensor(runtime, type, aligned(bytes), dims),
+  )
+  const pointers = BigUint64Array.from(tensors, ({ pointer }) => BigInt(pointer))
+  runtime.AddExternalInitializers(options, cStrings([...constants.keys()]), pointers, tensors.length)
+  return tensors
+}
+
+/**
+ * Returns the same bytes at an address that is a multiple of 64, as kernels on a CPU require. Bytes at any other
+ * address are copied.
+ */
+function aligned(bytes: Uint8Array): Uint8Array {
+  return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
+}
+
+export function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
+  const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
+  // Replaces two defaults of the CUDA provider. By default, the CUDA provider tries every algorithm for each
+  // convolution, which takes time. By default, it also doubles its memory each time it needs more memory, which wastes
+  // memory.
+  const wanted = {
+    cudnn_conv_algo_search: 'HEURISTIC',
+    arena_extend_strategy: 'kSameAsRequested',
+    ...(graphs ? { enable_cuda_graph: '1' } : {}),
+  }
+  const names = cStrings(Object.keys(wanted))
+  const values = cStrings(Object.values(wanted))
+  runtime.UpdateCUDAProviderOptions(cuda, names, values, names.length)
+  runtime.SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda)
+}

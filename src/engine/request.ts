@@ -1,0 +1,83 @@
+// A request to transcribe one recording: the choices of the caller, the media file, and the functions that the engine
+// calls during the transcription.
+
+import type { Utterance } from '../transcripts/transcript.ts'
+import type { KnownVoice } from './who/prints.ts'
+
+/** What a caller can choose for one transcription. */
+export type TranscribeChoices = {
+  /** The language code that the caller gave. If it is null, the engine detects the language. */
+  language: string | null
+  diarize: boolean
+  speakerCount: number | null
+  align: boolean
+  /**
+   * A text that the model treats as if it came before the recording. The model continues its style, its punctuation and
+   * its spelling of names. Null if the caller gave no such text.
+   */
+  prompt: string | null
+  /** Words and names that may occur in the recording. */
+  vocabulary: readonly string[]
+  /**
+   * If true, the transcript is an English translation of the speech. If false or missing, it is in the language of the
+   * speech.
+   */
+  translate?: boolean
+}
+
+export type TranscribeInput = TranscribeChoices & {
+  /** The path of the media file that was uploaded or downloaded for the job. The engine decodes this file. */
+  path: string
+  durationMs: number
+  /**
+   * The number of channels of the file, if each channel is transcribed as a separate speaker. If it is null or missing,
+   * the mix of all channels is transcribed.
+   */
+  channels?: number | null
+  /**
+   * The enrolled voices whose names may appear in the transcript. Empty or missing if the caller did not ask for names.
+   * Names require `diarize`.
+   */
+  knownVoices?: readonly KnownVoice[]
+  /**
+   * The section of the recording that is transcribed. The times in the transcript count from the start of this section.
+   * If it is undefined or missing, the whole recording is transcribed.
+   */
+  section?: { fromMs: number; toMs: number } | undefined
+}
+
+/** The facts that the server needs to give a job to workers on other machines. */
+export type HandOver = {
+  jobId: string
+  /**
+   * The worker on another machine that claimed the job before the last start of the server, and that may still work on
+   * the job. Null if no worker claimed it.
+   */
+  worker: string | null
+  fence: number
+  attempts: number
+}
+
+export type TranscribeOptions = {
+  signal: AbortSignal
+  /** Missing in a command such as `steno transcribe`, because a command transcribes without a job. */
+  handOver?: HandOver
+  /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
+  onClaim?: (fence: number) => void
+  /**
+   * Called when the transcription has advanced. `seconds` is the length of the transcribed part of the recording. In
+   * the first call, `seconds` is 0.
+   */
+  onSeconds: (seconds: number) => void
+  /**
+   * Called when more utterances are complete. `utterances` are in order of time, and have no speakers. `first` is the
+   * index in the transcript of the first utterance in `utterances`. When the job is retried, the calls start again with
+   * `first` 0.
+   */
+  onUtterances?: (utterances: readonly Utterance[], first: number) => void
+  /**
+   * Called once, after all sound was read. Each byte of `peaks` is the highest amplitude in 50 ms of sound, from 0 to
+   * 255.
+   */
+  onPeaks?: (peaks: Uint8Array) => void
+}

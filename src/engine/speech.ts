@@ -1,0 +1,59 @@
+// Opens one speech model of any kind on a device, with the best variant of its weights for this device.
+
+import { join } from 'node:path'
+import { openCtc } from './framewise/ctc.ts'
+import { openTdt } from './framewise/tdt.ts'
+import type { SpeechModel } from './hear/speech-model.ts'
+import { openWhisper, type Variant } from './hear/whisper.ts'
+import { whisperModel } from './hear/whisper-model.ts'
+import { requireMemory } from './memory.ts'
+import { framewiseKind, framewiseWeights } from './models/framewise-layout.ts'
+import { isCompact, weightFiles } from './models/layout.ts'
+import type { InstalledModel } from './models/store.ts'
+import type { Runtime } from './onnx/runtime.ts'
+import type { Device } from './onnx/session.ts'
+
+export type OpenedSpeech = { model: SpeechModel; variant: string }
+
+/** Opens a speech model of any kind. A model in the compact form (8-bit weights) is always opened on the CPU. */
+export async function openSpeech(
+  runtime: Runtime,
+  { name, folder }: InstalledModel,
+  { device, notes }: { device: Device; notes: string[] },
+): Promise<OpenedSpeech> {
+  const kind = framewiseKind(folder)
+  if (kind !== null) {
+    const files = framewiseWeights(folder, kind, device !== 'cpu')
+    requireMemory(files)
+    const open = kind === 'ctc' ? openCtc : openTdt
+    const variant = files.some(path => path.endsWith('.int8.onnx')) ? 'int8' : 'fp32'
+    return { model: await open(runtime, { name, folder }, device), variant }
+  }
+  const compact = isCompact(folder)
+  const variant = compact ? 'compact' : variantFor(folder, device)
+  requireMemory(weightFiles(folder, variant))
+  const whisper = await openWhisper(runtime, folder, { device: compact ? 'cpu' : device, variant, notes })
+  return { model: whisperModel(runtime, name, whisper), variant: variant.replace('_', '') || 'fp32' }
+}
+
+/**
+ * The variants of published weights that each device can load, best first. `''` is fp32. For a CPU, the list has only
+ * fp32: a CPU computes fp16 four times as slowly, and the published 8-bit files lose words.
+ */
+const preferences: Record<Device, Variant[]> = {
+  cpu: [''],
+  cuda: ['_fp16', '', '_quantized'],
+  webgpu: ['_fp16', '', '_quantized'],
+}
+
+export function variantFor(folder: string, device: Device): Variant {
+  const found = preferences[device].find(variant => weightFiles(folder, variant).length > 0)
+  if (found !== undefined) return found
+  const wanted = preferences[device]
+    .map(variant => `encoder_model${variant}.onnx with decoder_model_merged${variant}.onnx`)
+    .join(', or ')
+  const reason = device === 'cpu' ? '; on a CPU, 16-bit files are slow and quantised files lose words' : ''
+  throw new Error(
+    `${join(folder, 'onnx')} has no ${wanted}: run steno models pull with STENO_DEVICE=${device}, or put these files there${reason}`,
+  )
+}
