@@ -46,6 +46,11 @@ ${body}
   return new Response(html, { status, headers: { ...headers, ...noStore } })
 }
 
+/** Returns a block of code in HTML. */
+export function pre(code: string): string {
+  return `<pre><code>${escapeHtml(code)}</code></pre>`
+}
+
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -4,7 +4,7 @@
 import { requestErrors } from '../errors.ts'
 import type { Components } from './components.ts'
 import { openAiFactsOf } from './openai/errors.ts'
-import { openAiError } from './openai/shapes.ts'
+import { openAiError } from './openai/shapes/replies.ts'
 import { answerHeaders, errorHeaders, headersOf } from './openapi-headers.ts'
 import type { Route, RouteDetail } from './route.ts'
 import { errorBody } from './shapes/answer-values.ts'

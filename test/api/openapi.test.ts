@@ -5,7 +5,6 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import openapiTS, { astToString } from 'openapi-typescript'
-import * as shapes from '../../src/api/openai/shapes.ts'
 import { examples } from '../../src/api/shapes/examples.ts'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { events } from '../../src/jobs/events.ts'
@@ -230,9 +229,10 @@ test('an example is shown for each answer and each JSON body, and has the shape 
   const shown = new Set(names.filter(name => !['Introduction', 'OpenAiError'].includes(name)))
   for (const name of shown) expect([name, components.schemas[name].examples?.length]).toEqual([name, 1])
 
-  const folder = join(root, 'src/api/shapes')
-  const files = await Promise.all(readdirSync(folder).map(name => import(join(folder, name))))
-  const known = [...files, shapes, events].flatMap(each => Object.values(each) as TSchema[])
+  const folders = ['src/api/shapes', 'src/api/openai/shapes'].map(folder => join(root, folder))
+  const shapes = folders.flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
+  const files = await Promise.all(shapes.map(path => import(path)))
+  const known = [...files, events].flatMap(each => Object.values(each) as TSchema[])
   for (const [name, example] of Object.entries(examples)) {
     const schema = known.find(({ $id }) => $id === name)
     expect([name, schema ? [...Value.Errors(schema, example)] : 'unknown']).toEqual([name, []])

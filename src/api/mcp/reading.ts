@@ -1,6 +1,5 @@
-// Waits for a job, and writes the job's transcript in pages for an assistant.
+// Waits for a job, and reads its transcript for an assistant.
 
-import type { Static } from '@sinclair/typebox'
 import { ApiError } from '../../errors.ts'
 import { errorOf } from '../../jobs/events.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
@@ -10,7 +9,8 @@ import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
 import { findTranscript } from '../../transcripts/store.ts'
 import { exportOptions } from '../exports.ts'
 import type { Service } from '../service.ts'
-import type * as shapes from '../shapes/job.ts'
+import { clock } from './describe.ts'
+import { cutPages } from './pages.ts'
 import type { ToolContext } from './tool.ts'
 
 /** The part of a tool's context that the functions of this file use. */
@@ -66,47 +66,6 @@ export function readTranscript(
       : ''
   const length = clock((job.durationMs ?? 0) / 1000)
   return `Transcription ${id}: language ${transcript.language}, length ${length}, page ${page} of ${pages.length}.\n\n${text}${more}`
-}
-
-/**
- * Divides a text into pages of at most `toolPageCharacters`. A page ends at the end of a line. If one line is longer
- * than a page, the page ends at a space. If there is no space, the page ends after `toolPageCharacters`.
- */
-export function cutPages(text: string): string[] {
-  const pages: string[] = []
-  let rest = text
-  while (rest.length > limits.toolPageCharacters) {
-    const lineEnd = rest.lastIndexOf('\n', limits.toolPageCharacters - 1) + 1
-    const space = rest.lastIndexOf(' ', limits.toolPageCharacters - 1) + 1
-    // A page must not end between the two code units of one character (a surrogate pair).
-    const half = /[\ud800-\udbff]/.test(rest[limits.toolPageCharacters - 1] ?? '') ? 1 : 0
-    const end = lineEnd || space || limits.toolPageCharacters - half
-    pages.push(rest.slice(0, end))
-    rest = rest.slice(end)
-  }
-  return [...pages, rest || '(No speech was found.)\n']
-}
-
-/** Describes a job in one line. */
-export function describeJob(job: Static<typeof shapes.listedJob>): string {
-  const facts = [
-    job.status,
-    job.progress_percent === null || job.status !== 'processing' ? null : `${job.progress_percent} %`,
-    job.error ? `${job.error.code}: ${job.error.message}` : null,
-    job.audio_duration_seconds === null ? null : `length ${clock(job.audio_duration_seconds)}`,
-    job.language === null ? null : `language ${job.language}`,
-    job.source_url === undefined ? null : `from ${job.source_url}`,
-    job.created_at,
-  ]
-  return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`
-}
-
-/** Formats seconds, for example as `1:02:03` or `2:03`. */
-export function clock(seconds: number): string {
-  const whole = Math.floor(seconds)
-  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
-  const rest = String(whole % 60).padStart(2, '0')
-  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
 }
 
 function ownJob(db: Parameters<typeof findOwnJob>[0], accountId: string, id: string): Job {

@@ -1,8 +1,9 @@
 // Encodes the server-sent events for a transcription request with `stream`.
 
 import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
-import { diarizedSegmentsOf, logprobsOf } from './answers.ts'
-import type { Wanted } from './fields.ts'
+import type { Wanted } from './options.ts'
+import { diarizedSegmentsOf } from './segments.ts'
+import { logprobsOf } from './words.ts'
 
 export function eventOf(data: { type: string; [field: string]: unknown }): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`

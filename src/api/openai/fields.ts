@@ -1,23 +1,6 @@
-// Parses and validates the fields of the form that OpenAI's clients send for a transcription or a translation.
+// The fields of the form that OpenAI's clients send, and the reading of a single field.
 
-import { findMeantLanguage, isLanguage } from '../../languages.ts'
-import { limits } from '../../limits.ts'
-import { invalidField, OpenAiError } from './errors.ts'
-import { granularities, includes, type Task, tasks } from './shapes.ts'
-
-export type Format = (typeof tasks)['transcribe']['formats'][number]
-export type Granularity = (typeof granularities)[number]
-
-/** The validated options of a form. */
-export type Wanted = {
-  format: Format
-  granularities: readonly Granularity[]
-  language: string | null
-  prompt: string | null
-  vocabulary: readonly string[]
-  logprobs: boolean
-  stream: boolean
-}
+import { invalidField, type OpenAiError } from './errors.ts'
 
 /**
  * The fields of a form, each with a list of values. A client can send several values in three ways: repeat `name`,
@@ -47,33 +30,11 @@ export class Fields {
   }
 }
 
-export function readFields(fields: Fields, task: Task): Wanted {
-  if (fields.one('model') === null) throw missing('model')
-  checkTemperature(fields)
-  checkUnsupported(fields)
-  const format = choiceOf(fields, 'response_format', tasks[task].formats) ?? 'json'
-  const common = {
-    format,
-    granularities: granularitiesOf(fields, format),
-    prompt: fields.one('prompt')?.slice(-limits.promptLengthMax) ?? null,
-  }
-  if (task === 'translate')
-    return { ...common, language: null, vocabulary: [], logprobs: false, stream: false }
-  checkChunking(fields)
-  return {
-    ...common,
-    language: languageOf(fields),
-    vocabulary: vocabularyOf(fields),
-    logprobs: choicesOf(fields, 'include', includes).includes('logprobs'),
-    stream: choiceOf(fields, 'stream', ['true', 'false']) === 'true',
-  }
-}
-
 export function missing(name: string): OpenAiError {
   return invalidField(name, `Missing required parameter: '${name}'.`, 'missing_required_parameter')
 }
 
-function choiceOf<Choice extends string>(
+export function choiceOf<Choice extends string>(
   fields: Fields,
   name: string,
   choices: readonly Choice[],
@@ -82,7 +43,7 @@ function choiceOf<Choice extends string>(
   return value === null ? null : checked(name, value, choices)
 }
 
-function choicesOf<Choice extends string>(
+export function choicesOf<Choice extends string>(
   fields: Fields,
   name: string,
   choices: readonly Choice[],
@@ -98,90 +59,6 @@ function checked<Choice extends string>(name: string, value: string, choices: re
 }
 
 /** Returns a value for a message: its first 100 characters, without control characters. */
-function shown(value: string): string {
+export function shown(value: string): string {
   return value.replace(/\p{Cc}/gu, '?').slice(0, 100)
-}
-
-function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
-  const wanted = choicesOf(fields, 'timestamp_granularities', granularities)
-  if (wanted.length > 0 && format !== 'verbose_json') {
-    throw invalidField(
-      'timestamp_granularities',
-      `timestamp_granularities needs response_format verbose_json, but response_format is ${format}.`,
-    )
-  }
-  return wanted.length > 0 ? wanted : ['segment']
-}
-
-function checkTemperature(fields: Fields): void {
-  const value = fields.one('temperature')
-  if (value === null) return
-  if (/^\d*\.?\d+(e-?\d+)?$/i.test(value) && Number(value) <= 1) return
-  throw invalidField('temperature', `Invalid value: '${shown(value)}'. temperature is a number from 0 to 1.`)
-}
-
-/**
- * Throws if the form has one of the fields with samples of known voices. The service cannot use such samples. If it
- * ignored them, the names in its response would be wrong.
- */
-function checkUnsupported(fields: Fields): void {
-  for (const name of ['known_speaker_names', 'known_speaker_references']) {
-    if (fields.many(name).length > 0)
-      throw invalidField(name, `Unsupported parameter: '${name}'.`, 'unsupported_parameter')
-  }
-}
-
-/**
- * Returns the value of the field `language`. If it is missing, returns the language in the list `languages`, if that
- * list has exactly one. Otherwise returns null, so that the engine detects the language.
- */
-function languageOf(fields: Fields): string | null {
-  const language = fields.one('language')
-  const several = fields.many('languages')
-  if (language !== null) requireLanguage('language', language)
-  for (const each of several) requireLanguage('languages', each)
-  const [only] = several
-  return language ?? (several.length === 1 && only ? only : null)
-}
-
-function requireLanguage(param: string, language: string): void {
-  if (isLanguage(language)) return
-  const meant = findMeantLanguage(language)
-  const advice = meant === null ? '' : ` Use '${meant}'.`
-  throw new OpenAiError(
-    'INVALID_REQUEST',
-    `Invalid language '${shown(language)}'. Language parameter must be specified in ISO-639-1 format.${advice}`,
-    { param, reason: 'invalid_language_format' },
-  )
-}
-
-function vocabularyOf(fields: Fields): readonly string[] {
-  const terms = fields.many('keywords')
-  const { vocabularyTermsMax, vocabularyTermLengthMax } = limits
-  if (terms.length <= vocabularyTermsMax && terms.every(term => term.length <= vocabularyTermLengthMax))
-    return terms
-  throw invalidField(
-    'keywords',
-    `keywords takes at most ${vocabularyTermsMax} terms of ${vocabularyTermLengthMax} characters.`,
-  )
-}
-
-/** Throws if `chunking_strategy` is invalid. A valid value has no effect: steno always divides sound at pauses. */
-function checkChunking(fields: Fields): void {
-  const name = 'chunking_strategy'
-  const type = fields.one(`${name}[type]`) ?? typeOfChunking(fields.one(name))
-  const options = fields.names().filter(field => field.startsWith(`${name}[`) && field !== `${name}[type]`)
-  if (type === null && options.length === 0) return
-  if (type === 'server_vad' || (type === 'auto' && options.length === 0)) return
-  throw invalidField(name, "chunking_strategy is 'auto', or an object with type 'server_vad'.")
-}
-
-function typeOfChunking(value: string | null): string | null {
-  if (value === null || value === 'auto') return value
-  try {
-    const parsed: { type?: unknown } | null = JSON.parse(value)
-    return parsed?.type === 'server_vad' ? 'server_vad' : 'unknown'
-  } catch {
-    return 'unknown'
-  }
 }

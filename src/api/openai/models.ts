@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { gate } from '../gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
-import * as shapes from './shapes.ts'
+import * as shapes from './shapes/models.ts'
 
 /** The creation time of each model in the list: the start of this process, in seconds since 1970. */
 const created = Math.floor(performance.timeOrigin / 1000)

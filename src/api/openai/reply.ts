@@ -1,14 +1,12 @@
 // Responses that wait for a job. During a long job, the response sends keep-alive bytes, so that no proxy closes the
 // connection.
 
-import { errorFields, log } from '../../base/log.ts'
-import { ApiError } from '../../errors.ts'
 import { writers } from './answers.ts'
 import type { AwaitedJob } from './awaited-job.ts'
-import { openAiAnswer } from './errors.ts'
 import { lastEvents, TextSoFar } from './events.ts'
-import type { Format, Wanted } from './fields.ts'
-import type { Task } from './shapes.ts'
+import { streamOf } from './job-stream.ts'
+import type { Format, Wanted } from './options.ts'
+import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
@@ -94,60 +92,3 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
 
 /** A comment line in a stream of server-sent events. Clients ignore comments, so it serves as the keep-alive bytes. */
 const comment = ': wait\n\n'
-
-type Outlet = {
-  /** The first bytes of the response. Bun sends them together with the headers. */
-  first: string
-  beat: string
-  beatMs: number
-  /** Called after the first bytes are sent. `send` sends further bytes of the response. */
-  begin?: (send: (text: string) => void) => void
-  /** Called at the end of the job. Returns the last bytes of the response. Throws an ApiError if the job has failed. */
-  end: () => string
-  /**
-   * Called if the job has failed. Returns the bytes that report the error. If `failed` is null, the connection is
-   * aborted.
-   */
-  failed: ((error: object) => string) | null
-}
-
-function streamOf(
-  job: AwaitedJob,
-  { first, beat, beatMs, begin, end, failed }: Outlet,
-): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  let timer: Timer | undefined
-  let isOpen = true
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (text: string) => {
-        if (isOpen && text !== '') controller.enqueue(encoder.encode(text))
-      }
-      send(first)
-      begin?.(send)
-      timer = setInterval(() => send(beat), beatMs)
-      job.ended.then(() => {
-        clearInterval(timer)
-        if (!isOpen) return
-        try {
-          send(end())
-        } catch (error) {
-          if (!failed) return controller.error(error)
-          send(failed(bodyOf(error)))
-        }
-        controller.close()
-      })
-    },
-    cancel() {
-      isOpen = false
-      clearInterval(timer)
-      job.abandon()
-    },
-  })
-}
-
-function bodyOf(error: unknown): object {
-  if (error instanceof ApiError) return openAiAnswer(error).body
-  log.error('answer failed', errorFields(error))
-  return openAiAnswer(new ApiError('INTERNAL_ERROR')).body
-}

@@ -1,0 +1,68 @@
+// Renders an endpoint for the docs page: its parameters, its body, examples and answers.
+
+import { escapeHtml, pre } from '../html.ts'
+import type { Document, Endpoint } from './document.ts'
+import { type Example, examplesOf } from './examples.ts'
+import { fieldTable, objectTable } from './fields.ts'
+import { sampleOf } from './sample.ts'
+
+export function endpointHtml(document: Document, endpoint: Endpoint): string {
+  const { method, path, operation } = endpoint
+  const { operationId, summary = '', description, parameters = [], requestBody } = operation
+  const bodySchema = requestBody && Object.values(requestBody.content)[0]?.schema
+  const needsKey = (operation.security ?? []).length > 0
+  return [
+    `<section><h3 id="${operationId}"><a href="#${operationId}"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></a></h3>`,
+    `<p>${[summary, description ?? '', needsKey ? '' : 'It needs no key']
+      .filter(text => text !== '')
+      .map(sentence)
+      .join(' ')}</p>`,
+    parameters.length > 0 ? '<h4>Parameters</h4>' : '',
+    fieldTable(
+      document,
+      parameters.map(({ name, required, description, schema = {} }) => ({
+        name,
+        required,
+        description,
+        schema,
+      })),
+    ),
+    bodySchema ? `<h4>Body: ${Object.keys(requestBody.content).map(escapeHtml).join(', ')}</h4>` : '',
+    bodySchema ? objectTable(document, bodySchema) : '',
+    '<h4>Example</h4>',
+    examplesHtml(examplesOf(document, endpoint)),
+    answerHtml(document, endpoint),
+    '</section>',
+  ].join('')
+}
+
+/** Returns the text as a sentence in HTML, with a full stop at its end. */
+function sentence(text: string): string {
+  return escapeHtml(/[.!?]$/.test(text) ? text : `${text}.`)
+}
+
+function examplesHtml(examples: Example[]): string {
+  return examples
+    .map(
+      ({ language, code }, index) =>
+        `<details${index === 0 ? ' open' : ''}><summary>${language}</summary>${pre(code)}</details>`,
+    )
+    .join('')
+}
+
+/** Returns the HTML of the success response of an endpoint, and of the links to the endpoint's error codes. */
+function answerHtml(document: Document, { operation }: Endpoint): string {
+  const responses = Object.entries(operation.responses)
+  const good = responses.filter(([status]) => status.startsWith('2'))
+  const shown = good.map(([status, { description, content = {} }]) => {
+    const schema = content['application/json']?.schema
+    const sample = schema ? pre(JSON.stringify(sampleOf(document, schema), null, 2)) : ''
+    const types = Object.keys(content).map(escapeHtml).join(', ')
+    return `<details><summary>Answer ${status}: ${escapeHtml(description)}${types ? ` (${types})` : ''}</summary>${sample}</details>`
+  })
+  const codes = responses.flatMap(
+    ([, { description }]) => description.match(/\b[A-Z]+(_[A-Z]+)+(?=:)/g) ?? [],
+  )
+  const errors = [...new Set(codes)].map(code => `<a href="#${code}"><code>${code}</code></a>`)
+  return `${shown.join('')}${errors.length > 0 ? `<p class="codes">Errors: ${errors.join(' ')}</p>` : ''}`
+}

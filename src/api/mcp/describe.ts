@@ -1,0 +1,26 @@
+// Describes a job and times in text for an assistant.
+
+import type { Static } from '@sinclair/typebox'
+import type * as shapes from '../shapes/job.ts'
+
+/** Describes a job in one line. */
+export function describeJob(job: Static<typeof shapes.listedJob>): string {
+  const facts = [
+    job.status,
+    job.progress_percent === null || job.status !== 'processing' ? null : `${job.progress_percent} %`,
+    job.error ? `${job.error.code}: ${job.error.message}` : null,
+    job.audio_duration_seconds === null ? null : `length ${clock(job.audio_duration_seconds)}`,
+    job.language === null ? null : `language ${job.language}`,
+    job.source_url === undefined ? null : `from ${job.source_url}`,
+    job.created_at,
+  ]
+  return `${job.id} ${facts.filter(fact => fact !== null).join(', ')}`
+}
+
+/** Formats seconds, for example as `1:02:03` or `2:03`. */
+export function clock(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60]
+  const rest = String(whole % 60).padStart(2, '0')
+  return hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}:${rest}` : `${minutes}:${rest}`
+}

@@ -1,0 +1,104 @@
+// An audio request. It creates an ordinary job. The response is sent when the job has ended.
+
+import { requireBalance } from '../../accounts/funds.ts'
+import { submitJob } from '../../jobs/submit.ts'
+import { listedCode } from '../../languages.ts'
+import { limits } from '../../limits.ts'
+import type { Caller } from '../credential.ts'
+import type { Service } from '../service.ts'
+import { type AwaitedJob, startAwaited } from './awaited-job.ts'
+import { OpenAiError } from './errors.ts'
+import { withForm } from './form.ts'
+import { readFields, type Wanted } from './options.ts'
+import { replyEvents, replyWhole } from './reply.ts'
+import type { Task } from './shapes/forms.ts'
+
+type Call = {
+  request: Request
+  server: { timeout(request: Request, seconds: number): void } | null
+  caller: Caller
+  task: Task
+}
+
+/**
+ * Receives the form of a transcription or translation request, runs a job for it, and returns the result of the job.
+ */
+export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
+  const { config, db, uploads } = service
+  requireBalance(db, caller.accountId, config.pricePerHourCents)
+  // Switches off Bun's idle timeout. The upload store has its own timeout: it aborts a form when no more bytes arrive.
+  // The job has timeouts too.
+  server?.timeout(request, 0)
+  const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
+  try {
+    const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
+      const wanted = readFields(form.fields, task)
+      requireServed(service, wanted)
+      if (task === 'translate') requireTranslation(service)
+      const facts = { filename: form.filename, contentType: 'application/octet-stream' }
+      const { id } = await form.file.keep(caller.accountId, facts)
+      return {
+        job: startJob(service, caller, { uploadId: id, wanted, task, signal: request.signal }),
+        wanted,
+      }
+    })
+    job.ended.then(restoreTimeout)
+    const patience = { quietMs: limits.answerQuietMs, beatMs: limits.answerBeatMs }
+    const choice = { ...wanted, task }
+    return await (wanted.stream ? replyEvents(job, choice, patience) : replyWhole(job, choice, patience))
+  } catch (error) {
+    restoreTimeout()
+    throw error
+  }
+}
+
+/**
+ * Submits and starts a job for a form that has arrived completely. If the job is refused, removes the uploaded file.
+ */
+function startJob(
+  service: Service,
+  caller: Caller,
+  { uploadId, wanted, task, signal }: { uploadId: string; wanted: Wanted; task: Task; signal: AbortSignal },
+): AwaitedJob {
+  const { language, prompt, vocabulary, format } = wanted
+  const submission = {
+    upload_id: uploadId,
+    language,
+    prompt,
+    vocabulary: [...vocabulary],
+    diarize: format === 'diarized_json',
+    translate: task === 'translate',
+    // Words can be aligned with the sound only if they are in the spoken language. The words of a translation are not.
+    align: task === 'transcribe',
+  }
+  try {
+    const jobId = submitJob(service.db, caller, submission, service.config)
+    return startAwaited(service, caller.accountId, jobId, signal)
+  } catch (error) {
+    service.uploads.discard(uploadId)
+    throw error
+  }
+}
+
+/**
+ * Throws if the loaded models do not support the requested language. Accepts every language while no model is loaded
+ * yet.
+ */
+function requireServed({ engine }: Service, { language }: Wanted): void {
+  const served = engine.languages()
+  if (language === null || served.length === 0 || served.includes(listedCode(language))) return
+  throw new OpenAiError('INVALID_REQUEST', `No model of this service knows the language '${language}'.`, {
+    param: 'language',
+    reason: 'unsupported_language',
+  })
+}
+
+/** Throws if the loaded models cannot translate. Accepts a translation request while no model is loaded yet. */
+function requireTranslation({ engine }: Service): void {
+  if (engine.translates() !== false) return
+  const { model } = engine.state()
+  throw new OpenAiError('INVALID_REQUEST', `The model of this service, ${model}, cannot translate.`, {
+    param: 'model',
+    reason: 'unsupported_model',
+  })
+}
