@@ -61,8 +61,8 @@ const entryFiles: Record<string, string[]> = {
  * The layers inside the room `engine`, lowest first. A folder or file of the room may import only from lower layers.
  */
 const engineLine: string[][] = [
-  ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request'],
-  ['mel'],
+  ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],
+  ['mel', 'process'],
   ['peaks'],
   ['onnx'],
   ['network'],

@@ -1,29 +1,24 @@
 // An engine child process, as the server sees it. A worker starts the child process, sends it one job at a time, and
 // kills it after a timeout or an abort.
 
-import { readFileSync } from 'node:fs'
-import type { Subprocess } from 'bun'
 import { log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
-import { environment } from './ask.ts'
 import { warningsOf } from './models/catalogue.ts'
 import type { ChosenModel, ModelSettings } from './models/choose.ts'
 import { allowedCores } from './onnx/cores.ts'
-import type { LoadedFacts, Order, Report } from './protocol.ts'
+import { EngineProcess } from './process.ts'
+import type { LoadedFacts, Order } from './protocol.ts'
 import type { TranscribeInput, TranscribeOptions } from './request.ts'
 
 export type EngineSettings = ModelSettings &
   Pick<Config, 'workers' | 'threads' | 'durationMsMax' | 'mediaProgram' | 'idleUnloadMs'>
 
-/** The error of a request whose child process exited, for any reason. */
-export class WorkerExited extends Error {}
-
 /** The error of a request to load a model that cannot be loaded on the device. */
-export class CannotLoad extends Error {}
+class CannotLoad extends Error {}
 
 export type WorkerOptions = {
   /** The command that starts the child process. Only tests set it. */
@@ -45,8 +40,6 @@ export type WorkerOptions = {
   onExit?: (worker: Worker) => void
 }
 
-type Listener = { onReport(report: Report): void; onExit(error: Error): void }
-
 export class Worker {
   readonly model: ChosenModel
   readonly threads: number
@@ -56,11 +49,7 @@ export class Worker {
   readonly #dataDir: string | null
   readonly #loadMs: number
   readonly #stallMs: number
-  readonly #lookMs: number
-  readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
-  #exited: WorkerExited | null = null
-  #listener: Listener | null = null
-  #timer: Timer | undefined
+  readonly #process: EngineProcess
 
   constructor(model: ChosenModel, settings: EngineSettings, options: WorkerOptions = {}) {
     this.model = model
@@ -69,27 +58,18 @@ export class Worker {
     this.#dataDir = options.dataDir ?? null
     this.#loadMs = options.loadMs ?? limits.engineLoadMs
     this.#stallMs = options.stallMs ?? limits.engineStallMs
-    this.#lookMs = options.lookMs ?? limits.engineLookMs
-    this.#child = Bun.spawn(options.command ?? selfCommand('engine'), {
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: 'inherit',
-      env: environment(),
-      ipc: report => this.#receive(report),
-      onExit: (_, code, signal) => {
-        this.#exited = new WorkerExited(`the engine process ended (${signal ?? code})`)
-        this.#listener?.onExit(this.#exited)
-        options.onExit?.(this)
-      },
+    this.#process = new EngineProcess(options.command ?? selfCommand('engine'), {
+      lookMs: options.lookMs ?? limits.engineLookMs,
+      onExit: () => options.onExit?.(this),
     })
   }
 
   get pid(): number {
-    return this.#child.pid
+    return this.#process.pid
   }
 
   get alive(): boolean {
-    return this.#exited === null && !this.#child.killed
+    return this.#process.alive
   }
 
   load(): Promise<LoadedFacts> {
@@ -110,7 +90,7 @@ export class Worker {
       durationMsMax,
       mediaProgram,
     }
-    return this.#request(order, this.#loadMs, (report, resolve, reject) => {
+    return this.#process.request(order, this.#loadMs, (report, resolve, reject) => {
       if (report.kind === 'loaded') resolve(report.facts)
       if (report.kind === 'cannotLoad')
         reject(new CannotLoad(`The model ${name} cannot be loaded: ${report.message}`))
@@ -137,9 +117,8 @@ export class Worker {
     }
   }
 
-  async kill(): Promise<void> {
-    this.#child.kill('SIGKILL')
-    await this.#child.exited
+  kill(): Promise<void> {
+    return this.#process.kill()
   }
 
   #transcribe(
@@ -150,10 +129,10 @@ export class Worker {
     let reached = 0
     const utterances: Utterance[] = []
     onSeconds(0)
-    return this.#request({ kind: 'job', id, input }, this.#stallMs, (report, resolve, reject) => {
+    return this.#process.request({ kind: 'job', id, input }, this.#stallMs, (report, resolve, reject) => {
       if (!('id' in report) || report.id !== id) return
       if (report.kind === 'progress') {
-        this.#restartTimer(this.#stallMs)
+        this.#process.restartTimer(this.#stallMs)
         if (report.seconds > reached) {
           reached = report.seconds
           onSeconds(reached)
@@ -172,71 +151,5 @@ export class Worker {
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }
-  }
-
-  /**
-   * Sends an order to the child process, and passes each report to `onReport`. The promise is settled when `onReport`
-   * calls `resolve` or `reject`, or when the process exits.
-   */
-  #request<Answer>(
-    order: Order,
-    timeoutMs: number,
-    onReport: (report: Report, resolve: (answer: Answer) => void, reject: (error: Error) => void) => void,
-  ): Promise<Answer> {
-    if (this.#exited) return Promise.reject(this.#exited)
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    this.#listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
-    this.#restartTimer(timeoutMs)
-    const look = setInterval(() => this.#killIfStopped(), this.#lookMs)
-    try {
-      this.#child.send(order)
-    } catch {
-      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until then,
-      // the worker counts as alive, and a retry of the job would get it again.
-      this.#child.kill('SIGKILL')
-    }
-    return promise.finally(() => {
-      clearTimeout(this.#timer)
-      clearInterval(look)
-      this.#listener = null
-    })
-  }
-
-  #restartTimer(timeoutMs: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      log.error('engine worker timed out', { pid: this.pid, timeout_ms: timeoutMs })
-      this.#child.kill('SIGKILL')
-    }, timeoutMs)
-  }
-
-  /**
-   * Kills the child process if the signal SIGSTOP or SIGTSTOP stopped it. The timeout `stallMs` would also kill it, but
-   * only after minutes.
-   */
-  #killIfStopped(): void {
-    if (!isStopped(this.pid)) return
-    log.error('engine worker is stopped', { pid: this.pid })
-    this.#child.kill('SIGKILL')
-  }
-
-  /**
-   * Passes a report of the child process to the pending request. Ignores a message that is not a report, because a
-   * faulty child process may send any message.
-   */
-  #receive(report: Report): void {
-    if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
-  }
-}
-
-/**
- * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state of a process follows its name,
- * which is in parentheses. `T` means stopped.
- */
-function isStopped(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('T') === true
-  } catch {
-    return false
   }
 }

@@ -1,9 +1,10 @@
 // Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU.
 
-import { Graph, type Shape, type Type } from '../onnx/graph.ts'
+import type { ElementType } from '../onnx/elements.ts'
+import { Graph, type Shape } from '../onnx/graph.ts'
 import { updated } from './float-decoder.ts'
 
-export type CacheShape = { name: string; type: Type; shape: Shape }
+export type CacheShape = { name: string; type: ElementType; shape: Shape }
 
 /**
  * Builds a model that writes rows of the caches in place. For each cache, it has two inputs: the cache, and the new

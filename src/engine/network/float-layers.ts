@@ -2,7 +2,8 @@
 // The graph does not contain the weights. ONNX Runtime reads the weights from the model's files, which are mapped into
 // memory.
 
-import { Graph, type Shape, type Type } from '../onnx/graph.ts'
+import type { ElementType } from '../onnx/elements.ts'
+import { Graph, type Shape } from '../onnx/graph.ts'
 import type { FloatWeights, Weight } from './source.ts'
 
 /** The number format of all computations and caches. */
@@ -180,7 +181,7 @@ export class FloatLayers {
     })
   }
 
-  output(name: string, type: Type, shape: Shape, value: string): void {
+  output(name: string, type: ElementType, shape: Shape, value: string): void {
     this.graph.add('Identity', [value], {}, [name])
     this.graph.output(name, type, shape)
   }

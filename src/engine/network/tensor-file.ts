@@ -5,14 +5,15 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 import { limits } from '../../limits.ts'
-import type { Stored, Type } from '../onnx/graph.ts'
+import type { ElementType } from '../onnx/elements.ts'
+import type { Stored } from '../onnx/graph.ts'
 
 const types = {
   F32: { type: 'float32', bytes: 4 },
   F16: { type: 'float16', bytes: 2 },
   I8: { type: 'int8', bytes: 1 },
   U8: { type: 'uint8', bytes: 1 },
-} as const satisfies Record<string, { type: Type; bytes: number }>
+} as const satisfies Record<string, { type: ElementType; bytes: number }>
 
 export type Kind = keyof typeof types
 /**

@@ -1,6 +1,7 @@
 // Builds ONNX models, which are protobuf messages of operations and constants. The engine builds graphs for spectra,
 // for voice detection, and for Whisper networks.
 
+import { type ElementType, elements } from './elements.ts'
 import { field, floatBytes, number, utf8 } from './protobuf.ts'
 
 export type Constant = {
@@ -8,17 +9,14 @@ export type Constant = {
   data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
 }
 /** A constant whose content is in an external file: `bytes` bytes, starting at offset `from` of the file `file`. */
-export type Stored = { type: Type; dims: readonly number[]; file: string; from: number; bytes: number }
+export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
 /**
  * An attribute of an operation. An attribute can be a graph, for example a branch of an `If` operation. Such a graph
  * can read values of the graph that contains the operation.
  */
-type Attribute = number | readonly number[] | string | { float: number } | Graph
+type Attribute = number | readonly number[] | string | { float: number } | Branch
+type Branch = { body(): Uint8Array }
 export type Shape = readonly (number | string)[]
-
-/** The element types, with their numbers in ONNX files and in ONNX Runtime's C API. */
-export const types = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 } as const
-export type Type = keyof typeof types
 
 const runtimeDomain = 'com.microsoft'
 
@@ -35,12 +33,12 @@ export class Graph {
    */
   constructor(private readonly prefix = '') {}
 
-  input(name: string, type: Type, shape: Shape): string {
+  input(name: string, type: ElementType, shape: Shape): string {
     this.inputs.push(field(11, port(name, type, shape)))
     return name
   }
 
-  output(name: string, type: Type, shape: Shape): void {
+  output(name: string, type: ElementType, shape: Shape): void {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
@@ -57,7 +55,13 @@ export class Graph {
       field(13, Buffer.concat([field(1, utf8(key)), field(2, utf8(value))]))
     const place = [entry('location', file), entry('offset', `${from}`), entry('length', `${bytes}`)]
     const shape = dims.map(size => number(1, size))
-    const parts = [...shape, number(2, types[type]), field(8, utf8(name)), ...place, number(14, isExternal)]
+    const parts = [
+      ...shape,
+      number(2, elements[type].id),
+      field(8, utf8(name)),
+      ...place,
+      number(14, isExternal),
+    ]
     this.constants.push(field(5, Buffer.concat(parts)))
     return name
   }
@@ -137,7 +141,7 @@ function attribute(name: string, value: Attribute): Uint8Array {
   const label = field(1, utf8(name))
   if (typeof value === 'number') return Buffer.concat([label, number(3, value), number(20, kind.int)])
   if (typeof value === 'string') return Buffer.concat([label, field(4, utf8(value)), number(20, kind.string)])
-  if (value instanceof Graph) return Buffer.concat([label, field(6, value.body()), number(20, kind.graph)])
+  if ('body' in value) return Buffer.concat([label, field(6, value.body()), number(20, kind.graph)])
   if ('float' in value) {
     return Buffer.concat([
       label,
@@ -153,21 +157,21 @@ function tensor(name: string, dims: readonly number[], data: Constant['data']): 
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return Buffer.concat([
     ...dims.map(size => number(1, size)),
-    number(2, types[typeOf(data)]),
+    number(2, elements[typeOf(data)].id),
     field(8, utf8(name)),
     field(9, raw),
   ])
 }
 
-function typeOf(data: Constant['data']): Type {
+function typeOf(data: Constant['data']): ElementType {
   if (data instanceof Float32Array) return 'float32'
   if (data instanceof Float16Array) return 'float16'
   if (data instanceof BigInt64Array) return 'int64'
   return data instanceof Int8Array ? 'int8' : 'uint8'
 }
 
-function port(name: string, type: Type, shape: Shape): Uint8Array {
+function port(name: string, type: ElementType, shape: Shape): Uint8Array {
   const dims = shape.map(size => field(1, typeof size === 'number' ? number(1, size) : field(2, utf8(size))))
-  const kind = Buffer.concat([number(1, types[type]), field(2, Buffer.concat(dims))])
+  const kind = Buffer.concat([number(1, elements[type].id), field(2, Buffer.concat(dims))])
   return Buffer.concat([field(1, utf8(name)), field(2, field(1, kind))])
 }

@@ -3,7 +3,7 @@
 // instructions, which take twice the time. So 128 is subtracted from the weights and from their zero points. The
 // difference of a weight and its zero point stays the same, so the products are exactly the same.
 
-import { types } from './graph.ts'
+import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'
 import { fieldsOf, numbersOf, text, walk } from './protobuf-reader.ts'
 import { type Operation, readModel } from './weights.ts'
@@ -58,7 +58,7 @@ function unsignedNames(model: Uint8Array): Set<string> {
   const { constants, operations } = readModel(model)
   const names = new Set<string>()
   const add = (name: string) => {
-    if (constants.get(name)?.type === types.uint8) names.add(name)
+    if (constants.get(name)?.type === elements.uint8.id) names.add(name)
     return names.has(name)
   }
   for (const operation of operations.filter(isProduct)) {
@@ -103,7 +103,7 @@ function tensorParts(tensor: Uint8Array): Part[] {
   const addBytes = (bytes: Uint8Array) =>
     parts.push(keep(fieldHeader(fields.raw, bytes.length)), { bytes, flips: true })
   walk(tensor, (id, value, field) => {
-    if (id === fields.type) parts.push(keep(number(fields.type, types.int8)))
+    if (id === fields.type) parts.push(keep(number(fields.type, elements.int8.id)))
     else if (id === fields.raw && typeof value !== 'number') addBytes(value)
     else if (id !== fields.integers) parts.push(keep(field))
   })

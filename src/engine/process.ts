@@ -1,0 +1,117 @@
+// One engine child process. It gets one order at a time, and is killed after a timeout.
+
+import { readFileSync } from 'node:fs'
+import type { Subprocess } from 'bun'
+import { log } from '../base/log.ts'
+import { environment } from './ask.ts'
+import type { Order, Report } from './protocol.ts'
+
+/** The error of a request whose child process exited, for any reason. */
+export class WorkerExited extends Error {}
+
+type Listener = { onReport(report: Report): void; onExit(error: Error): void }
+
+export class EngineProcess {
+  readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
+  readonly #lookMs: number
+  #exited: WorkerExited | null = null
+  #listener: Listener | null = null
+  #timer: Timer | undefined
+
+  /** Starts the process. `lookMs` is the interval at which a busy process is checked for a signal that stopped it. */
+  constructor(command: string[], { lookMs, onExit }: { lookMs: number; onExit: () => void }) {
+    this.#lookMs = lookMs
+    this.#child = Bun.spawn(command, {
+      stdin: 'ignore',
+      stdout: 'ignore',
+      stderr: 'inherit',
+      env: environment(),
+      ipc: report => this.#receive(report),
+      onExit: (_, code, signal) => {
+        this.#exited = new WorkerExited(`the engine process ended (${signal ?? code})`)
+        this.#listener?.onExit(this.#exited)
+        onExit()
+      },
+    })
+  }
+
+  get pid(): number {
+    return this.#child.pid
+  }
+
+  get alive(): boolean {
+    return this.#exited === null && !this.#child.killed
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#child.exited
+  }
+
+  /**
+   * Sends an order to the child process, and passes each report to `onReport`. The promise is settled when `onReport`
+   * calls `resolve` or `reject`, or when the process exits.
+   */
+  request<Answer>(
+    order: Order,
+    timeoutMs: number,
+    onReport: (report: Report, resolve: (answer: Answer) => void, reject: (error: Error) => void) => void,
+  ): Promise<Answer> {
+    if (this.#exited) return Promise.reject(this.#exited)
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    this.#listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
+    this.restartTimer(timeoutMs)
+    const look = setInterval(() => this.#killIfStopped(), this.#lookMs)
+    try {
+      this.#child.send(order)
+    } catch {
+      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until then,
+      // the worker counts as alive, and a retry of the job would get it again.
+      this.#child.kill('SIGKILL')
+    }
+    return promise.finally(() => {
+      clearTimeout(this.#timer)
+      clearInterval(look)
+      this.#listener = null
+    })
+  }
+
+  /** Starts the timeout of the pending request again. */
+  restartTimer(timeoutMs: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      log.error('engine worker timed out', { pid: this.pid, timeout_ms: timeoutMs })
+      this.#child.kill('SIGKILL')
+    }, timeoutMs)
+  }
+
+  /**
+   * Kills the child process if the signal SIGSTOP or SIGTSTOP stopped it. The timeout would also kill the process, but
+   * only after minutes.
+   */
+  #killIfStopped(): void {
+    if (!isStopped(this.pid)) return
+    log.error('engine worker is stopped', { pid: this.pid })
+    this.#child.kill('SIGKILL')
+  }
+
+  /**
+   * Passes a report of the child process to the pending request. Ignores a message that is not a report, because a
+   * faulty child process may send any message.
+   */
+  #receive(report: Report): void {
+    if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
+  }
+}
+
+/**
+ * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state of a process follows its name,
+ * which is in parentheses. `T` means stopped.
+ */
+function isStopped(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('T') === true
+  } catch {
+    return false
+  }
+}

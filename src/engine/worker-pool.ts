@@ -1,0 +1,178 @@
+// The workers of the engine. The pool starts the workers, gives each worker one job at a time, replaces a worker that
+// exited, and kills the workers when no job has arrived for a long time.
+
+import { errorFields, log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import { limits } from '../limits.ts'
+import type { ChosenModel } from './models/choose.ts'
+import type { Retries } from './retries.ts'
+import type { EngineStatus } from './status.ts'
+import { type EngineSettings, Worker, type WorkerOptions } from './worker.ts'
+import { WorkerQueue } from './worker-queue.ts'
+
+export type PoolOptions = Omit<WorkerOptions, 'onExit'> & {
+  jobsMax?: number
+  after?: typeof after
+  /** Called for each worker that exited although the supervisor did not stop it. */
+  onCrash?: () => void
+}
+
+/** Calls `run` once, after a delay. Returns a function that cancels this call. */
+function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+export class WorkerPool {
+  readonly capacity: number
+  /** The model that new workers load. Null until a model is chosen. */
+  model: ChosenModel | null = null
+  languages: readonly string[] = []
+  translates: boolean | null = null
+  readonly #settings: EngineSettings
+  readonly #options: PoolOptions
+  readonly #status: EngineStatus
+  readonly #retries: Retries
+  readonly #workers = new Set<Worker>()
+  readonly #queue = new WorkerQueue()
+  /**
+   * True after the pool killed the idle workers because no job arrived for `idleUnloadMs`. The next job starts workers
+   * again.
+   */
+  #isUnloaded = false
+  #cancelUnload = () => {}
+
+  constructor(
+    settings: EngineSettings,
+    options: PoolOptions,
+    { status, retries }: { status: EngineStatus; retries: Retries },
+  ) {
+    this.capacity = settings.workers ?? 1
+    this.#settings = settings
+    this.#options = options
+    this.#status = status
+    this.#retries = retries
+  }
+
+  /** Starts as many workers as are missing: the number of workers becomes `capacity`. */
+  addWorkers(): Promise<void>[] {
+    return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
+  }
+
+  /** Starts workers with another model in place of the idle workers. Running jobs continue with the old model. */
+  replaceModel(model: ChosenModel): void {
+    this.model = model
+    for (const worker of this.#queue.takeAllIdle()) this.#replaceWorker(worker)
+  }
+
+  /** Returns an idle worker. If no worker is idle, waits for one. */
+  take(signal: AbortSignal): Promise<Worker> {
+    signal.throwIfAborted()
+    this.#cancelUnload()
+    const worker = this.#queue.takeIdle()
+    if (worker) return Promise.resolve(worker)
+    if (this.#isUnloaded) this.#loadAgain()
+    return this.#queue.wait(signal)
+  }
+
+  /**
+   * Gives a worker that completed its job to the job that has waited longest. If no job waits, marks the worker as
+   * idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen
+   * since its start.
+   */
+  giveBack(worker: Worker): void {
+    if (this.#retries.closed) return
+    const isDue = worker.jobs >= (this.#options.jobsMax ?? limits.engineJobsMax)
+    if (isDue || !worker.alive || worker.model !== this.model) {
+      this.#replaceWorker(worker)
+      return
+    }
+    this.#queue.add(worker)
+    if (this.#queue.idle === this.#workers.size) this.#scheduleUnload()
+  }
+
+  async close(): Promise<void> {
+    this.#cancelUnload()
+    await Promise.all([...this.#workers].map(worker => worker.kill()))
+  }
+
+  /** Starts a worker. If the worker cannot load the model, starts another one, until a worker has loaded the model. */
+  #addWorker(): Promise<void> {
+    return this.#retries.run(async () => {
+      if (this.model === null || this.#workers.size >= this.capacity) return true
+      return await this.#startWorker(this.model)
+    })
+  }
+
+  async #startWorker(model: ChosenModel): Promise<boolean> {
+    const worker = new Worker(model, this.#settings, {
+      ...this.#options,
+      dataDir: this.#settings.dataDir,
+      onExit: exited => this.#replaceIdleWorker(exited),
+    })
+    this.#workers.add(worker)
+    try {
+      const { device, variant, diarization, languages, translates, notes } = await worker.load()
+      for (const note of notes) log.warn('engine limited', { reason: note })
+      if (!this.#status.state.ready) {
+        log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
+        if (diarization !== 'ready') log.warn('no diarization', { reason: diarization })
+      }
+      if (model === this.model) {
+        this.languages = languages
+        this.translates = translates
+        const message = model.notice ?? 'ready'
+        this.#status.change({ ready: true, message, model: model.name, device, diarization })
+      }
+      this.giveBack(worker)
+      return true
+    } catch (error) {
+      this.#workers.delete(worker)
+      await worker.kill()
+      if (this.#retries.closed) return false
+      this.#status.logFault('engine not loaded', reasonOf(error))
+      if (this.#workers.size === 0) this.#status.hasNoModel({ ready: false, model: model.name, device: null })
+      return false
+    }
+  }
+
+  #scheduleUnload(): void {
+    const { idleUnloadMs } = this.#settings
+    this.#cancelUnload()
+    if (idleUnloadMs === null) return
+    this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
+  }
+
+  /**
+   * Kills the idle workers to free their memory. The engine stays ready: the next job starts a worker, and waits until
+   * this worker has loaded the model.
+   */
+  #unload(): void {
+    this.#isUnloaded = true
+    log.info('engine unloaded', { workers: this.#queue.idle })
+    for (const worker of this.#queue.takeAllIdle()) {
+      this.#workers.delete(worker)
+      worker.kill()
+    }
+  }
+
+  #loadAgain(): void {
+    this.#isUnloaded = false
+    log.info('loading engine again')
+    Promise.all(this.addWorkers()).catch(error => log.error('engine not started', errorFields(error)))
+  }
+
+  /** Replaces a worker that exited while it was idle. A worker that exits during a job is replaced by `giveBack`. */
+  #replaceIdleWorker(worker: Worker): void {
+    if (this.#retries.closed || !this.#queue.remove(worker)) return
+    this.#options.onCrash?.()
+    log.error('idle engine worker exited', { pid: worker.pid })
+    this.#replaceWorker(worker)
+  }
+
+  #replaceWorker(worker: Worker): void {
+    this.#workers.delete(worker)
+    worker.kill()
+    this.#addWorker().catch(error => log.error('engine worker not replaced', errorFields(error)))
+  }
+}
