@@ -5,7 +5,7 @@
 // not scored (the collar). Overlapping speech is scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
-import { findVoicesByVbx } from '../../src/engine/who/vbx.ts'
+import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { type Segment, score } from './support/der.ts'
 import { readMeeting, segmentsOf } from './support/meeting.ts'

@@ -7,7 +7,7 @@ import { seconds } from './audio.ts'
 import type { PlacedText } from './hear/place.ts'
 import { type Attributed, groupWords, inOrder, labelOf, rounded, utteranceOf } from './utterances.ts'
 import { speakersOf } from './who/speakers.ts'
-import type { Turn } from './who/turns.ts'
+import type { Turn } from './who/turn.ts'
 
 export type RecordingFacts = {
   language: string

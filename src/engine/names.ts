@@ -3,7 +3,9 @@
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './loaded-models.ts'
-import { type KnownVoice, longestSpans, namesOf, printsOf, spansOf } from './who/prints.ts'
+import { type KnownVoice, namesOf } from './who/known-voices.ts'
+import { printsOf } from './who/prints.ts'
+import { longestSpans, spansOf } from './who/sound-spans.ts'
 
 /** Returns the transcript with names instead of labels for the speakers whose voices are in `known`. */
 export async function nameSpeakers(

@@ -8,7 +8,8 @@ import { runtimeLibrary } from './onnx/library.ts'
 import { openRuntime } from './onnx/runtime.ts'
 import type { PrintOrder, Report } from './protocol.ts'
 import { Diarization } from './who/diarize.ts'
-import { longestSpans, printSamplesMin, printsOf, type SoundSpan, spansOf, totalOf } from './who/prints.ts'
+import { printSamplesMin, printsOf } from './who/prints.ts'
+import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-spans.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
 /**

@@ -2,7 +2,7 @@
 // calls during the transcription.
 
 import type { Utterance } from '../transcripts/transcript.ts'
-import type { KnownVoice } from './who/prints.ts'
+import type { KnownVoice } from './who/known-voices.ts'
 
 /** What a caller can choose for one transcription. */
 export type TranscribeChoices = {

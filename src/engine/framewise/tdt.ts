@@ -1,10 +1,6 @@
-// The TDT speech model, a token-and-duration transducer such as Parakeet v3: opens it and decodes its output. The model
-// files have the layout of onnx-asr. A frame is 80 ms long. For a frame, the decoder predicts a token and a duration.
-// The duration is the number of frames from this frame to the frame of the next token.
-//
-// The encoder reads one window at a time. The decoder processes several windows as one batch: one run of the decoder
-// predicts the next token of each window. The predicted durations differ between the windows, so each window has its
-// own current frame.
+// The TDT speech model, a token-and-duration transducer such as Parakeet v3. The model files have the layout of
+// onnx-asr. A frame is 80 ms long. The encoder reads one window at a time. The decoder processes several windows as one
+// batch: one run of the decoder predicts the next token of each window.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'
@@ -15,21 +11,14 @@ import { findGraphs, tdtFeaturesFile, tokensFile } from '../models/framewise-lay
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import { languagesByKind } from './languages.ts'
-import {
-  bestOf,
-  isForeign,
-  type Permitted,
-  permittedFor,
-  probabilityOf,
-  textOf,
-  withLetters,
-} from './script.ts'
-import { type EncodedFrames, openDecoder, openEncoder, type State, type TdtDecoder } from './tdt-network.ts'
-import { findBlank, isControl, parseTokens, type Tokens } from './tokens.ts'
+import type { Permitted } from './scores.ts'
+import { isForeign, permittedFor, textOf, withLetters } from './script.ts'
+import { openDecoder } from './tdt-decoder.ts'
+import { type EncodedFrames, openEncoder } from './tdt-encoder.ts'
+import { decodeTdt } from './tdt-greedy.ts'
+import { findBlank, parseTokens, type Tokens } from './tokens.ts'
 import { type TimedToken, wordsOf } from './words.ts'
 
-/** The length of a TDT frame (80 ms), as a number of Whisper's frames of 20 ms. */
-const frameLength = 4
 const rows = 16
 const tokensPerFrameDefault = 10
 
@@ -100,89 +89,4 @@ async function tokensPerFrame(folder: string): Promise<number> {
   const config = Bun.file(join(folder, 'config.json'))
   const { max_tokens_per_step: given } = (await config.exists()) ? await config.json() : {}
   return typeof given === 'number' ? given : tokensPerFrameDefault
-}
-
-export type TdtOptions = {
-  tokens: Tokens
-  permitted: Permitted
-  blank: number
-  /** The maximum number of tokens that the decoder may return for one frame. */
-  perFrame: number
-}
-
-type Row = {
-  frames: EncodedFrames
-  at: number
-  emitted: number
-  token: number
-  state: State
-  decoded: TimedToken[]
-}
-
-/**
- * Decodes several windows by greedy decoding. After a token, the decoder has another state for this window. After a
- * blank token, the state of the window does not change. A token lasts as many frames as its predicted duration, and at
- * least one frame.
- */
-export function decodeTdt(
-  decoder: TdtDecoder,
-  encoded: readonly EncodedFrames[],
-  { tokens, permitted, blank, perFrame }: TdtOptions,
-): TimedToken[][] {
-  const all = encoded.map(
-    (frames): Row => ({
-      frames,
-      at: 0,
-      emitted: 0,
-      token: blank,
-      state: decoder.emptyState(),
-      decoded: [],
-    }),
-  )
-  const isOpen = ({ at, frames }: Row) => at < frames.count
-  for (let open = all.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
-    const predictions = decoder.step(
-      open.map(({ frames, at, token, state }) => ({ frame: frameOf(frames, at), token, state })),
-    )
-    for (const [index, row] of open.entries()) {
-      const prediction = predictions[index]
-      if (!prediction) throw new RangeError('the decoder returned too few rows')
-      const { scores, state } = prediction
-      const number = bestOf(scores, 0, tokens.length, permitted)
-      const duration = durationIn(scores, tokens.length)
-      if (number !== blank) {
-        row.state = state
-        row.token = number
-        row.emitted++
-        addToken(row, tokens[number] ?? '', {
-          duration,
-          probability: probabilityOf(scores, 0, tokens.length, number),
-        })
-      }
-      const isStuck = number === blank || row.emitted >= perFrame
-      if (duration === 0 && !isStuck) continue
-      row.at += duration > 0 ? duration : 1
-      row.emitted = 0
-    }
-  }
-  return all.map(({ decoded }) => decoded)
-}
-
-function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
-  return values.subarray(at * width, (at + 1) * width)
-}
-
-/** Returns the most probable duration, in frames. Returns 0 for a transducer model that does not predict durations. */
-function durationIn(scores: Float32Array, tokens: number): number {
-  return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
-}
-
-function addToken(
-  { decoded, at, frames }: Row,
-  text: string,
-  { duration, probability }: { duration: number; probability: number },
-): void {
-  if (isControl(text)) return
-  const end = Math.min(at + Math.max(1, duration), frames.count)
-  decoded.push({ text, from: at * frameLength, to: end * frameLength, probability })
 }

@@ -1,7 +1,8 @@
 // Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU.
 
 import type { ElementType } from '../onnx/elements.ts'
-import { Graph, type Shape } from '../onnx/graph.ts'
+import { Graph } from '../onnx/graph.ts'
+import type { Shape } from '../onnx/messages.ts'
 import { updated } from './float-decoder.ts'
 
 export type CacheShape = { name: string; type: ElementType; shape: Shape }

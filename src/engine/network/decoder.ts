@@ -2,7 +2,7 @@
 // to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits, as the encoder returns
 // them. If alignment heads are given, their cross-attention is an output.
 
-import type { Stored } from '../onnx/graph.ts'
+import type { Stored } from '../onnx/messages.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 

@@ -2,7 +2,8 @@
 // for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. In 8 bits, they need a
 // quarter of the memory of 32-bit floats, and the decoder reads them in a quarter of the time.
 
-import { Graph, type Stored } from '../onnx/graph.ts'
+import { Graph } from '../onnx/graph.ts'
+import type { Stored } from '../onnx/messages.ts'
 import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 

@@ -3,7 +3,8 @@
 // memory.
 
 import type { ElementType } from '../onnx/elements.ts'
-import { Graph, type Shape } from '../onnx/graph.ts'
+import { Graph } from '../onnx/graph.ts'
+import type { Shape } from '../onnx/messages.ts'
 import type { FloatWeights, Weight } from './source.ts'
 
 /** The number format of all computations and caches. */

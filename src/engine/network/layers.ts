@@ -1,7 +1,8 @@
 // Adds layers to the ONNX graphs of Whisper in the compact form (8-bit weights). The graphs of the encoder and of the
 // decoder both use these layers.
 
-import { Graph, type Shape, type Stored } from '../onnx/graph.ts'
+import { Graph } from '../onnx/graph.ts'
+import type { Shape, Stored } from '../onnx/messages.ts'
 import { blockSize } from './compact.ts'
 
 export const headSize = 64

@@ -1,7 +1,7 @@
 // Reads the dimensions of a Whisper model from the shapes of its tensors. The model is in steno's compact form (8-bit
 // weights; see compact.ts).
 
-import type { Stored } from '../onnx/graph.ts'
+import type { Stored } from '../onnx/messages.ts'
 import { headSize } from './layers.ts'
 
 export type Size = {

@@ -6,7 +6,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
 import { limits } from '../../limits.ts'
 import type { ElementType } from '../onnx/elements.ts'
-import type { Stored } from '../onnx/graph.ts'
+import type { Stored } from '../onnx/messages.ts'
 
 const types = {
   F32: { type: 'float32', bytes: 4 },

@@ -6,12 +6,10 @@
 import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'
 import { fieldsOf, numbersOf, text, walk } from './protobuf-reader.ts'
-import { type Operation, readModel } from './weights.ts'
+import { unsignedNames } from './unsigned-matrices.ts'
 
 /** The numbers of the protobuf fields in an ONNX model that this code reads or writes. */
 const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9 } as const
-/** The indices of two inputs of the operation MatMulInteger: the weight matrix and its zero point. */
-const inputs = { matrix: 1, zero: 3 } as const
 /** The number that is subtracted from an unsigned byte to make it a signed byte. */
 const shift = 128
 
@@ -48,35 +46,6 @@ function keep(bytes: Uint8Array): Part {
 
 function lengthOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { bytes }) => sum + bytes.length, 0)
-}
-
-/**
- * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if the content of a
- * matrix is missing in the model, or if another operation also reads one of these constants.
- */
-function unsignedNames(model: Uint8Array): Set<string> {
-  const { constants, operations } = readModel(model)
-  const names = new Set<string>()
-  const add = (name: string) => {
-    if (constants.get(name)?.type === elements.uint8.id) names.add(name)
-    return names.has(name)
-  }
-  for (const operation of operations.filter(isProduct)) {
-    const [matrix = '', zero = ''] = [operation.inputs[inputs.matrix], operation.inputs[inputs.zero]]
-    const changes = [matrix, zero].map(add)
-    const isComplete = !changes[0] || constants.get(matrix)?.bytes
-    if (changes[0] !== changes[1] || !isComplete) return new Set()
-  }
-  const isOther = (operation: Operation) =>
-    operation.inputs.some((name, index) => {
-      const isWeight = isProduct(operation) && (index === inputs.matrix || index === inputs.zero)
-      return names.has(name) && !isWeight
-    })
-  return operations.some(isOther) ? new Set() : names
-}
-
-function isProduct({ kind }: Operation): boolean {
-  return kind === 'MatMulInteger'
 }
 
 function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {

@@ -1,6 +1,6 @@
 // Reads the constants and the operations of an ONNX model. graph.ts writes ONNX models.
 
-import type { Constant } from './graph.ts'
+import type { Constant } from './messages.ts'
 import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>

@@ -1,15 +1,15 @@
-// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (linkage.ts). The
+// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (agglomerate.ts). The
 // weight of a cluster is the length of its speech. A cluster of enough weight is a voice, and voices that are too
 // similar become one voice.
 
 import {
   agglomerate,
   agglomerateInBlocks,
-  type Cluster,
   clusterBlocks,
   largestFirst,
   type Weighted,
-} from './linkage.ts'
+} from './agglomerate.ts'
+import type { Cluster } from './linkage.ts'
 import { dot, unit } from './unit.ts'
 
 export type ClusterOptions = {

@@ -4,15 +4,14 @@
 // the embeddings are clustered. Each cluster with enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
-import { sampleRate, samplesPerMelFrame } from '../audio.ts'
-import { findVoices } from './cluster.ts'
+import { type EmbeddedPiece, embedPieces, formingSeconds } from './embedded-pieces.ts'
+import { findSpeakers } from './find-speakers.ts'
 import { Loudness } from './loudness.ts'
-import { type FrameSpan, piecesIn, type VoicePiece } from './pieces.ts'
-import { frameCentre, frameStep, viewFrames, viewSamples } from './segmentation.ts'
+import { piecesIn } from './pieces.ts'
 import { speakersOfViews } from './speakers-of-views.ts'
 import { type Timeline, turnsOf } from './turns.ts'
-import { dot, unit } from './unit.ts'
-import { findVoicesByVbx } from './vbx.ts'
+import { dot } from './unit.ts'
+import { frameCentre, frameStep, secondsOf, viewFrames, viewSamples } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
@@ -28,45 +27,6 @@ const batchViews = 8
  * computed together.
  */
 const blockFrames = 60 * stepFrames
-/**
- * The minimum length, in seconds, of a piece that takes part in the clustering. A shorter piece gets its speaker after
- * the clustering. If fewer than two pieces have this length, all pieces with an embedding are clustered.
- */
-const formingSeconds = 0.8
-/** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
-const embeddedSeconds = 0.25
-/**
- * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
- * minimum is `seconds` if all clustered pieces together have at most `of` seconds. With more seconds, the minimum grows
- * with their square root, because a longer recording has larger clusters of outliers.
- */
-const speakerSecondsMin = { seconds: 4, of: 100 }
-/**
- * `distance` is an assumed distance between neighbouring pieces of one voice. It is averaged with the median of the
- * distances that are measured in the recording. In this average, it counts as much as `weight` measured distances, so a
- * few measured distances have little influence.
- */
-const usualScatter = { distance: 0.22, weight: 10 }
-/**
- * The clustering threshold of a recording is `multiple` times the typical distance between neighbouring pieces of one
- * voice (see `adaptedThreshold`). It is at least `low` and at most `high`.
- */
-const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
-const secondsPerFrame = frameStep / sampleRate
-
-/**
- * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
- * distances from 0.80 to 0.86 give the right voices. `start` is the distance of an earlier clustering that finds the
- * first clusters for VBx, because VBx must start with too many clusters. The parameters of VBx were chosen for one
- * embedding in every `embeddingSeconds` seconds of speech. A piece of this length counts as one embedding, and a longer
- * piece counts as several.
- */
-const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
-
-/**
- * A piece of the recording with its embedding `vector`. `vector` is null if the piece is too short for an embedding.
- */
-type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /** The diarization of one recording. `add` accepts the sound in parts of any length; `finish` returns the turns. */
 export class Diarization {
@@ -117,7 +77,7 @@ export class Diarization {
     }
     const frames = total === 0 ? 0 : (total - 1) * stepFrames + viewFrames
     this.embedBlock(frames, frames)
-    const centroids = this.findSpeakers(expected)
+    const centroids = findSpeakers(this.pieces, this.voices, expected)
     const labelled = this.pieces.map(({ from, to, vector }) => ({
       from,
       to,
@@ -164,91 +124,14 @@ export class Diarization {
     const from = this.blockFrame
     const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
     const sound = joinFloats(this.block)
-    const { embedder, plda } = this.voices
-    const features = embedder.features(sound.subarray(0, (to - from + 2) * frameStep))
-    const parts = pieces.map(piece => {
-      const [first, last] = [piece.from, piece.to].map(frame => {
-        const sample = (frame - from) * frameStep + frameCentre - frameStep / 2
-        return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame))
-      }) as [number, number]
-      const own = features.subarray(first * embedder.width, last * embedder.width)
-      return secondsOf(piece) < embeddedSeconds ? own.subarray(0, 0) : repeated(own, embedder.sizeMin)
-    })
-    for (const [index, embedding] of embedder.embed(parts).entries()) {
-      const vector = embedding && (plda ? plda.project(embedding) : unit(embedding))
-      this.pieces.push({ ...pieces[index]!, vector })
-    }
+    const own = sound.subarray(0, (to - from + 2) * frameStep)
+    this.pieces.push(...embedPieces(pieces, own, from, this.voices))
     this.blockFrame = pieces.at(-1)?.to ?? end
     this.block = [sound.slice((this.blockFrame - from) * frameStep)]
   }
-
-  /** Returns the centroid of the embeddings of each speaker. */
-  private findSpeakers(expected: number | null): Float32Array[] {
-    const { plda, profile } = this.voices
-    const { likeness } = profile
-    const all = this.pieces.flatMap(({ vector, ...span }) =>
-      vector ? [{ vector, weight: secondsOf(span) }] : [],
-    )
-    const forming = all.filter(({ weight }) => weight >= formingSeconds)
-    const total = forming.reduce((sum, { weight }) => sum + weight, 0)
-    const used = forming.length > 1 ? forming : all
-    const secondsMin = speakerSecondsMin.seconds * Math.sqrt(Math.max(1, total / speakerSecondsMin.of))
-    if (plda) {
-      const dense = used.map(({ vector, weight }) => ({
-        vector,
-        weight: weight / projected.embeddingSeconds,
-      }))
-      const found = findVoicesByVbx(dense, plda, {
-        start: projected.start,
-        weightMin: secondsMin / projected.embeddingSeconds,
-      })
-      if (expected === null || found.length === expected) return found
-    }
-    const fixed = plda ? projected.threshold : profile.threshold
-    return findVoices(used, {
-      threshold: likeness === null ? fixed : this.adaptedThreshold(),
-      likeness,
-      expected,
-      weightMin: secondsMin,
-    })
-  }
-
-  /**
-   * Returns the clustering threshold for this recording. It depends on how much the embeddings of one voice differ,
-   * because this is not the same in all recordings. Two neighbouring pieces without a change of voice between them have
-   * the same voice, so the distance between their embeddings is measured.
-   */
-  private adaptedThreshold(): number {
-    const distances: number[] = []
-    for (const [index, { vector, follows, ...span }] of this.pieces.entries()) {
-      const before = this.pieces[index - 1]
-      if (!follows || !vector || !before?.vector) continue
-      if (Math.min(secondsOf(span), secondsOf(before)) >= formingSeconds)
-        distances.push(1 - dot(vector, before.vector))
-    }
-    const median = distances.toSorted((one, other) => one - other)[distances.length >> 1] ?? 0
-    const { distance, weight } = usualScatter
-    const scatter = (distances.length * median + weight * distance) / (distances.length + weight)
-    return Math.min(adapted.high, Math.max(adapted.low, adapted.multiple * scatter))
-  }
-}
-
-function secondsOf({ from, to }: FrameSpan): number {
-  return (to - from) * secondsPerFrame
 }
 
 function nearest(vector: Float32Array, centroids: readonly Float32Array[]): number {
   const likeness = centroids.map(centroid => dot(vector, centroid))
   return likeness.indexOf(Math.max(...likeness))
-}
-
-/**
- * Repeats the features until there are `size` values. If there are already `size` values or more, or no values, returns
- * the features unchanged.
- */
-function repeated(features: Float32Array, size: number): Float32Array {
-  if (features.length >= size || features.length === 0) return features
-  const filled = new Float32Array(size)
-  for (let at = 0; at < size; at += features.length) filled.set(features.subarray(0, size - at), at)
-  return filled
 }

@@ -1,37 +1,15 @@
 // Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn contains pauses because
 // the segmentation model marks a pause of less than about half a second as speech.
 
-import { sampleRate, samplesPerMelFrame } from '../audio.ts'
-import type { Turn } from './turns.ts'
+import { samplesPerMelFrame } from '../audio.ts'
+import { partsWithoutPauses, silence } from './pauses.ts'
+import type { Turn } from './turn.ts'
 
-/** A sound in a turn counts as a pause if it is at least this many decibels quieter than the loud parts of the turn. */
-const belowSpeech = 32
-/**
- * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
- * In a louder background, a pause sounds like quiet speech, so the turn keeps its pauses.
- */
-const quietBackground = 40
-/**
- * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
- */
-const backgroundSeconds = 5
-/**
- * The minimum length, in seconds, of a pause that is removed from the inside of a turn. A shorter pause stays in the
- * turn. At the start and at the end of a turn, shorter pauses are removed too.
- */
-const pauseSeconds = 0.25
-/**
- * The minimum length, in seconds, of a sound between two pauses. A shorter sound is not speech, and is removed together
- * with the two pauses.
- */
-const soundSeconds = 0.06
 /**
  * The loudness is smoothed: each value is replaced by a mean. The mean includes the value itself, this many values
  * before it, and this many values after it.
  */
 const smoothing = 2
-const perSecond = sampleRate / samplesPerMelFrame
-const silence = -120
 
 /** The loudness of one recording. `add` accepts the sound in parts of any length. */
 export class Loudness {
@@ -53,31 +31,8 @@ export class Loudness {
   /** Returns the turns without the pauses in them. A turn with a pause becomes several turns. */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
-    return turns.flatMap(turn => partsOf(turn, smooth))
+    return turns.flatMap(turn => partsWithoutPauses(turn, smooth))
   }
-}
-
-function partsOf(turn: Turn, smooth: Float32Array): Turn[] {
-  const first = Math.round(turn.from / samplesPerMelFrame)
-  const levels = smooth.subarray(first, Math.round(turn.to / samplesPerMelFrame))
-  const around = backgroundSeconds * perSecond
-  const loud = share(levels, 0.95)
-  const background = share(smooth.subarray(Math.max(0, first - around), first + levels.length + around), 0.05)
-  if (background > loud - quietBackground) return [turn]
-  const limit = loud - belowSpeech
-  const parts: Turn[] = []
-  let from = turn.from
-  for (let at = 0, next = 0; at < levels.length; at = next + 1) {
-    next = at
-    while (next < levels.length && levels[next]! <= limit) next++
-    const isInner = at > 0 && next < levels.length
-    if (next === at || (isInner && next - at < pauseSeconds * perSecond)) continue
-    parts.push({ ...turn, from, to: (first + at) * samplesPerMelFrame })
-    from = (first + next) * samplesPerMelFrame
-  }
-  parts.push({ ...turn, from, to: turn.to })
-  const spoken = parts.filter(part => part.to - part.from >= soundSeconds * sampleRate)
-  return spoken.length > 0 ? spoken : [turn]
 }
 
 function smoothed(values: readonly number[]): Float32Array {
@@ -88,9 +43,4 @@ function smoothed(values: readonly number[]): Float32Array {
     for (let at = first; at < end; at++) sum += values[at]!
     return sum / (end - first)
   })
-}
-
-/** Returns the quantile `part` of the values: 0 gives the lowest value, 0.5 the median, and 1 the highest value. */
-function share(values: Float32Array, part: number): number {
-  return values.toSorted()[Math.floor(part * (values.length - 1))] ?? silence
 }

@@ -2,10 +2,6 @@
 // pyannote's community-1 pipeline. A projection removes most of the differences between embeddings of the same voice.
 // For the projected embeddings, the PLDA model gives the probability that they come from one voice.
 
-import { join } from 'node:path'
-import { pldaFiles } from '../models/voices.ts'
-import { readNpz } from './npz.ts'
-
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
   /** `mean` is subtracted from an embedding before the projection, and `projectedMean` after it. */
@@ -62,26 +58,6 @@ export class Plda {
       return sum
     })
   }
-}
-
-export function openPlda(folder: string): Plda {
-  const arrays = new Map(pldaFiles.flatMap(file => [...readNpz(join(folder, file))]))
-  const get = (name: string, length?: number) => {
-    const values = arrays.get(name)?.values
-    if (!values || (length !== undefined && values.length !== length))
-      throw new Error(`${folder} has no usable PLDA array ${name}: run steno models pull again`)
-    return values
-  }
-  const between = get('psi')
-  const mean = get('mean1')
-  return new Plda({
-    mean,
-    projectedMean: get('mean2', between.length),
-    projection: get('lda', mean.length * between.length),
-    centre: get('mu', between.length),
-    transform: get('tr', between.length ** 2),
-    between,
-  })
 }
 
 function unitOf(values: Float64Array): Float64Array {

@@ -3,23 +3,9 @@
 
 import { sampleRate } from '../audio.ts'
 import type { Embedder } from './embedder.ts'
-import { dot, finiteUnit } from './unit.ts'
+import { lengthOf, type SoundSpan, totalOf } from './sound-spans.ts'
+import { finiteUnit } from './unit.ts'
 
-/** A span of a recording. `from` and `to` are indices of samples. */
-export type SoundSpan = { from: number; to: number }
-
-/**
- * A voice print that an account has enrolled under the name `name`. `model` is the name of the embedding model that
- * made the print.
- */
-export type KnownVoice = { name: string; model: string; print: readonly number[] }
-
-/**
- * The maximum length, in samples, of the speech from which a voice print is made. More speech hardly changes the print.
- */
-const printSamplesMax = 30 * sampleRate
-/** The minimum length, in samples, of a span of speech in a voice print. A shorter span is not used. */
-const spanSamplesMin = 1 * sampleRate
 /** The minimum length, in samples, of the speech from which a voice print is made. Less speech gives no print. */
 export const printSamplesMin = 5 * sampleRate
 /** The number of feature frames in a part of the speech that gets one embedding: 2.4 s, as in diarization. */
@@ -29,38 +15,6 @@ const partFrames = 240
  * span is left out.
  */
 const partFramesMin = 80
-
-/**
- * Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples, so the last chosen
- * span may be cut.
- */
-export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
-  let left = printSamplesMax
-  const chosen: SoundSpan[] = []
-  for (const { from, to } of spans.toSorted((one, other) => lengthOf(other) - lengthOf(one))) {
-    const end = Math.min(to, from + left)
-    if (end - from < spanSamplesMin) break
-    chosen.push({ from, to: end })
-    left -= end - from
-  }
-  return chosen.toSorted((one, other) => one.from - other.from)
-}
-
-/** Converts spans in seconds to spans in samples. */
-export function spansOf(speech: readonly { start: number; end: number }[]): SoundSpan[] {
-  return speech.map(({ start, end }) => ({
-    from: Math.round(start * sampleRate),
-    to: Math.round(end * sampleRate),
-  }))
-}
-
-function lengthOf({ from, to }: SoundSpan): number {
-  return to - from
-}
-
-export function totalOf(spans: readonly SoundSpan[]): number {
-  return spans.reduce((sum, span) => sum + lengthOf(span), 0)
-}
 
 /**
  * Returns the voice print of each group of spans. A group holds the spans in which one person speaks. The print is null
@@ -116,28 +70,4 @@ function partsOf(features: Float32Array, width: number): Float32Array[] {
   for (let from = 0; from + partFramesMin * width <= features.length; from += partFrames * width)
     parts.push(features.subarray(from, from + partFrames * width))
   return parts
-}
-
-/**
- * Returns the name for each print, or null for a print to which no known voice is similar enough. The most similar
- * print and known voice are matched first. A known voice gives its name to one print at most.
- */
-export function namesOf(
-  prints: readonly (Float32Array | null)[],
-  known: readonly KnownVoice[],
-  likenessMin: number,
-): (string | null)[] {
-  const pairs = prints
-    .flatMap((print, index) =>
-      known.map(({ name, print: other }) => ({
-        index,
-        name,
-        likeness: print === null ? -1 : dot(print, Float32Array.from(other)),
-      })),
-    )
-    .filter(({ likeness }) => likeness >= likenessMin)
-    .toSorted((one, other) => other.likeness - one.likeness)
-  const names: (string | null)[] = prints.map(() => null)
-  for (const { index, name } of pairs) if (names[index] === null && !names.includes(name)) names[index] = name
-  return names
 }

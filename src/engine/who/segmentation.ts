@@ -7,30 +7,11 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sampleRate } from '../audio.ts'
 import { modelFile } from '../models/voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import { openModel, type VoiceModel } from './model.ts'
-
-export const viewSamples = 10 * sampleRate
-/**
- * The number of samples from the start of one frame of the segmentation model to the start of the next frame: 16.9 ms.
- */
-export const frameStep = 270
-/** The number of samples of sound that one frame covers. */
-const frameSamples = 991
-/** The index of the sample in the middle of the first frame. */
-export const frameCentre = (frameSamples - 1) / 2
-export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
-/** The maximum number of voices that the segmentation model finds in one view. */
-export const localVoices = 3
-
-/**
- * For each class of a frame, the voices that speak in this frame. Each value is a bit set of the local voices, which
- * are the voices of one view: bit k is set if local voice k speaks.
- */
-export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
+import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
  * Finds the class of every frame in `count` views. The result has the frames of the first view, then the frames of the

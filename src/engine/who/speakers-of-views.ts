@@ -2,8 +2,8 @@
 // local voice that speaks alone in this frame, if the frame belongs to a piece with a known speaker. The vote is for
 // the speaker of this piece.
 
-import type { FrameSpan } from './pieces.ts'
-import { classVoices, localVoices, viewFrames } from './segmentation.ts'
+import { assign } from './assignment.ts'
+import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
 /**
  * A piece of the recording with its speaker. If `speaker` is -1, the speaker is unknown. `forms` is true if the piece
@@ -54,38 +54,4 @@ function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {
   const assigned = assign(heard.map(({ own }) => [...own]))
   for (const [index, { local }] of heard.entries()) found[local] = assigned[index] ?? -1
   return found
-}
-
-/**
- * Chooses one column (speaker) for each row (local voice) of the matrix. If there are at least as many columns as rows,
- * each row gets a different column, and the sum of the chosen values is as large as possible. If there are fewer
- * columns, each row gets the column of its highest value, and several rows may get the same column.
- */
-export function assign(likeness: readonly (readonly number[])[]): number[] {
-  const columnCount = likeness[0]?.length ?? 0
-  const shared = columnCount < likeness.length
-  // With n rows, only the n best columns of each row can be part of the best choice, because the other rows take at
-  // most n - 1 columns.
-  const candidates = likeness.map(row =>
-    row
-      .map((value, column) => ({ value, column }))
-      .toSorted((one, other) => other.value - one.value)
-      .slice(0, shared ? 1 : likeness.length),
-  )
-  let best: number[] = []
-  let bestSum = Number.NEGATIVE_INFINITY
-  const choose = (row: number, chosen: number[], sum: number) => {
-    const columns = candidates[row]
-    if (!columns) {
-      if (sum > bestSum) {
-        best = chosen
-        bestSum = sum
-      }
-      return
-    }
-    for (const { value, column } of columns)
-      if (shared || !chosen.includes(column)) choose(row + 1, [...chosen, column], sum + value)
-  }
-  choose(0, [], 0)
-  return best
 }

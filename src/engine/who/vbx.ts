@@ -3,10 +3,6 @@
 // speakers. At the end, speakers without embeddings are removed, and the right number of speakers remains. The
 // parameters are the parameters of pyannote's community-1 pipeline.
 
-import { agglomerateInBlocks, type Weighted } from './linkage.ts'
-import type { Plda } from './plda.ts'
-import { dot, unit } from './unit.ts'
-
 /**
  * `likelihoodWeight` is the weight of the likelihood (`Fa` in the paper), and `priorWeight` the weight of the speakers'
  * prior (`Fb`). `likelihoodWeight` is below 1, because neighbouring embeddings are not independent.
@@ -25,58 +21,12 @@ const startPreference = 7
 const roundsMax = 40
 /** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
-/** A speaker is removed when the speaker's share of all embeddings is this value or less. */
-const shareMin = 1e-7
 
 /**
  * `memberships` has an array for each embedding: how much of the embedding belongs to each speaker. `shares` is each
  * speaker's share of all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
-
-export type VbxOptions = {
-  /**
-   * The first clustering merges two clusters only if their mean cosine distance is below this value. A low value gives
-   * many clusters at the start.
-   */
-  start: number
-  /** The minimum weight of a voice. If no voice has this weight, only the voice with the largest weight remains. */
-  weightMin: number
-}
-
-/**
- * Returns the centroid of each voice. The voice with the largest weight is first. The vectors of `embeddings` must be
- * projected by `plda`. An embedding of weight n counts as n equal embeddings.
- */
-export function findVoicesByVbx(
-  embeddings: readonly Weighted[],
-  plda: Plda,
-  { start, weightMin }: VbxOptions,
-): Float32Array[] {
-  const clusters = agglomerateInBlocks(embeddings, start).map(({ sum }) => unit(sum))
-  if (clusters.length < 2) return clusters
-  const features = embeddings.map(({ vector }) => plda.features(vector))
-  const weights = embeddings.map(({ weight }) => weight)
-  const { memberships, shares } = vbx(features, weights, plda.between, nearestOf(embeddings, clusters))
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  const speakers = [...shares.keys()]
-    .filter(speaker => shares[speaker]! > shareMin)
-    .toSorted((one, other) => shares[other]! - shares[one]!)
-  const heard = speakers.filter(speaker => shares[speaker]! * total >= weightMin)
-  return (heard.length > 0 ? heard : speakers.slice(0, 1)).map(speaker => {
-    const sum = new Float32Array(embeddings[0]!.vector.length)
-    for (const [index, { vector, weight }] of embeddings.entries())
-      for (let at = 0; at < sum.length; at++) sum[at]! += weight * memberships[index]![speaker]! * vector[at]!
-    return unit(sum)
-  })
-}
-
-function nearestOf(embeddings: readonly Weighted[], centroids: readonly Float32Array[]): number[] {
-  return embeddings.map(({ vector }) => {
-    const likeness = centroids.map(centroid => dot(vector, centroid))
-    return likeness.indexOf(Math.max(...likeness))
-  })
-}
 
 /**
  * Returns how much of each embedding belongs to each speaker after the last round. `start` holds the number of each

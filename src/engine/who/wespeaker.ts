@@ -6,7 +6,8 @@ import { modelFile } from '../models/voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import type { Embedder } from './embedder.ts'
-import { bands, openFbank } from './fbank.ts'
+import { openFbank } from './fbank.ts'
+import { bands } from './fbank-matrices.ts'
 import { openModel } from './model.ts'
 
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */

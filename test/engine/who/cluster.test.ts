@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { agglomerate } from '../../../src/engine/who/agglomerate.ts'
 import { findVoices } from '../../../src/engine/who/cluster.ts'
-import { agglomerate } from '../../../src/engine/who/linkage.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { seeded } from '../../support/random.ts'
 

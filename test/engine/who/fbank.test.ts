@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { bands, framesIn, openFbank } from '../../../src/engine/who/fbank.ts'
+import { framesIn, openFbank } from '../../../src/engine/who/fbank.ts'
+import { bands } from '../../../src/engine/who/fbank-matrices.ts'
 import { runtime } from '../../support/engine-room.ts'
 import { noise } from '../../support/sound.ts'
 

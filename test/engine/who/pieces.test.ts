@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { piecesIn } from '../../../src/engine/who/pieces.ts'
-import { classVoices, viewFrames } from '../../../src/engine/who/segmentation.ts'
 import { speakersOfViews } from '../../../src/engine/who/speakers-of-views.ts'
+import { classVoices, viewFrames } from '../../../src/engine/who/views.ts'
 
 const stepFrames = 59
 

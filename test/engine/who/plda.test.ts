@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pldaFiles } from '../../../src/engine/models/voices.ts'
 import { readNpz } from '../../../src/engine/who/npz.ts'
-import { openPlda } from '../../../src/engine/who/plda.ts'
+import { openPlda } from '../../../src/engine/who/open-plda.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { makeNpz } from '../../support/npz.ts'
 

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
-import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/engine/who/segmentation.ts'
-import { assign } from '../../../src/engine/who/speakers-of-views.ts'
-import { type SegmentedRecording, type Turn, turnsOf } from '../../../src/engine/who/turns.ts'
+import { assign } from '../../../src/engine/who/assignment.ts'
+import type { SegmentedRecording } from '../../../src/engine/who/segmented-recording.ts'
+import type { Turn } from '../../../src/engine/who/turn.ts'
+import { turnsOf } from '../../../src/engine/who/turns.ts'
+import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/engine/who/views.ts'
 
 const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)

@@ -3,7 +3,7 @@ import { score } from '../../../scripts/bench/support/der.ts'
 import { readMeeting, segmentsOf } from '../../../scripts/bench/support/meeting.ts'
 import { Plda } from '../../../src/engine/who/plda.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
-import { findVoicesByVbx } from '../../../src/engine/who/vbx.ts'
+import { findVoicesByVbx } from '../../../src/engine/who/vbx-voices.ts'
 import { firstOf, unless } from '../../support/engine-room.ts'
 import { seeded } from '../../support/random.ts'
 

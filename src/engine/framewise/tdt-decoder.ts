@@ -1,50 +1,10 @@
-// Runs the three networks of a TDT model in ONNX Runtime. The feature network and the encoder process one window at a
-// time. The decoder processes several windows at once.
+// Runs the decoder of a TDT model. It processes several windows at once.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, type Port, type Session, type Tensor, tensor } from '../onnx/session.ts'
-
-/**
- * The output of the encoder for one window. `count` is the number of frames, and `width` is the number of values of
- * each frame.
- */
-export type EncodedFrames = { values: Float32Array; count: number; width: number }
-
-export function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {
-  const features = openSession(runtime, featuresPath)
-  const network = openQuantised(runtime, path, device)
-  requirePorts(features, featuresPath, ['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
-  requirePorts(network, path, ['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
-  const runFeatures = features.run(['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
-  const runNetwork = network.run(['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
-  return {
-    encode(sound: Float32Array): EncodedFrames {
-      const samples = tensor(runtime, 'float32', sound, [1, sound.length])
-      const length = tensor(runtime, 'int64', BigInt64Array.of(BigInt(sound.length)), [1])
-      const [spectrum, frames] = runFeatures([samples, length])
-      const [outputs, lengths] = runNetwork([spectrum, frames])
-      const [, width = 0, all = 0] = outputs.dims
-      const count = Number(new BigInt64Array(lengths.bytes(8).slice().buffer)[0])
-      const values = transposed(outputs.floats(width * all), width, all)
-      for (const used of [samples, length, spectrum, frames, outputs, lengths]) used.free()
-      return { values, count: Math.min(count, all), width }
-    },
-    close() {
-      features.close()
-      network.close()
-    },
-  }
-}
-
-/** Transposes a matrix: converts `width` rows of `count` values to `count` rows of `width` values. */
-function transposed(values: Float32Array, width: number, count: number): Float32Array {
-  const result = new Float32Array(width * count)
-  for (let row = 0; row < width; row++)
-    for (let at = 0; at < count; at++) result[at * width + row] = values[row * count + at]!
-  return result
-}
+import { type Device, type Tensor, tensor } from '../onnx/session.ts'
+import { portOf, requirePorts } from './tdt-ports.ts'
 
 /**
  * The state of the decoder for one window: one array for each state input of the decoder, with layers × width values.
@@ -136,19 +96,4 @@ function splitStates(joined: Float32Array, count: number, layers: number, width:
     }
     return state
   })
-}
-
-function portOf(ports: readonly Port[], name: string): Port | undefined {
-  return ports.find(port => port.name === name)
-}
-
-function requirePorts(
-  session: Session,
-  path: string,
-  inputs: readonly string[],
-  outputs: readonly string[],
-): void {
-  const missing =
-    inputs.find(name => !portOf(session.inputs, name)) ?? outputs.find(name => !portOf(session.outputs, name))
-  if (missing) throw new Error(`${path} has no input or output named ${missing}`)
 }

@@ -1,0 +1,31 @@
+// The scores of the tokens for one frame: the best token, and the probability of a token.
+
+/**
+ * The tokens that a decoder may choose. The index is the number of a token. The value is 1 if the token is permitted,
+ * and 0 if it is not permitted. Null permits every token.
+ */
+export type Permitted = Uint8Array | null
+
+/**
+ * Returns the number of the permitted token with the highest score. Token `n` has the score `scores[from + n]`. `count`
+ * is the number of tokens.
+ */
+export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
+  let best = -1
+  for (let number = 0; number < count; number++) {
+    if (permitted !== null && permitted[number] === 0) continue
+    if (best < 0 || scores[from + number]! > scores[from + best]!) best = number
+  }
+  return best
+}
+
+/**
+ * Returns the softmax probability of the token `number`. Token `n` has the score `scores[from + n]`. `count` is the
+ * number of tokens.
+ */
+export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
+  const chosen = scores[from + number]!
+  let sum = 0
+  for (let index = from; index < from + count; index++) sum += Math.exp(scores[index]! - chosen)
+  return 1 / sum
+}

@@ -1,0 +1,97 @@
+// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration. The duration is the number
+// of frames from this frame to the frame of the next token. The predicted durations differ between the windows of a
+// batch, so each window has its own current frame.
+
+import { bestOf, type Permitted, probabilityOf } from './scores.ts'
+import type { State, TdtDecoder } from './tdt-decoder.ts'
+import type { EncodedFrames } from './tdt-encoder.ts'
+import { isControl, type Tokens } from './tokens.ts'
+import type { TimedToken } from './words.ts'
+
+/** The length of a TDT frame (80 ms), as a number of Whisper's frames of 20 ms. */
+const frameLength = 4
+
+export type TdtOptions = {
+  tokens: Tokens
+  permitted: Permitted
+  blank: number
+  /** The maximum number of tokens that the decoder may return for one frame. */
+  perFrame: number
+}
+
+type Row = {
+  frames: EncodedFrames
+  at: number
+  emitted: number
+  token: number
+  state: State
+  decoded: TimedToken[]
+}
+
+/**
+ * Decodes several windows by greedy decoding. After a token, the decoder has another state for this window. After a
+ * blank token, the state of the window does not change. A token lasts as many frames as its predicted duration, and at
+ * least one frame.
+ */
+export function decodeTdt(
+  decoder: TdtDecoder,
+  encoded: readonly EncodedFrames[],
+  { tokens, permitted, blank, perFrame }: TdtOptions,
+): TimedToken[][] {
+  const all = encoded.map(
+    (frames): Row => ({
+      frames,
+      at: 0,
+      emitted: 0,
+      token: blank,
+      state: decoder.emptyState(),
+      decoded: [],
+    }),
+  )
+  const isOpen = ({ at, frames }: Row) => at < frames.count
+  for (let open = all.filter(isOpen); open.length > 0; open = open.filter(isOpen)) {
+    const predictions = decoder.step(
+      open.map(({ frames, at, token, state }) => ({ frame: frameOf(frames, at), token, state })),
+    )
+    for (const [index, row] of open.entries()) {
+      const prediction = predictions[index]
+      if (!prediction) throw new RangeError('the decoder returned too few rows')
+      const { scores, state } = prediction
+      const number = bestOf(scores, 0, tokens.length, permitted)
+      const duration = durationIn(scores, tokens.length)
+      if (number !== blank) {
+        row.state = state
+        row.token = number
+        row.emitted++
+        addToken(row, tokens[number] ?? '', {
+          duration,
+          probability: probabilityOf(scores, 0, tokens.length, number),
+        })
+      }
+      const isStuck = number === blank || row.emitted >= perFrame
+      if (duration === 0 && !isStuck) continue
+      row.at += duration > 0 ? duration : 1
+      row.emitted = 0
+    }
+  }
+  return all.map(({ decoded }) => decoded)
+}
+
+function frameOf({ values, width }: EncodedFrames, at: number): Float32Array {
+  return values.subarray(at * width, (at + 1) * width)
+}
+
+/** Returns the most probable duration, in frames. Returns 0 for a transducer model that does not predict durations. */
+function durationIn(scores: Float32Array, tokens: number): number {
+  return Math.max(0, bestOf(scores, tokens, scores.length - tokens, null))
+}
+
+function addToken(
+  { decoded, at, frames }: Row,
+  text: string,
+  { duration, probability }: { duration: number; probability: number },
+): void {
+  if (isControl(text)) return
+  const end = Math.min(at + Math.max(1, duration), frames.count)
+  decoded.push({ text, from: at * frameLength, to: end * frameLength, probability })
+}

@@ -1,0 +1,55 @@
+// The embeddings of the pieces of a recording.
+
+import { samplesPerMelFrame } from '../audio.ts'
+import type { VoicePiece } from './pieces.ts'
+import { unit } from './unit.ts'
+import { frameCentre, frameStep, secondsOf } from './views.ts'
+import type { Voices } from './voices.ts'
+
+/**
+ * The minimum length, in seconds, of a piece that takes part in the clustering. A shorter piece gets its speaker after
+ * the clustering. If fewer than two pieces have this length, all pieces with an embedding are clustered.
+ */
+export const formingSeconds = 0.8
+/** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
+const embeddedSeconds = 0.25
+
+/**
+ * A piece of the recording with its embedding `vector`. `vector` is null if the piece is too short for an embedding.
+ */
+export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
+
+/**
+ * Computes the embeddings of the pieces. `sound` begins at frame `from` of the recording, and ends after the last piece.
+ */
+export function embedPieces(
+  pieces: readonly VoicePiece[],
+  sound: Float32Array,
+  from: number,
+  { embedder, plda }: Voices,
+): EmbeddedPiece[] {
+  const features = embedder.features(sound)
+  const parts = pieces.map(piece => {
+    const [first, last] = [piece.from, piece.to].map(frame => {
+      const sample = (frame - from) * frameStep + frameCentre - frameStep / 2
+      return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame))
+    }) as [number, number]
+    const own = features.subarray(first * embedder.width, last * embedder.width)
+    return secondsOf(piece) < embeddedSeconds ? own.subarray(0, 0) : repeated(own, embedder.sizeMin)
+  })
+  return embedder.embed(parts).map((embedding, index) => {
+    const vector = embedding && (plda ? plda.project(embedding) : unit(embedding))
+    return { ...pieces[index]!, vector }
+  })
+}
+
+/**
+ * Repeats the features until there are `size` values. If there are already `size` values or more, or no values, returns
+ * the features unchanged.
+ */
+function repeated(features: Float32Array, size: number): Float32Array {
+  if (features.length >= size || features.length === 0) return features
+  const filled = new Float32Array(size)
+  for (let at = 0; at < size; at += features.length) filled.set(features.subarray(0, size - at), at)
+  return filled
+}

@@ -1,0 +1,56 @@
+// The matrices of Kaldi's filterbank features.
+
+import { sampleRate, samplesPerFft } from '../audio.ts'
+
+export const bands = 80
+const fftPoints = 512
+const bins = fftPoints / 2
+const preEmphasis = 0.97
+const lowestHertz = 20
+/**
+ * The factor by which samples are multiplied. The embedding models were trained on 16-bit integers (-32,768 to 32,767),
+ * but steno's samples are floats from -1 to 1.
+ */
+const sampleScale = 32_768
+
+/**
+ * Returns a matrix of 400 × 256 values: the weight of each sample of a frame in each bin of the spectrum. The matrix
+ * combines all linear steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
+ */
+export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
+  const turn = (2 * Math.PI) / fftPoints
+  const matrix = new Float32Array(samplesPerFft * bins)
+  for (let bin = 0; bin < bins; bin++) {
+    const windowed = Float64Array.from({ length: samplesPerFft }, (_, n) => {
+      const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
+      return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
+    })
+    // Pre-emphasis subtracts a fraction of each sample from the next sample. So the weight of sample n depends on
+    // `windowed[n + 1]`, the weight of the next sample. The first sample has no previous sample, so a fraction of the
+    // first sample is subtracted from the first sample itself.
+    const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
+    emphasised[0]! -= preEmphasis * windowed[0]!
+    const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
+    for (let n = 0; n < samplesPerFft; n++) matrix[n * bins + bin] = emphasised[n]! - mean
+  }
+  return matrix
+}
+
+/**
+ * Returns a matrix of 256 × 80 values: the weight of each bin in each mel band. The filters are triangles that are
+ * evenly spaced on the mel scale.
+ */
+export function melMatrix(): Float32Array {
+  const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
+  const low = mel(lowestHertz)
+  const step = (mel(sampleRate / 2) - low) / (bands + 1)
+  const matrix = new Float32Array(bins * bands)
+  for (let bin = 0; bin < bins; bin++) {
+    const at = (mel((bin * sampleRate) / fftPoints) - low) / step
+    for (let band = 0; band < bands; band++) {
+      const height = Math.min(at - band, band + 2 - at)
+      if (height > 0) matrix[bin * bands + band] = height
+    }
+  }
+  return matrix
+}

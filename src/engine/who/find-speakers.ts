@@ -1,0 +1,57 @@
+// Finds the speakers of a recording by clustering the embeddings of its pieces. Each cluster with enough speech is a
+// speaker.
+
+import { adaptedThreshold } from './adapted-threshold.ts'
+import { findVoices } from './cluster.ts'
+import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
+import { findVoicesByVbx } from './vbx-voices.ts'
+import { secondsOf } from './views.ts'
+import type { Voices } from './voices.ts'
+
+/**
+ * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
+ * minimum is `seconds` if all clustered pieces together have at most `of` seconds. With more seconds, the minimum grows
+ * with their square root, because a longer recording has larger clusters of outliers.
+ */
+const speakerSecondsMin = { seconds: 4, of: 100 }
+
+/**
+ * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
+ * distances from 0.80 to 0.86 give the right voices. `start` is the distance of an earlier clustering that finds the
+ * first clusters for VBx, because VBx must start with too many clusters. The parameters of VBx were chosen for one
+ * embedding in every `embeddingSeconds` seconds of speech. A piece of this length counts as one embedding, and a longer
+ * piece counts as several.
+ */
+const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
+
+/** Returns the centroid of the embeddings of each speaker. */
+export function findSpeakers(
+  pieces: readonly EmbeddedPiece[],
+  { plda, profile }: Voices,
+  expected: number | null,
+): Float32Array[] {
+  const { likeness } = profile
+  const all = pieces.flatMap(({ vector, ...span }) => (vector ? [{ vector, weight: secondsOf(span) }] : []))
+  const forming = all.filter(({ weight }) => weight >= formingSeconds)
+  const total = forming.reduce((sum, { weight }) => sum + weight, 0)
+  const used = forming.length > 1 ? forming : all
+  const secondsMin = speakerSecondsMin.seconds * Math.sqrt(Math.max(1, total / speakerSecondsMin.of))
+  if (plda) {
+    const dense = used.map(({ vector, weight }) => ({
+      vector,
+      weight: weight / projected.embeddingSeconds,
+    }))
+    const found = findVoicesByVbx(dense, plda, {
+      start: projected.start,
+      weightMin: secondsMin / projected.embeddingSeconds,
+    })
+    if (expected === null || found.length === expected) return found
+  }
+  const fixed = plda ? projected.threshold : profile.threshold
+  return findVoices(used, {
+    threshold: likeness === null ? fixed : adaptedThreshold(pieces),
+    likeness,
+    expected,
+    weightMin: secondsMin,
+  })
+}

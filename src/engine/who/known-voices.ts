@@ -1,0 +1,33 @@
+// The voices that an account has enrolled, and their match with the voice prints of a recording.
+
+import { dot } from './unit.ts'
+
+/**
+ * A voice print that an account has enrolled under the name `name`. `model` is the name of the embedding model that
+ * made the print.
+ */
+export type KnownVoice = { name: string; model: string; print: readonly number[] }
+
+/**
+ * Returns the name for each print, or null for a print to which no known voice is similar enough. The most similar
+ * print and known voice are matched first. A known voice gives its name to one print at most.
+ */
+export function namesOf(
+  prints: readonly (Float32Array | null)[],
+  known: readonly KnownVoice[],
+  likenessMin: number,
+): (string | null)[] {
+  const pairs = prints
+    .flatMap((print, index) =>
+      known.map(({ name, print: other }) => ({
+        index,
+        name,
+        likeness: print === null ? -1 : dot(print, Float32Array.from(other)),
+      })),
+    )
+    .filter(({ likeness }) => likeness >= likenessMin)
+    .toSorted((one, other) => other.likeness - one.likeness)
+  const names: (string | null)[] = prints.map(() => null)
+  for (const { index, name } of pairs) if (names[index] === null && !names.includes(name)) names[index] = name
+  return names
+}

@@ -1,0 +1,53 @@
+// A recording after segmentation and clustering: its views with their speakers, and its pieces.
+
+import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
+
+/**
+ * A view of ten seconds: the class of each of its frames, and the speaker of each of its local voices. The class says
+ * which local voices speak in the frame. -1 means that the speaker of a voice is unknown.
+ */
+export type View = { classes: Uint8Array; speakers: Int16Array }
+
+export type SegmentedRecording = {
+  views: readonly View[]
+  /** The number of frames from the start of one view to the start of the next view. */
+  stepFrames: number
+  /**
+   * The pieces that were clustered, with their speakers. In each frame of a clustered piece, the speaker of this piece
+   * has the most votes.
+   */
+  pieces: readonly (FrameSpan & { speaker: number })[]
+  samples: number
+  speakerCount: number
+}
+
+/**
+ * Returns the number of speakers in a frame of the recording: the rounded mean of the numbers that the views find in
+ * this frame. Also writes the votes for each speaker to `votes`.
+ */
+export function countSpeakers(
+  { views, stepFrames }: SegmentedRecording,
+  frame: number,
+  dropped: ReadonlySet<number>,
+  votes: Int32Array,
+): number {
+  votes.fill(0)
+  let seen = 0
+  let speaking = 0
+  const last = Math.min(views.length - 1, Math.floor(frame / stepFrames))
+  const first = Math.max(0, last - Math.ceil(viewFrames / stepFrames))
+  for (let index = first; index <= last; index++) {
+    const view = views[index]
+    const at = frame - index * stepFrames
+    if (!view || at >= viewFrames) continue
+    seen++
+    const voices = classVoices[view.classes[at]!]!
+    for (let local = 0; local < localVoices; local++) {
+      if (!(voices & (1 << local))) continue
+      speaking++
+      const speaker = view.speakers[local]!
+      if (speaker >= 0 && !dropped.has(speaker)) votes[speaker]!++
+    }
+  }
+  return Math.round(speaking / Math.max(1, seen))
+}

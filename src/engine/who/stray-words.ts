@@ -1,0 +1,48 @@
+// Corrects the speakers of a few words inside a sentence of another speaker.
+
+import { endsSentence } from '../../transcripts/sentence.ts'
+import { utterancePause } from '../audio.ts'
+
+export type TimedWord = { text: string; from: number; to: number }
+
+/**
+ * Words of another speaker in a sentence are assigned to the main speaker on two conditions: at most `words` of them
+ * are adjacent, and they are at most the share `share` (0 to 1) of the sentence's words.
+ */
+const strayRun = { words: 2, share: 1 / 3 }
+
+/**
+ * Returns the key with the greatest value. If several keys have this value, returns the first one. Returns
+ * null for an empty map.
+ */
+export function mostOf(values: ReadonlyMap<number, number>): number | null {
+  const [most] = [...values].toSorted((one, other) => other[1] - one[1])
+  return most?.[0] ?? null
+}
+
+/**
+ * Yields each sentence, as the index of its first word and the index after its last word. A pause of `utterancePause`
+ * or more also ends a sentence.
+ */
+export function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
+  let first = 0
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1]
+    if (next && !endsSentence(word.text) && next.from - word.to < utterancePause) continue
+    yield { first, end: index + 1 }
+    first = index + 1
+  }
+}
+
+/** Assigns short series of words of other speakers in a sentence to the main speaker of the sentence. */
+export function correctSentence(speakers: number[], first: number, end: number): void {
+  const counts = new Map<number, number>()
+  for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)
+  const main = mostOf(counts)
+  if (main === null) return
+  for (let from = first, to = first; from < end; from = to) {
+    while (to < end && speakers[to] === speakers[from]) to++
+    const run = to - from
+    if (run <= strayRun.words && run <= strayRun.share * (end - first)) speakers.fill(main, from, to)
+  }
+}

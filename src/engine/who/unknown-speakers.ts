@@ -1,0 +1,50 @@
+// Finds the speakers of local voices whose speaker is unknown, by votes of the views that overlap with their view.
+
+import type { SegmentedRecording, View } from './segmented-recording.ts'
+import { classVoices, localVoices, viewFrames } from './views.ts'
+
+/**
+ * Returns the view with the index `index` and the views that overlap with it. Each view is returned with its own index.
+ */
+function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
+  const reach = Math.ceil(viewFrames / stepFrames)
+  const first = Math.max(0, index - reach)
+  return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
+}
+
+/** Finds the unknown speakers of each view, by votes of the views that overlap with it. */
+export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
+  const { views, stepFrames, speakerCount } = recording
+  if (speakerCount === 0) return views
+  return views.map((view, index) => {
+    const speakers = view.speakers.slice()
+    for (let local = 0; local < localVoices; local++) {
+      if (speakers[local]! >= 0) continue
+      const votes = new Int32Array(speakerCount)
+      for (const [nearIndex, near] of viewsAround(recording, index))
+        if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
+      // Two local voices of one view are two different persons. So a speaker who is already assigned to one voice of
+      // this view gets no votes for another voice.
+      for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
+      const most = votes.indexOf(Math.max(...votes))
+      if (votes[most]! > 0) speakers[local] = most
+    }
+    return { classes: view.classes, speakers }
+  })
+}
+
+/**
+ * Adds the votes of the view `near` for the speaker of local voice `local` of `view`. The two views overlap: frame
+ * `frame` of `view` is frame `frame + shift` of `near`. In each frame in which the local voice speaks, each speaker
+ * that `near` finds gets one vote.
+ */
+function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
+  for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {
+    if (!(classVoices[view.classes[frame]!]! & (1 << local))) continue
+    const nearVoices = classVoices[near.classes[frame + shift]!]!
+    for (let other = 0; other < localVoices; other++) {
+      const speaker = near.speakers[other]!
+      if (nearVoices & (1 << other) && speaker >= 0) votes[speaker]!++
+    }
+  }
+}

@@ -1,0 +1,53 @@
+// Finds the voices of a recording by VBx. A first clustering gives the speakers with which VBx starts.
+
+import { agglomerateInBlocks, type Weighted } from './agglomerate.ts'
+import type { Plda } from './plda.ts'
+import { dot, unit } from './unit.ts'
+import { vbx } from './vbx.ts'
+
+/** A speaker is removed when the speaker's share of all embeddings is this value or less. */
+const shareMin = 1e-7
+
+export type VbxOptions = {
+  /**
+   * The first clustering merges two clusters only if their mean cosine distance is below this value. A low value gives
+   * many clusters at the start.
+   */
+  start: number
+  /** The minimum weight of a voice. If no voice has this weight, only the voice with the largest weight remains. */
+  weightMin: number
+}
+
+/**
+ * Returns the centroid of each voice. The voice with the largest weight is first. The vectors of `embeddings` must be
+ * projected by `plda`. An embedding of weight n counts as n equal embeddings.
+ */
+export function findVoicesByVbx(
+  embeddings: readonly Weighted[],
+  plda: Plda,
+  { start, weightMin }: VbxOptions,
+): Float32Array[] {
+  const clusters = agglomerateInBlocks(embeddings, start).map(({ sum }) => unit(sum))
+  if (clusters.length < 2) return clusters
+  const features = embeddings.map(({ vector }) => plda.features(vector))
+  const weights = embeddings.map(({ weight }) => weight)
+  const { memberships, shares } = vbx(features, weights, plda.between, nearestOf(embeddings, clusters))
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  const speakers = [...shares.keys()]
+    .filter(speaker => shares[speaker]! > shareMin)
+    .toSorted((one, other) => shares[other]! - shares[one]!)
+  const heard = speakers.filter(speaker => shares[speaker]! * total >= weightMin)
+  return (heard.length > 0 ? heard : speakers.slice(0, 1)).map(speaker => {
+    const sum = new Float32Array(embeddings[0]!.vector.length)
+    for (const [index, { vector, weight }] of embeddings.entries())
+      for (let at = 0; at < sum.length; at++) sum[at]! += weight * memberships[index]![speaker]! * vector[at]!
+    return unit(sum)
+  })
+}
+
+function nearestOf(embeddings: readonly Weighted[], centroids: readonly Float32Array[]): number[] {
+  return embeddings.map(({ vector }) => {
+    const likeness = centroids.map(centroid => dot(vector, centroid))
+    return likeness.indexOf(Math.max(...likeness))
+  })
+}
