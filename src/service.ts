@@ -1,9 +1,9 @@
 // The service. `startService` opens the parts of the service one after the other. `close` closes the parts in reverse
 // order. Tests replace some of the parts.
 
-import { canOpenSecrets } from './accounts/key.ts'
 import { openKeyUses } from './accounts/key-use.ts'
-import { openMailer } from './accounts/mail.ts'
+import { openMailer } from './accounts/mailer.ts'
+import { canOpenSecrets } from './accounts/signing-secret.ts'
 import { openApp } from './api/app.ts'
 import { type BaseUrl, openBaseUrl } from './api/base-url.ts'
 import { openRateLimiter } from './api/rate-limit.ts'

@@ -5,7 +5,7 @@
 import { Cron } from 'croner'
 import { purgeClients } from './accounts/client.ts'
 import { purgeGrants } from './accounts/grant.ts'
-import { removeOldMail } from './accounts/mail.ts'
+import { removeOldMail } from './accounts/mail-folder.ts'
 import { purgeSessions } from './accounts/session.ts'
 import { purgeVerifications } from './accounts/verification.ts'
 import { purgeVoices } from './accounts/voice.ts'

@@ -3,7 +3,7 @@
 import { sha256 } from '../base/hash.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { type Scope, scopesIn } from './grant.ts'
+import { type Scope, scopesIn } from './scope.ts'
 
 export const accessTokenStart = 'sto_'
 

@@ -3,12 +3,13 @@
 // refresh token works only once. If one of them is used a second time, it was probably stolen. The grant then ends with
 // all its tokens. The database stores only hashes of tokens.
 
-import { sameText, sha256 } from '../base/hash.ts'
+import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { accessTokenStart } from './access-token.ts'
-import { endGrant, noteClient, type Scope, scopesIn } from './grant.ts'
+import { endGrant, noteClient } from './grant.ts'
+import { type Scope, scopesIn } from './scope.ts'
 
 export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[] }
 
@@ -16,60 +17,6 @@ export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[
 export type TokenError = 'invalid_grant' | 'invalid_scope' | 'invalid_target'
 
 const refreshTokenStart = 'str_'
-
-type Exchange = {
-  code: string
-  clientId: string
-  codeVerifier: string
-  /**
-   * The redirect address of the authorization request, which the client may repeat in the token request. Null if the
-   * token request does not contain this address. The address is optional, because the code verifier already proves
-   * which client sends the request.
-   */
-  redirectUri: string | null
-  resources: string[]
-}
-
-type CodeRow = {
-  id: string
-  clientId: string
-  scope: string
-  resources: string
-  challenge: string
-  redirectUri: string
-  expiresAt: number
-  usedAt: number | null
-}
-
-/**
- * Exchanges an authorization code for tokens. The second use of a code ends the grant. A request that is refused for
- * another reason changes nothing.
- */
-export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
-  return db.tx(() => {
-    const row = db.find<CodeRow>(
-      `select id, client_id as clientId, scope, resources, code_challenge as challenge,
-         code_redirect_uri as redirectUri, code_expires_at as expiresAt, code_used_at as usedAt
-       from grants where code_hash = $hash`,
-      { hash: sha256(code) },
-    )
-    if (!row) return 'invalid_grant'
-    if (row.usedAt !== null) {
-      endGrant(db, row.id)
-      return 'invalid_grant'
-    }
-    if (row.clientId !== given.clientId || row.expiresAt <= db.now()) return 'invalid_grant'
-    if (given.redirectUri !== null && given.redirectUri !== row.redirectUri) return 'invalid_grant'
-    if (!sameText(challengeOf(given.codeVerifier), row.challenge)) return 'invalid_grant'
-    if (!areWithin(given.resources, row.resources)) return 'invalid_target'
-    db.run('update grants set code_used_at = $now, last_used_at = $now where id = $id', {
-      id: row.id,
-      now: db.now(),
-    })
-    noteClient(db, row.clientId)
-    return issueTokens(db, row.id, { granted: row.scope, asked: null })
-  })
-}
 
 type Refresh = { refreshToken: string; clientId: string; scopes: string[] | null; resources: string[] }
 
@@ -113,7 +60,7 @@ export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Toke
  * Issues an access token with the scopes in `asked`, or with all granted scopes if `asked` is null. Also issues a
  * refresh token with all granted scopes.
  */
-function issueTokens(
+export function issueTokens(
   db: Db,
   grantId: string,
   { granted, asked }: { granted: string; asked: string[] | null },
@@ -149,11 +96,6 @@ export function revokeToken(db: Db, token: string, { clientId }: { clientId: str
   })
 }
 
-/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636 (PKCE). */
-function challengeOf(codeVerifier: string): string {
-  return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
-}
-
-function areWithin(asked: string[], granted: string): boolean {
+export function areWithin(asked: string[], granted: string): boolean {
   return asked.every(each => granted.split(' ').includes(each))
 }

@@ -5,9 +5,7 @@ import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
-
-export const scopes = ['read', 'write'] as const
-export type Scope = (typeof scopes)[number]
+import { type Scope, scopesIn } from './scope.ts'
 
 export type Grant = {
   id: string
@@ -103,8 +101,4 @@ export function purgeGrants(db: Db): void {
        and not exists (select 1 from grant_tokens where grant_id = grants.id)`,
     )
   })
-}
-
-export function scopesIn(text: string): Scope[] {
-  return scopes.filter(scope => text.split(' ').includes(scope))
 }

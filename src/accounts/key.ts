@@ -1,11 +1,12 @@
-// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text. It
-// also stores the signing secret of the key, encrypted with the secret in the file secret.key of the data folder.
+// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text, and
+// the signing secret of the key (signing-secret.ts).
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { signingSecretOf } from './signing-secret.ts'
 
 export type Key = {
   id: string
@@ -79,39 +80,6 @@ export function revokeKey(db: Db, id: string): boolean {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })
     return db.find('select 1 from keys where id = $id', { id }) !== null
   })
-}
-
-/**
- * Returns the secret that signs the webhooks of the jobs that were submitted with this API key. The secret also exists
- * for a revoked key.
- */
-export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
-  const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
-    keyId,
-  })
-  if (!row) throw new Error(`no key ${keyId}`)
-  return secrets.open(row.sealed)
-}
-
-/**
- * Returns true if the present file secret.key can decrypt the signing secrets in the database. Returns false if they
- * were encrypted with another secret.key.
- */
-export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
-  const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
-  try {
-    if (row) secrets.open(row.sealed)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/**
- * Derives the signing secret from the text of an API key. The receiver of a webhook derives the secret in the same way.
- */
-export function signingSecretOf(key: string): string {
-  return sha256(key)
 }
 
 function lookupHash(key: string): string {

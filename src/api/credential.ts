@@ -2,8 +2,8 @@
 // session in a cookie.
 
 import { accessTokenStart, useAccessToken } from '../accounts/access-token.ts'
-import { type Scope, scopes } from '../accounts/grant.ts'
 import { findKey } from '../accounts/key.ts'
+import { type Scope, scopes } from '../accounts/scope.ts'
 import { useSession } from '../accounts/session.ts'
 import { ApiError } from '../errors.ts'
 import { isSafe, requireOwnOrigin } from './own-origin.ts'

@@ -8,7 +8,7 @@ import { limits, type RateName } from '../limits.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { authenticate, authenticateAssistant, authenticateSession, type Caller } from './credential.ts'
 import { type Claim, claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
-import { quotaHeaders, refusal } from './rate-limit.ts'
+import { quotaHeaders, refusal } from './quota-answer.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 

@@ -1,17 +1,11 @@
 // The routes that describe the service: GET /v1, the OpenAPI document and the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { keyStart } from '../accounts/key.ts'
-import { requestErrors } from '../errors.ts'
-import { languages } from '../languages.ts'
-import { limits } from '../limits.ts'
-import { contentTypes } from '../media/formats.ts'
 import { gate } from './gate.ts'
-import { signatureRule } from './openapi-webhooks.ts'
-import { about, routesOf, templateOf } from './route.ts'
+import { about } from './route.ts'
+import { introductionOf } from './self-description.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/introduction.ts'
-import { apiVersion, policy } from './version.ts'
 
 /**
  * Creates the routes. `whole` returns the complete app, whose routes the OpenAPI document describes. Only a request may
@@ -57,63 +51,4 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 
     .get('/v1/openapi.json', openapi, { visitor: true, detail: about({ hide: true }) })
     .get('/docs', docs, { visitor: true, detail: about({ hide: true }) })
-}
-
-function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia, baseUrl: string) {
-  const { ready, message, model, device, diarization } = engine.state()
-  const served = new Set(engine.languages())
-  return {
-    name: 'steno',
-    version: apiVersion,
-    base_url: baseUrl,
-    description_url: `${baseUrl}/v1/openapi.json`,
-    docs_url: `${baseUrl}/docs`,
-    endpoints: routesOf(app).map(({ method, path, hooks: { detail } }) => {
-      const rate = detail.rate
-      return {
-        method,
-        path: templateOf(path),
-        summary: detail.summary ?? '',
-        requires_key: detail.keyed ?? false,
-        requests_per_minute: rate ? rateLimiter.limitOf(rate) : null,
-      }
-    }),
-    authentication: {
-      type: 'api_key',
-      headers: ['Authorization', 'X-Api-Key'],
-      format: `${keyStart}…`,
-      webhook_signature: signatureRule,
-    },
-    rate_limits: {
-      window_seconds: limits.rateWindowMs / 1000,
-      per_address: rateLimiter.limitOf('ip'),
-      headers: [
-        'RateLimit-Policy',
-        'RateLimit',
-        'X-RateLimit-Limit',
-        'X-RateLimit-Remaining',
-        'X-RateLimit-Reset',
-        'Retry-After',
-      ],
-    },
-    versioning: {
-      current: 'v1',
-      policy: policy.versioning,
-    },
-    deprecation: {
-      notice: policy.deprecation,
-      headers: ['Deprecation', 'Sunset', 'Link'],
-    },
-    errors: {
-      envelope: { error: { code: 'string', message: 'string', docs_url: 'string, optional' } },
-      codes: Object.keys(requestErrors),
-    },
-    limits: {
-      file_bytes: config.fileBytesMax,
-      audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },
-      extensions: Object.keys(contentTypes),
-    },
-    languages: languages.map(code => ({ code, served: served.has(code) })),
-    engine: { ready, message, model, device, diarization },
-  }
 }

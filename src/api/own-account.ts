@@ -3,22 +3,17 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { setDefaultWebhook } from '../accounts/account.ts'
-import { findNewestKey, findSigningSecret } from '../accounts/key.ts'
 import { hashPassword, isPassword } from '../accounts/password.ts'
-import { centsOf, wholeSeconds } from '../accounts/price.ts'
 import { createSession, endSessions } from '../accounts/session.ts'
 import { findAccountSettings, setPassword } from '../accounts/settings.ts'
-import { listStatement } from '../accounts/statement.ts'
 import { ApiError } from '../errors.ts'
-import { findNames } from '../jobs/usage.ts'
-import { limits } from '../limits.ts'
-import { readCursor, writeCursor } from './cursor.ts'
 import { gate } from './gate.ts'
-import { timestamp } from './job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import { sessionCookie } from './session-cookie.ts'
 import * as shapes from './shapes/own-account.ts'
+import { statementOf } from './statement.ts'
+import { testWebhook } from './webhook-test.ts'
 
 export const ownAccount = (service: Service) =>
   new Elysia({ prefix: '/app' })
@@ -87,39 +82,6 @@ export const ownAccount = (service: Service) =>
       detail: about({ summary: 'Send a test event to the default webhook' }),
     })
 
-function statementOf(
-  { db, secrets }: Service,
-  accountId: string,
-  cursor?: string,
-): Static<typeof shapes.statement> {
-  const list = ['statement', accountId]
-  const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
-  const limit = limits.pageSizeDefault
-  const entries = listStatement(db, accountId, { before, limit: limit + 1 })
-  const shown = entries.slice(0, limit)
-  const names = findNames(
-    db,
-    shown.flatMap(({ jobId }) => jobId ?? []),
-  )
-  const last = entries.length > limit ? shown.at(-1) : undefined
-  return {
-    items: shown.map(({ id, kind, units, balanceUnits, jobId, createdAt }) => {
-      const job = jobId === null ? undefined : names.get(jobId)
-      return {
-        id,
-        kind: kind === 'deposit' ? 'deposit' : 'charge',
-        cents: centsOf(units),
-        balance_cents: centsOf(balanceUnits),
-        transcription_id: jobId,
-        name: job?.name ?? null,
-        audio_duration_seconds: job?.durationMs == null ? null : wholeSeconds(job.durationMs),
-        created_at: timestamp(createdAt),
-      }
-    }),
-    next_cursor: last ? writeCursor(secrets, list, [last.id, 0]) : null,
-  }
-}
-
 /** Rewrites an error message about `webhook_url`. In the web app, a person sees a form and no field names. */
 function forPerson(message: string): string {
   const text = message.replace('webhook_url', 'the address')
@@ -141,25 +103,4 @@ async function changePassword(
     setPassword(db, accountId, hash)
     endSessions(db, accountId)
   })
-}
-
-/** Sends a test event to the webhook of the account, signed with the account's newest key. */
-async function testWebhook(
-  service: Service,
-  accountId: string,
-  request: Request,
-): Promise<Static<typeof shapes.testedWebhook>> {
-  const { db, secrets } = service
-  const { webhookUrl } = findAccountSettings(db, accountId)
-  const key = findNewestKey(db, accountId)
-  if (webhookUrl === null) throw new ApiError('CONFLICT', 'The account has no default webhook.')
-  if (!key) throw new ApiError('CONFLICT', 'Make an API key first: it signs the events.')
-  const body = JSON.stringify({ event: 'test', message: 'This is a test of your webhook; no job has ended.' })
-  const outcome = await service.deliver(webhookUrl, body, {
-    accountId,
-    signingSecret: findSigningSecret(db, secrets, key.id),
-    nowMs: db.now(),
-    signal: request.signal,
-  })
-  return { outcome: outcome.kind, status: 'status' in outcome ? outcome.status : null }
 }

@@ -4,7 +4,7 @@
 
 import { rmSync } from 'node:fs'
 import { forgetAccount } from '../accounts/account.ts'
-import { removeMailTo } from '../accounts/mail.ts'
+import { removeMailTo } from '../accounts/mail-folder.ts'
 import type { Db } from '../db/db.ts'
 import { deleteTranscript } from '../transcripts/search-index.ts'
 import { uploadPath } from '../uploads/disk.ts'

@@ -1,7 +1,7 @@
 // Sends events of jobs to webhooks, in the background. The events of one job are sent in the order in which they
 // occurred.
 
-import { findSigningSecret } from '../accounts/key.ts'
+import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import { openSemaphore } from '../base/semaphore.ts'

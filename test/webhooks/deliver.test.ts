@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { signingSecretOf } from '../../src/accounts/key.ts'
+import { signingSecretOf } from '../../src/accounts/signing-secret.ts'
 import { parseNets } from '../../src/net/nets.ts'
 import { type DeliveryOptions, deliver, type Outcome } from '../../src/webhooks/deliver.ts'
 import { signedHeaders } from '../../src/webhooks/sign.ts'

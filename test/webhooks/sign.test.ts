@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { signingSecretOf } from '../../src/accounts/key.ts'
+import { signingSecretOf } from '../../src/accounts/signing-secret.ts'
 import { signedHeaders } from '../../src/webhooks/sign.ts'
 
 test('the secret is the lower-case hex SHA-256 of the key', () => {

@@ -10,7 +10,7 @@ import {
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
 import type { Caller } from '../credential.ts'
-import { refusal } from '../rate-limit.ts'
+import { refusal } from '../quota-answer.ts'
 import type { Service } from '../service.ts'
 import { apiVersion } from '../version.ts'
 import { readArguments } from './arguments.ts'

@@ -2,10 +2,10 @@
 // consent page.
 
 import { type Client, findClient, isRegistered } from '../../accounts/client.ts'
-import { type Scope, scopes } from '../../accounts/grant.ts'
+import { type Scope, scopes } from '../../accounts/scope.ts'
 import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
-import { resourceOf } from './resources.ts'
+import { readResources, repeatedName } from './parameters.ts'
 
 export type Authorization = {
   client: Client
@@ -109,12 +109,6 @@ function readRest(
   return { scopes: asked, resources, codeChallenge }
 }
 
-/** Returns the values of the parameter `resource`, or null if one of the values is not a resource of this service. */
-export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
-  const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
-  return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
-}
-
 /**
  * Returns the requested scopes, or null if one of the requested scopes is unknown. If the request names no scopes,
  * returns all scopes.
@@ -125,13 +119,4 @@ function readScopes(text: string | null): Scope[] | null {
   return names.every(name => scopes.some(scope => scope === name))
     ? scopes.filter(scope => names.includes(scope))
     : null
-}
-
-/**
- * Returns the name of a parameter that occurs more than once, or null if there is none. Only the parameter `resource`
- * may occur more than once.
- */
-export function repeatedName(params: URLSearchParams): string | null {
-  const names = [...params.keys()].filter(name => name !== 'resource')
-  return names.find((name, at) => names.indexOf(name) !== at) ?? null
 }

@@ -1,7 +1,7 @@
 // The consent page of OAuth. On this page, a person signs in if necessary, and then allows or denies the access that a
 // client requests. The page has no scripts.
 
-import type { Scope } from '../../accounts/grant.ts'
+import type { Scope } from '../../accounts/scope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 import { type Authorization, parameters } from './authorization.ts'
 

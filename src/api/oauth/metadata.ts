@@ -1,6 +1,6 @@
 // The metadata documents of OAuth (RFC 8414 and RFC 9728), in which a client reads how to request access.
 
-import { scopes } from '../../accounts/grant.ts'
+import { scopes } from '../../accounts/scope.ts'
 
 export function serverMetadata(baseUrl: string): object {
   return {

@@ -1,7 +1,7 @@
 // The registration of clients (RFC 7591). All clients are public clients: a client has no secret and uses PKCE.
 
 import { createClient, isRedirectUri } from '../../accounts/client.ts'
-import { scopes } from '../../accounts/grant.ts'
+import { scopes } from '../../accounts/scope.ts'
 import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'

@@ -1,17 +1,12 @@
 // The token endpoint (RFC 6749 section 3.2) and the revocation endpoint (RFC 7009).
 
+import { exchangeCode } from '../../accounts/authorization-code.ts'
 import { findClient } from '../../accounts/client.ts'
-import {
-  exchangeCode,
-  refreshTokens,
-  revokeToken,
-  type TokenError,
-  type Tokens,
-} from '../../accounts/grant-token.ts'
+import { refreshTokens, revokeToken, type TokenError, type Tokens } from '../../accounts/grant-token.ts'
 import type { Db } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
 import { oauthError, oauthJson, openToAnyOrigin } from './answers.ts'
-import { readResources, repeatedName } from './authorization.ts'
+import { readResources, repeatedName } from './parameters.ts'
 
 type Asked = { form: URLSearchParams; headers: Headers; baseUrl: string }
 

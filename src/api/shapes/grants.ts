@@ -1,7 +1,7 @@
 // The schema of the list of grants.
 
 import { Type } from '@sinclair/typebox'
-import { scopes } from '../../accounts/grant.ts'
+import { scopes } from '../../accounts/scope.ts'
 import { oneOf } from '../../base/schema.ts'
 import { answer, instant, uuid } from './answer-values.ts'
 

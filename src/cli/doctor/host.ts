@@ -2,7 +2,7 @@
 
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkMailServer } from '../../accounts/mail.ts'
+import { checkMailServer } from '../../accounts/mailer.ts'
 import { isClockSynchronised } from '../../base/libc.ts'
 import { firstLineOf } from '../../base/reason.ts'
 import { formatSize } from '../../base/units.ts'

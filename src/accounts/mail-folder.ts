@@ -1,0 +1,65 @@
+// Writes each mail to a folder, as a file that mail programs can open.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isId, newId } from '../base/id.ts'
+import { Draft } from '../base/whole-file.ts'
+import { limits } from '../limits.ts'
+import type { Mail, Mailer } from './mail.ts'
+
+export function openMailFolder(folder: string, from: string): Mailer {
+  return {
+    async send(mail) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      // The name of the file is an id, and ids increase with time. So the files are in the order of time if they are
+      // sorted by name. The mail is first written as a draft, because another program may watch the folder and must not
+      // read an incomplete mail.
+      using draft = new Draft(join(folder, `${newId()}.eml`))
+      writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
+      draft.place()
+    },
+    close() {},
+  }
+}
+
+/** Removes the files of all mails to an email address from the data folder. */
+export function removeMailTo(dataDir: string, email: string): void {
+  for (const path of listMail(dataDir)) {
+    const isToAddress = readFileSync(path, 'utf8').split('\r\n').includes(`To: ${email}`)
+    if (isToAddress) rmSync(path, { force: true })
+  }
+}
+
+/** Removes mails that are older than `mailKeptMs` from the data folder. The links in these mails have expired. */
+export function removeOldMail(dataDir: string, nowMs: number): void {
+  for (const path of listMail(dataDir)) {
+    if (nowMs - statSync(path).mtimeMs >= limits.mailKeptMs) rmSync(path, { force: true })
+  }
+}
+
+function listMail(dataDir: string): string[] {
+  const folder = join(dataDir, 'mail')
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(entry => entry.isFile() && isId(entry.name.replace(/\.eml$/, '')))
+    .map(({ name }) => join(folder, name))
+}
+
+/**
+ * Formats a mail as a file. The text of the mail is not encoded (as quoted-printable or Base64), because an encoding
+ * would break a long link into several lines.
+ */
+function message({ to, subject, text }: Mail, from: string): string {
+  const headers = {
+    From: from,
+    To: to,
+    Subject: subject,
+    Date: new Date().toUTCString().replace('GMT', '+0000'),
+    'Auto-Submitted': 'auto-generated',
+    'MIME-Version': '1.0',
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Transfer-Encoding': '8bit',
+  }
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
+  return [...head, '', ...text.split(/\r?\n/), ''].join('\r\n')
+}
