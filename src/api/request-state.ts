@@ -1,0 +1,39 @@
+// The state of one request, from its start to its response.
+
+import type { Caller } from './credential.ts'
+import type { Claim } from './idempotency.ts'
+
+export type RequestState = {
+  requestId: string
+  startedAt: number
+  ip: string
+  /**
+   * The IP address of the caller, or its /64 network for IPv6. The rate limits count a request without a credential
+   * under this name.
+   */
+  network: string
+  /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
+  caller: Caller | null
+  /** The Idempotency-Key that this request has locked. Null if there is none. */
+  claim: Claim | null
+  rawBody: Uint8Array
+  /** The fields of an HTML form in the body. Empty for a request without a form. */
+  form: URLSearchParams
+}
+
+/** The state of a request before any check. */
+export const emptyState: RequestState = {
+  requestId: '',
+  startedAt: 0,
+  ip: '',
+  network: '',
+  caller: null,
+  claim: null,
+  rawBody: new Uint8Array(),
+  form: new URLSearchParams(),
+}
+
+export function callerOf({ caller }: RequestState): Caller {
+  if (!caller) throw new Error('the request was not authenticated')
+  return caller
+}
