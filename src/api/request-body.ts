@@ -6,7 +6,7 @@ import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './i
 import type { RequestState } from './request-state.ts'
 import type { Service } from './service.ts'
 
-/** An exception that skips the handler of a repeated request. app.ts catches it and answers with the stored reply. */
+/** An exception that skips the handler of a repeated request. error-answer.ts catches it and answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }

@@ -1,0 +1,69 @@
+// Answers a request that has failed, or that repeats an earlier request.
+
+import type { AnyElysia } from 'elysia'
+import type { ApiError } from '../errors.ts'
+import { envelope, statusOf, toApiError } from './envelope.ts'
+import { freeKey } from './idempotency.ts'
+import { isOAuthPath, oauthAnswer, openToAnyOrigin } from './oauth/answers.ts'
+import { isOpenAiPath, openAiAnswer } from './openai/errors.ts'
+import { missingPage } from './page-answer.ts'
+import { quotaHeaders } from './quota-answer.ts'
+import { Replay } from './request-body.ts'
+import type { RequestState } from './request-state.ts'
+import type { Service } from './service.ts'
+import { pathOf, unrouted } from './unrouted.ts'
+
+type Failed = {
+  error: unknown
+  code: string | number
+  set: { status?: number | string; headers: Record<string, string | number> }
+  requestState: RequestState
+  request: Request
+}
+
+/** Returns the body of the response for an error, and sets the status and the headers of the response. */
+export async function answerError(
+  service: Service,
+  app: AnyElysia,
+  { error, code, set, requestState, request }: Failed,
+): Promise<Response | object> {
+  if (requestState.claim) freeKey(requestState.claim)
+  const replay = error instanceof Error && error.cause instanceof Replay ? error.cause : null
+  if (replay) {
+    await service.db.durable()
+    set.headers['Idempotent-Replay'] = 'true'
+    set.status = 200
+    return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
+  }
+  const answer = toApiError(
+    code === 'NOT_FOUND' ? unrouted(app, request) : error,
+    code,
+    requestState.requestId,
+  )
+  if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
+    service.rateLimiter.take('ip', requestState.network)
+    Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
+  }
+  if (answer.code === 'NOT_FOUND') {
+    const missing = await missingPage(service, request)
+    if (missing) {
+      set.status = 404
+      return missing
+    }
+  }
+  const { status, headers, body } = shaped(pathOf(request.url), answer, service.baseUrl(request))
+  Object.assign(set.headers, headers)
+  set.status = status
+  return body
+}
+
+/**
+ * Returns the response for an error. The error format depends on the path: OpenAI's format, OAuth's format, or the
+ * format of this API.
+ */
+function shaped(path: string, error: ApiError, baseUrl: string) {
+  if (isOpenAiPath(path)) return openAiAnswer(error)
+  if (isOAuthPath(path)) return oauthAnswer(path, error)
+  const headers = path === '/mcp' ? { ...openToAnyOrigin, ...error.headers } : error.headers
+  return { status: statusOf(error.code), headers, body: envelope(error, baseUrl) }
+}

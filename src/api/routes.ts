@@ -1,0 +1,69 @@
+// All routes of the HTTP application, in the order of the OpenAPI document.
+
+import { type AnyElysia, Elysia } from 'elysia'
+import { accounts } from './accounts.ts'
+import { balance } from './balance.ts'
+import { deliveries } from './deliveries.ts'
+import { events } from './events.ts'
+import { grants } from './grants.ts'
+import { introduction } from './introduction.ts'
+import { mcp } from './mcp/endpoint.ts'
+import { media } from './media.ts'
+import { oauth } from './oauth/routes.ts'
+import { audio } from './openai/audio.ts'
+import { models } from './openai/models.ts'
+import { operator } from './operator.ts'
+import { ops } from './ops.ts'
+import { ownAccount } from './own-account.ts'
+import { ownKeys } from './own-keys.ts'
+import { page } from './page.ts'
+import type { RequestLog } from './request-log.ts'
+import { resumable } from './resumable.ts'
+import { search } from './search.ts'
+import type { Service } from './service.ts'
+import { sessions } from './sessions.ts'
+import { transcribe } from './transcribe.ts'
+import { transcriptions } from './transcriptions.ts'
+import { uploads } from './uploads.ts'
+import { voices } from './voices.ts'
+import { workerModels } from './worker-models.ts'
+import { workers } from './workers.ts'
+
+/** Creates the routes. `whole` returns the complete app, for the routes that describe it. */
+export function routes(service: Service, requestLog: RequestLog, whole: () => AnyElysia): AnyElysia {
+  return (
+    new Elysia()
+      .use(introduction(service, whole))
+      .use(accounts(service))
+      .use(balance(service))
+      .use(resumable(service))
+      .use(uploads(service))
+      .use(transcribe(service))
+      .use(events(service))
+      .use(media(service))
+      .use(deliveries(service))
+      .use(transcriptions(service))
+      .use(search(service))
+      .use(voices(service))
+      .use(audio(service))
+      .use(models(service))
+      .use(ops(service))
+      .use(service.fleet ? workers(service, service.fleet) : new Elysia())
+      .use(service.fleet ? workerModels(service, service.fleet) : new Elysia())
+      .use(oauth(service))
+      .use(mcp(service))
+      .use(page(service))
+      // The routes below /app, which the web app uses.
+      .use(service.config.dashboard ? dashboard(service, requestLog) : new Elysia())
+  )
+}
+
+/** The routes that the web app uses. They accept only the cookie of a session as the credential. */
+function dashboard(service: Service, requestLog: RequestLog) {
+  return new Elysia()
+    .use(sessions(service))
+    .use(grants(service))
+    .use(ownKeys(service))
+    .use(ownAccount(service))
+    .use(operator(service, requestLog))
+}

@@ -1,0 +1,39 @@
+// The requests that match no route of the app.
+
+import type { AnyElysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+
+/**
+ * Returns the error for a request that matches no route: NOT_FOUND for an unknown path, METHOD_NOT_ALLOWED for a known
+ * path with another method.
+ */
+export function unrouted(app: AnyElysia, request: Request): ApiError {
+  const methods = listMethods(app, pathOf(request.url))
+  // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. But the router does not normalise a path, so it
+  // finds no route for /v1/x/../balance. If the route /v1/balance accepts the method of the request, METHOD_NOT_ALLOWED
+  // would be wrong, so the error is NOT_FOUND.
+  return methods.length === 0 || methods.includes(request.method)
+    ? new ApiError('NOT_FOUND')
+    : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
+}
+
+/**
+ * Returns the path of a URL by a regular expression. `new URL` would throw if a malformed Host header makes the URL
+ * invalid.
+ */
+export function pathOf(url: string): string {
+  return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
+}
+
+/** Returns the methods that the routes at this path accept, or an empty list if there is no such route. */
+export function listMethods(app: AnyElysia, pathname: string): string[] {
+  return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
+}
+
+const patterns = new Map<string, RegExp>()
+
+function patternOf(path: string): RegExp {
+  const known = patterns.get(path) ?? new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`)
+  patterns.set(path, known)
+  return known
+}
