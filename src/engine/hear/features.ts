@@ -26,7 +26,7 @@ export type Features = {
 }
 
 export function openFeatures(runtime: Runtime, mels: number): Features {
-  const session = openSession(runtime, spectrumGraph(mels))
+  const session = openSession(runtime, spectrumGraph(mels), 'cpu', null, { singleThreaded: true })
   const run = session.run(['evenEven', 'evenOdd', 'oddEven', 'oddOdd'], ['mel'])
   const folds: Folds = {
     evenEven: new Float32Array(windowMelFrames * (quarter + 1)),

@@ -38,7 +38,7 @@ export type Vad = {
 }
 
 export function openVad(runtime: Runtime, model: Uint8Array): Vad {
-  const session = openSession(runtime, vadNetwork(readWeights(model)))
+  const session = openSession(runtime, vadNetwork(readWeights(model)), 'cpu', null, { singleThreaded: true })
   const run = session.run(['even', 'odd', 'hidden', 'cell'], ['speech', 'hiddenAfter', 'cellAfter'])
   const even = new Float32Array(chunkFrames * hops * evenSize)
   const odd = new Float32Array(chunkFrames * hops * oddSize)
