@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatSize } from '../../src/base/units.ts'
-import { builtInSpeech } from '../../src/engine/models/catalogue.ts'
+import { builtInSpeech } from '../../src/engine/models/roles.ts'
 import { clips } from '../../test/support/engine-room.ts'
 import { type WholeJob, wholeJob } from '../../test/support/whole-job.ts'
 

@@ -2,17 +2,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
-import { isVoiceModel } from '../engine/models/catalogue.ts'
-import { hasGpu } from '../engine/models/choose.ts'
 import { withCompactCopy } from '../engine/models/compact-copy.ts'
-import {
-  listModels,
-  modelsDir,
-  pullModel,
-  removeModel,
-  requiredModels,
-  verifyModel,
-} from '../engine/models/store.ts'
+import { listModels } from '../engine/models/listing.ts'
+import { pullModel, requiredModels } from '../engine/models/pull-model.ts'
+import { removeModel } from '../engine/models/remove.ts'
+import { isVoiceModel } from '../engine/models/roles.ts'
+import { hasGpu } from '../engine/models/serving.ts'
+import { modelsDir } from '../engine/models/store.ts'
+import { verifyModel } from '../engine/models/verify.ts'
 import { hubFrom } from '../net/hub.ts'
 import { barOf, openBar } from './bar.ts'
 import { command, jsonOption, need, print, say } from './command.ts'

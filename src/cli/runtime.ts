@@ -1,5 +1,6 @@
 import { formatSize } from '../base/units.ts'
-import { installCuda, installHint, missingForCuda, pullCuda } from '../engine/models/cuda.ts'
+import { installCuda, pullCuda } from '../engine/models/cuda.ts'
+import { installHint, missingForCuda } from '../engine/models/cuda-libraries.ts'
 import { publicSource } from '../net/nuget.ts'
 import { barOf, openBar } from './bar.ts'
 import { command, need, say, UsageError } from './command.ts'

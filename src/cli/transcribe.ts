@@ -1,6 +1,6 @@
 import { unpackCarried } from '../base/carried.ts'
 import type { Config } from '../config.ts'
-import { whyUnknown } from '../engine/models/choose.ts'
+import { whyUnknown } from '../engine/models/model-name.ts'
 import { command, Reported, UsageError } from './command.ts'
 import { localConfig } from './settings.ts'
 import { terminal } from './terminal.ts'

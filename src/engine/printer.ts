@@ -5,7 +5,7 @@ import { openSemaphore } from '../base/semaphore.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { ask } from './ask.ts'
-import { findServing } from './models/choose.ts'
+import { findServing } from './models/serving.ts'
 import type { Order, PrintOrder, VoicePrint } from './protocol.ts'
 import type { EngineSettings } from './worker.ts'
 

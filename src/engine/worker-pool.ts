@@ -4,7 +4,7 @@
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
-import type { ChosenModel } from './models/choose.ts'
+import type { ChosenModel } from './models/serving.ts'
 import type { Retries } from './retries.ts'
 import type { EngineStatus } from './status.ts'
 import { type EngineSettings, Worker, type WorkerOptions } from './worker.ts'

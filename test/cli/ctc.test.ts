@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { faultOf } from '../../src/engine/models/layout.ts'
+import { faultOf } from '../../src/engine/models/fault.ts'
 import { firstOf, clips as speech, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'

@@ -2,8 +2,10 @@
 
 import { afterAll, expect } from 'bun:test'
 import { join } from 'node:path'
-import { models, publishedVoices } from '../../src/engine/models/catalogue.ts'
-import { type OpenMirror, prepareModel } from '../../src/engine/models/choose.ts'
+import { models } from '../../src/engine/models/catalogue.ts'
+import { prepareModel } from '../../src/engine/models/choose.ts'
+import type { OpenMirror } from '../../src/engine/models/download.ts'
+import { publishedVoices } from '../../src/engine/models/roles.ts'
 import { modelsDir } from '../../src/engine/models/store.ts'
 import { modelTokenFor } from '../../src/workers/addresses.ts'
 import { defaults } from '../support/defaults.ts'

@@ -51,70 +51,8 @@ export type ModelId = keyof typeof catalogue
 
 export const models = catalogue satisfies Record<string, BuiltInModel | PublishedModel>
 
-/** The name of the built-in speech model. It needs no download. */
-export const builtInSpeech = 'base' satisfies ModelId
-
-/** The speech model that STENO_MODEL=auto-fast uses for each language that this model supports. */
-export const fastSpeech = 'parakeet' satisfies ModelId
-
-/**
- * The value of STENO_MODEL that uses `fastSpeech` for the languages that it supports, and the default model for all
- * other languages.
- */
-export const automaticFast = 'auto-fast'
-
-/**
- * The speech models for languages that Whisper does not support, best first. The first model in this list that is
- * installed is loaded in addition to Whisper.
- */
-export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
-
-/** The speech model of the self-test in `steno doctor`. */
-export const testSpeech = 'pocket' satisfies ModelId
-
-/** The two published voice models: one for segmentation, one for embeddings. */
-export const publishedVoices = {
-  segmentation: 'pyannote-segmentation-3.0',
-  embedding: 'wespeaker-resnet34-LM',
-} as const
-
-/**
- * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
- * Without it, diarization works, but finds the wrong number of speakers more often.
- */
-export const publishedPlda = 'community-1-plda' satisfies ModelId
-
-/**
- * The two built-in voice models. A built-in speech model uses them when the published voice models are not installed.
- */
-export const builtInVoices = {
-  segmentation: 'pocket-segmentation',
-  embedding: 'voice-encoder',
-} as const
-
-/** The two voice models for tests. The speech models that only tests use always use these voice models. */
-export const testVoices = {
-  segmentation: 'pocket-segmentation',
-  embedding: 'pocket-embedding',
-} as const
-
-export function isVoiceModel(id: string): boolean {
-  if (id === publishedPlda) return true
-  return [publishedVoices, builtInVoices, testVoices].some(pair =>
-    Object.values(pair).some(voiceModel => voiceModel === id),
-  )
-}
-
 export function isKnownModel(id: string): id is ModelId {
   return Object.hasOwn(models, id)
-}
-
-/**
- * Returns the possible values of STENO_MODEL, except paths: the names of the speech models in the catalogue, and
- * `auto-fast`.
- */
-export function speechModelNames(): string[] {
-  return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }
 
 /** Returns the warnings that every transcript of the model `id` contains. Only a model for tests has a warning. */

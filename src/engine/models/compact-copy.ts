@@ -15,9 +15,10 @@ import { ask } from '../ask.ts'
 import { compactFile } from '../network/compact.ts'
 import type { FloatVariant } from '../network/source.ts'
 import { findBuiltIn } from './catalogue.ts'
+import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
-import { compactFolderOf, faultOf, floatVariant, isCompact, jsonFiles, weightFiles } from './layout.ts'
-import { installedLock, lockName, type ModelLock } from './pull.ts'
+import { compactFolderOf, floatVariant, isCompact, jsonFiles, weightFiles } from './layout.ts'
+import { installedLock, lockName, type ModelLock } from './lock.ts'
 import { type InstalledModel, modelsDir } from './store.ts'
 
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>

@@ -1,12 +1,11 @@
-// Checks the files of a model's folder, so that a fault is reported before a process tries to load the model.
+// The files of a model's folder: configuration, tokenizer and weights.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
 import type { FloatVariant } from '../network/source.ts'
 import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
-import { lockName, type ModelLock } from './pull.ts'
 
 export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
@@ -32,30 +31,6 @@ export function weightFiles(folder: string, variant: string): string[] {
   if (!weightNames.every(name => names.includes(`${name}${variant}.onnx`))) return []
   const isWanted = (file: string) => weightNames.some(name => file.startsWith(`${name}${variant}.onnx`))
   return names.filter(isWanted).map(name => join(folder, 'onnx', name))
-}
-
-/**
- * Returns an error message about the first fault in a model's folder, with the path of the faulty file. Returns null if
- * the folder has no fault.
- */
-export function faultOf(folder: string): string | null {
-  const kind = framewiseKind(folder)
-  return (kind === null ? whisperFault(folder) : missingFramewiseFile(folder, kind)) ?? damagedFile(folder)
-}
-
-function whisperFault(folder: string): string | null {
-  for (const name of jsonFiles) {
-    const path = join(folder, name)
-    if (!existsSync(path)) return `${path} is missing`
-    const content = readObject(path)
-    if (content === null) return `${path} is not JSON, or not an object`
-    if (name === 'config.json' && content.model_type !== 'whisper')
-      return `${path} is of a model of type ${content.model_type}, not whisper`
-    if (name === 'tokenizer.json' && !isObject(content.model)) return `${path} has no vocabulary`
-  }
-  const [missing] = missingWeights(folder)
-  if (missing !== undefined) return `${join(folder, 'onnx', `${missing}.onnx`)} is missing, in every variant`
-  return null
 }
 
 /** Returns true if the folder contains weights in the compact form, which is steno's own file of 8-bit weights. */
@@ -92,7 +67,7 @@ export function compactFolderOf(folder: string, dir: string): string {
   return join(dir, `${name}.${hash}.compact`)
 }
 
-function missingWeights(folder: string): string[] {
+export function missingWeights(folder: string): string[] {
   if (isCompact(folder)) return []
   const names = namesIn(join(folder, 'onnx'))
   return weightNames.filter(
@@ -100,40 +75,6 @@ function missingWeights(folder: string): string[] {
   )
 }
 
-/**
- * Returns an error message about the first damaged file: a file that is missing or empty, or whose size is not the size
- * in the lock file. Returns null if no file is damaged.
- */
-function damagedFile(folder: string): string | null {
-  const lock = readObject(join(folder, lockName)) as ModelLock | null
-  const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
-  const compact = isCompact(folder) ? [compactFile] : []
-  const published = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
-  const graphs = [...published, ...namesIn(folder).filter(name => name.endsWith('.onnx'))]
-  const paths = new Set([...sizes.keys(), ...compact, ...graphs])
-  for (const path of paths) {
-    const size = statSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0
-    const expected = sizes.get(path) ?? size
-    if (size === 0) return `${join(folder, path)} is empty or missing`
-    if (size !== expected) return `${join(folder, path)} has ${size} bytes instead of ${expected}`
-  }
-  return null
-}
-
-function namesIn(folder: string): string[] {
+export function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).toSorted() : []
-}
-
-function readObject(path: string): Record<string, unknown> | null {
-  if (!existsSync(path)) return null
-  try {
-    const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    return isObject(content) ? content : null
-  } catch {
-    return null
-  }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

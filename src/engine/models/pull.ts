@@ -3,22 +3,15 @@
 // is renamed to the model's folder. The file `steno-lock.json` in this folder lists the commit and the files, so that a
 // later download can find out which files have changed on the hub.
 
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
 import { replaceFolder } from '../../base/whole-file.ts'
 import { limits } from '../../limits.ts'
-import { findRevision, type Hub, type HubFile, listFiles, openFile } from '../../net/hub.ts'
+import { findRevision, type Hub, listFiles, openFile } from '../../net/hub.ts'
 import { SourceError } from '../../net/source.ts'
-import { fetchFile, type RemoteFile, sizeOf } from './fetch-file.ts'
-
-/**
- * The content of the file `steno-lock.json` in a model's folder. `revision` is the hash of the model's commit on the
- * hub.
- */
-export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
-export const lockName = 'steno-lock.json'
+import { fetchFile, type RemoteFile } from './fetch-file.ts'
+import { changedFiles, installedLock, isWhole, lockName, type ModelLock, matches } from './lock.ts'
 
 export type ModelDownload = {
   id: string
@@ -105,40 +98,7 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
   return lock
 }
 
-/**
- * Returns the content of the file `steno-lock.json` of an installed model. Returns null if the model has no such file.
- */
-export async function installedLock(folder: string): Promise<ModelLock | null> {
-  const lock = Bun.file(join(folder, lockName))
-  return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
-}
-
-/** Returns the paths of the files that differ between the two lists: files that were added, removed or changed. */
-function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
-  const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
-  const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))
-  const changed = [
-    ...before.filter(file => !current?.has(keyOf(file))),
-    ...now.filter(file => !old?.has(keyOf(file))),
-  ]
-  return [...new Set(changed.map(({ path }) => path))].toSorted()
-}
-
-async function isWhole(folder: string, files: readonly HubFile[]): Promise<boolean> {
-  for (const file of files) if (!(await matches(join(folder, file.path), file))) return false
-  return true
-}
-
 /** Returns true if `path` is a relative path that cannot leave its folder. Otherwise returns false. */
 function isPlain(path: string): boolean {
   return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
-}
-
-/** Returns true if the file has the size and the hash that the hub published for it. */
-export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
-  if (sizeOf(path) !== size || !existsSync(path)) return false
-  const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')
-  if (kind === 'git') hash.update(`blob ${size}\0`)
-  for await (const bytes of Bun.file(path).stream()) hash.update(bytes)
-  return hash.digest('hex') === value
 }

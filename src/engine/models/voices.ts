@@ -1,17 +1,10 @@
 // Chooses the voice models for diarization. Returns their folders, or a message that says how to install them.
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findCarried } from '../../base/carried.ts'
-import {
-  builtInVoices,
-  findBuiltIn,
-  models,
-  publishedPlda,
-  publishedVoices,
-  testVoices,
-  type VoiceProfile,
-} from './catalogue.ts'
+import { findBuiltIn, models, type VoiceProfile } from './catalogue.ts'
+import { isInstalledVoice, missingVoiceModels } from './installed-voices.ts'
+import { builtInVoices, publishedPlda, publishedVoices, testVoices } from './roles.ts'
 
 export type VoiceFiles = {
   /** The paths of the folders of the segmentation model and of the embedding model. */
@@ -56,28 +49,6 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   return {
     problem: `The models for telling speakers apart are missing: run ${pulls.join(' && ')}, or put their folders beside the other models; then start steno again`,
   }
-}
-
-/**
- * Returns the path of the ONNX file in a voice model's folder. The weights in this file are fp32, because fp16 and int8
- * weights give worse embeddings.
- */
-export function modelFile(folder: string): string {
-  return join(folder, 'onnx', 'model.onnx')
-}
-
-/** The paths of the files of a PLDA model, relative to the model's folder. */
-export const pldaFiles = models[publishedPlda].files.cpu
-
-export function missingVoiceModels(dir: string): string[] {
-  return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
-}
-
-/** Returns true if `dir` contains all files of the published voice model `id`. */
-export function isInstalledVoice(id: string, dir: string): boolean {
-  const folder = join(dir, id)
-  const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]
-  return paths.every(path => existsSync(path))
 }
 
 function findCarriedVoices(ids: typeof builtInVoices | typeof testVoices): VoiceFiles | null {

@@ -2,7 +2,7 @@
 // once. So a longer part of the sound is cut into overlapping pieces of 1.6 s, and the embedding of the part is the
 // mean of the vectors of its pieces. In all other files of this folder, a piece has no fixed length.
 
-import { modelFile } from '../models/voices.ts'
+import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import type { Embedder } from './embedder.ts'

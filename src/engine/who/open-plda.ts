@@ -1,7 +1,7 @@
 // Reads the PLDA model of pyannote's community-1 pipeline from its files.
 
 import { join } from 'node:path'
-import { pldaFiles } from '../models/voices.ts'
+import { pldaFiles } from '../models/installed-voices.ts'
 import { readNpz } from './npz.ts'
 import { Plda } from './plda.ts'
 

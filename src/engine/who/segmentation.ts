@@ -7,7 +7,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { modelFile } from '../models/voices.ts'
+import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import { openModel, type VoiceModel } from './model.ts'

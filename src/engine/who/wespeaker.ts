@@ -2,7 +2,7 @@
 // the same inputs and outputs, and both read Kaldi's filterbank features.
 
 import { samplesPerFft } from '../audio.ts'
-import { modelFile } from '../models/voices.ts'
+import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import type { Device } from '../onnx/session.ts'
 import type { Embedder } from './embedder.ts'

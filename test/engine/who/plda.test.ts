@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pldaFiles } from '../../../src/engine/models/voices.ts'
+import { pldaFiles } from '../../../src/engine/models/installed-voices.ts'
 import { readNpz } from '../../../src/engine/who/npz.ts'
 import { openPlda } from '../../../src/engine/who/open-plda.ts'
 import { temporaryFolder } from '../../support/folder.ts'

@@ -1,0 +1,68 @@
+// Downloads the speech model that the operator wants, and the voice models that it needs.
+
+import { errorFields, log } from '../../base/log.ts'
+import { reasonOf } from '../../base/reason.ts'
+import { formatSize } from '../../base/units.ts'
+import { type Hub, hubFrom } from '../../net/hub.ts'
+import { pullModel, requiredModels } from './pull-model.ts'
+import { hasGpu, type ModelSettings } from './serving.ts'
+import { modelsDir } from './store.ts'
+
+/**
+ * Opens a mirror of the hub, which is Hugging Face's server of model files. Model files are requested from the mirror
+ * first, and then from the hub. A `steno worker` uses its server as the mirror, because the server offers its own
+ * models.
+ */
+export type OpenMirror = () => Promise<Hub>
+
+type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
+
+/** Downloads a speech model, and also the voice models that are not installed. */
+export async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
+  for (const id of requiredModels(model, modelsDir(settings))) {
+    const done = downloadFromEither(id, settings, source)
+    if (id === model) await done
+    // This is a voice model. If its download fails, the error is only logged, because only jobs with diarization need
+    // the model.
+    else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
+  }
+}
+
+/** Downloads a model from the mirror, or from the hub if the mirror does not have the model. */
+async function downloadFromEither(
+  id: string,
+  settings: ModelSettings,
+  { onProgress, openMirror }: Source,
+): Promise<void> {
+  if (openMirror) {
+    try {
+      return await downloadWithProgress(id, { ...settings, offline: false }, await openMirror(), onProgress)
+    } catch (error) {
+      log.warn('model not on the server', { model: id, reason: reasonOf(error) })
+    }
+  }
+  await downloadWithProgress(id, settings, hubFrom(process.env), onProgress)
+}
+
+async function downloadWithProgress(
+  id: string,
+  settings: ModelSettings,
+  hub: Hub,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  let logged = -1
+  await pullModel(id, {
+    dir: modelsDir(settings),
+    gpu: hasGpu(settings.device),
+    offline: settings.offline,
+    hub,
+    signal: new AbortController().signal,
+    onProgress: (bytes, total) => {
+      const percent = Math.floor((100 * bytes) / total)
+      onProgress(`The model ${id} is being fetched: ${percent} % of ${formatSize(total)}`)
+      const tenth = Math.floor(percent / 10)
+      if (tenth !== logged) log.info('downloading model', { model: id, bytes, total })
+      logged = tenth
+    },
+  })
+}

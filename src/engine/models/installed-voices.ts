@@ -1,0 +1,28 @@
+// The files of the published voice models, and whether they are installed.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { models } from './catalogue.ts'
+import { publishedPlda, publishedVoices } from './roles.ts'
+
+/**
+ * Returns the path of the ONNX file in a voice model's folder. The weights in this file are fp32, because fp16 and int8
+ * weights give worse embeddings.
+ */
+export function modelFile(folder: string): string {
+  return join(folder, 'onnx', 'model.onnx')
+}
+
+/** The paths of the files of a PLDA model, relative to the model's folder. */
+export const pldaFiles = models[publishedPlda].files.cpu
+
+export function missingVoiceModels(dir: string): string[] {
+  return Object.values(publishedVoices).filter(id => !isInstalledVoice(id, dir))
+}
+
+/** Returns true if `dir` contains all files of the published voice model `id`. */
+export function isInstalledVoice(id: string, dir: string): boolean {
+  const folder = join(dir, id)
+  const paths = id === publishedPlda ? pldaFiles.map(file => join(folder, file)) : [modelFile(folder)]
+  return paths.every(path => existsSync(path))
+}

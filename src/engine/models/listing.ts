@@ -1,0 +1,53 @@
+// The list of known models, with the size of each installed model.
+
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BuiltInModel, findBuiltIn, models, type PublishedModel } from './catalogue.ts'
+import { isInstalledVoice } from './installed-voices.ts'
+import { compactFolderOf, floatVariant, isCompact, isModel } from './layout.ts'
+import { isVoiceModel } from './roles.ts'
+
+export type ModelListing = {
+  id: string
+  parameters: string
+  licence: string
+  summary: string
+  builtIn: boolean
+  /** The size of the model on disk, with its compact copy, in bytes. Null if the model is built in or not installed. */
+  bytes: number | null
+  /**
+   * The form of the Whisper weights that a CPU uses: compact (8-bit weights) or float. Null for a model of another
+   * kind, and for a model that is not installed.
+   */
+  form: 'compact' | 'float' | null
+}
+
+/** Lists all known models, except the models that only tests use. */
+export function listModels(dir: string): ModelListing[] {
+  return Object.entries<BuiltInModel | PublishedModel>(models)
+    .filter(([, { forTests }]) => !forTests)
+    .map(([id, { parameters, licence, summary }]) => {
+      const builtIn = findBuiltIn(id) !== null
+      const folder = join(dir, id)
+      const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
+      const copy = compactFolderOf(folder, dir)
+      const bytes = isInstalled && !builtIn ? bytesIn(folder) + bytesIn(copy) : null
+      return { id, parameters, licence, summary, builtIn, bytes, form: formOf(builtIn ? null : folder, copy) }
+    })
+}
+
+/**
+ * Returns the form of a Whisper model's weights: compact or float. `folder` is null for a built-in model, whose weights
+ * are in the compact form. `copy` is the folder of the compact copy. Returns null if the folder has no float weights.
+ */
+function formOf(folder: string | null, copy: string): ModelListing['form'] {
+  if (folder === null || isCompact(copy)) return 'compact'
+  return floatVariant(folder) === null ? null : 'float'
+}
+
+function bytesIn(folder: string): number {
+  if (!existsSync(folder)) return 0
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+}

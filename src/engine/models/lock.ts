@@ -1,0 +1,47 @@
+// The file `steno-lock.json` in a model's folder. It lists the commit and the files of the model, with their hashes.
+
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HubFile } from '../../net/hub.ts'
+import { sizeOf } from './fetch-file.ts'
+
+/**
+ * The content of the file `steno-lock.json` in a model's folder. `revision` is the hash of the model's commit on the
+ * hub.
+ */
+export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
+export const lockName = 'steno-lock.json'
+
+/**
+ * Returns the content of the file `steno-lock.json` of an installed model. Returns null if the model has no such file.
+ */
+export async function installedLock(folder: string): Promise<ModelLock | null> {
+  const lock = Bun.file(join(folder, lockName))
+  return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
+}
+
+/** Returns the paths of the files that differ between the two lists: files that were added, removed or changed. */
+export function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
+  const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
+  const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))
+  const changed = [
+    ...before.filter(file => !current?.has(keyOf(file))),
+    ...now.filter(file => !old?.has(keyOf(file))),
+  ]
+  return [...new Set(changed.map(({ path }) => path))].toSorted()
+}
+
+export async function isWhole(folder: string, files: readonly HubFile[]): Promise<boolean> {
+  for (const file of files) if (!(await matches(join(folder, file.path), file))) return false
+  return true
+}
+
+/** Returns true if the file has the size and the hash that the hub published for it. */
+export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
+  if (sizeOf(path) !== size || !existsSync(path)) return false
+  const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')
+  if (kind === 'git') hash.update(`blob ${size}\0`)
+  for await (const bytes of Bun.file(path).stream()) hash.update(bytes)
+  return hash.digest('hex') === value
+}

@@ -1,0 +1,21 @@
+// Checks the value of STENO_MODEL, which is the name of a known speech model or the path of a folder.
+
+import { statSync } from 'node:fs'
+import { nearest } from '../../base/edit-distance.ts'
+import { speechModelNames } from './roles.ts'
+
+/** Throws an error if the setting STENO_MODEL is neither the name of a known speech model nor the path of a folder. */
+export function requireModelName(model: string): void {
+  const unknown = whyUnknown(model)
+  if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
+}
+
+/**
+ * Returns null if `model` is the name of a known speech model or the path of a folder. Otherwise returns an error
+ * message, which suggests the most similar known name.
+ */
+export function whyUnknown(model: string): string | null {
+  const known = speechModelNames()
+  if (known.includes(model) || statSync(model, { throwIfNoEntry: false })?.isDirectory()) return null
+  return `${model} is neither a known model nor a folder; the nearest known model is ${nearest(model, known)}`
+}

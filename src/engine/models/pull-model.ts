@@ -1,0 +1,79 @@
+// Downloads a model of the catalogue: chooses its files for the device, and checks them.
+
+import { join } from 'node:path'
+import { nearest } from '../../base/edit-distance.ts'
+import type { Hub } from '../../net/hub.ts'
+import { findBuiltIn, findPublished, models } from './catalogue.ts'
+import { faultOf } from './fault.ts'
+import { missingVoiceModels } from './installed-voices.ts'
+import type { ModelLock } from './lock.ts'
+import { downloadModel } from './pull.ts'
+import { isVoiceModel } from './roles.ts'
+
+const configFiles = [
+  'config.json',
+  'generation_config.json',
+  'preprocessor_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+]
+
+/**
+ * Returns the names of the models that `steno models pull` downloads for the model `id`. A built-in model is not
+ * downloaded. A speech model also needs the voice models, so the list contains each voice model that is not installed.
+ */
+export function requiredModels(id: string, dir: string): string[] {
+  const itself = findBuiltIn(id) ? [] : [id]
+  return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
+}
+
+export type PullOptions = {
+  dir: string
+  gpu: boolean
+  /** If true, downloads are forbidden, and `pullModel` throws an error. */
+  offline: boolean
+  hub: Hub
+  signal: AbortSignal
+  onProgress: (bytes: number, total: number) => void
+  /** Called with the paths of the files that have changed on the hub since the model was installed. */
+  onChange?: (paths: readonly string[]) => void
+}
+
+export async function pullModel(id: string, { dir, offline, ...options }: PullOptions): Promise<ModelLock> {
+  const published = findPublished(id)
+  if (published === null) {
+    const known = Object.keys(models).filter(findPublished)
+    throw new Error(`there is no model ${id} to pull; the nearest one is ${nearest(id, known)}`)
+  }
+  const folder = join(dir, id)
+  if (offline)
+    throw new Error(
+      `STENO_OFFLINE forbids fetching ${id}: run steno models pull ${id} where there is a network, and copy its folder to ${folder}`,
+    )
+  const files = published.files?.[options.gpu ? 'gpu' : 'cpu']
+  return downloadModel({
+    ...options,
+    ...published,
+    id,
+    folder,
+    wants: (path, all) =>
+      files?.includes(path) ?? (configFiles.includes(path) || weightsOf(id, options.gpu, all).test(path)),
+    check: draft => {
+      const fault = isVoiceModel(id) ? null : faultOf(draft)
+      if (fault) throw new Error(`${published.repository} cannot be used: ${fault}`)
+    },
+  })
+}
+
+/**
+ * Returns a pattern that matches the paths of the weight files to download. `all` holds the paths of all files in the
+ * repository. A voice model uses fp32. A speech model uses fp16 on a GPU, and fp32 on a CPU, where the compact copy is
+ * made from fp32. If the repository has only one of the two, both devices use it.
+ */
+function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
+  if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/
+  const [best, other] = gpu ? ['_fp16', ''] : ['', '_fp16']
+  const has = (variant: string) => all.includes(`onnx/encoder_model${variant}.onnx`)
+  const variant = !has(best) && has(other) ? other : best
+  return new RegExp(`^onnx/(encoder_model|decoder_model_merged)${variant}\\.onnx(_data.*)?$`)
+}

@@ -1,0 +1,98 @@
+// Chooses the models for the engine among the installed models, and downloads nothing.
+
+import type { Config } from '../../config.ts'
+import { hasCuda } from '../onnx/library.ts'
+import { findBuiltIn, findPublished } from './catalogue.ts'
+import { faultOf } from './fault.ts'
+import { framewiseKind } from './framewise-layout.ts'
+import { requireModelName } from './model-name.ts'
+import { automaticFast, builtInSpeech, fastSpeech, omnilingualSpeech } from './roles.ts'
+import { findInstalled, type InstalledModel, modelsDir } from './store.ts'
+import { type VoiceChoice, voicesFor } from './voices.ts'
+
+export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
+
+export type ChosenModel = InstalledModel & {
+  /** The speech models for languages that the first model does not support, best first. */
+  others: InstalledModel[]
+  /**
+   * The model that detects the language for speech models that cannot detect it. Null if another chosen model detects
+   * languages, or if no such model is installed.
+   */
+  detector: InstalledModel | null
+  voices: VoiceChoice
+  /**
+   * A message for the operator when the built-in model is used because the default model is not installed. Otherwise
+   * null.
+   */
+  notice: string | null
+}
+
+/** Returns the name of the default model: large-v3-turbo for a GPU, the built-in model for a CPU. */
+export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeof builtInSpeech {
+  return hasGpu(device) ? 'large-v3-turbo' : builtInSpeech
+}
+
+export function hasGpu(device: Config['device']): boolean {
+  return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
+}
+
+/**
+ * Chooses among the installed models, and downloads nothing. Throws an error if the configured model is not installed.
+ */
+export function findServing(settings: ModelSettings): ChosenModel {
+  const { model } = settings
+  if (model === null) return findDefault(settings)
+  requireModelName(model)
+  if (model !== automaticFast) return findChosen(model, settings)
+  const { name, folder, others, notice } = findDefault(settings)
+  return {
+    ...findChosen(fastSpeech, settings),
+    others: [{ name, folder }, ...others],
+    detector: null,
+    notice,
+  }
+}
+
+/**
+ * Chooses the default model if it is installed. Otherwise chooses the built-in model, with a notice for the operator.
+ */
+function findDefault(settings: ModelSettings): ChosenModel {
+  const wanted = defaultModel(settings.device)
+  if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
+  const notice = `${builtInSpeech} serves until ${wanted} is here: run steno models pull ${wanted}`
+  return { ...findChosen(builtInSpeech, settings), notice }
+}
+
+function findChosen(model: string, settings: ModelSettings): ChosenModel {
+  const installed = findInstalled(model, settings)
+  if (installed === null) throw new Error(whyNotInstalled(model))
+  const fault = faultOf(installed.folder)
+  if (fault !== null) {
+    const remedy = findPublished(model) ? `; run steno models pull ${model}` : ''
+    throw new Error(`${model} cannot be used: ${fault}${remedy}`)
+  }
+  const isWhisper = framewiseKind(installed.folder) === null
+  return {
+    ...installed,
+    others: isWhisper && !findBuiltIn(installed.name)?.forTests ? findOmnilingual(settings) : [],
+    detector: isWhisper ? null : findInstalled(builtInSpeech, settings),
+    voices: voicesFor(installed.name, modelsDir(settings)),
+    notice: null,
+  }
+}
+
+/**
+ * Returns a list with the best installed model for languages that Whisper does not support. The list is empty if no
+ * such model is installed.
+ */
+function findOmnilingual(settings: ModelSettings): InstalledModel[] {
+  const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
+  const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)
+  return usable.filter(model => model !== null).slice(0, 1)
+}
+
+function whyNotInstalled(model: string): string {
+  if (findPublished(model)) return `${model} is not here: run steno models pull ${model}`
+  return `this build carries no ${model}`
+}

@@ -1,0 +1,25 @@
+// Verifies the files of an installed model and of its compact copy.
+
+import { join } from 'node:path'
+import { compactFolderOf, isCompact } from './layout.ts'
+import { installedLock, type ModelLock, matches } from './lock.ts'
+
+/**
+ * Returns the paths of an installed model's files whose content has changed since the model was downloaded or its
+ * compact copy was made. Returns null if the model's folder has no lock file.
+ */
+export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
+  const folder = join(dir, id)
+  const lock = await installedLock(folder)
+  if (lock === null) return null
+  const copy = compactFolderOf(folder, dir)
+  const copied = isCompact(copy) ? await installedLock(copy) : null
+  return [...(await wrongFiles(folder, lock)), ...(copied ? await wrongFiles(copy, copied) : [])]
+}
+
+async function wrongFiles(folder: string, { files }: ModelLock): Promise<string[]> {
+  const checked = await Promise.all(
+    files.map(async file => ((await matches(join(folder, file.path), file)) ? [] : [file.path])),
+  )
+  return checked.flat()
+}
