@@ -67,8 +67,8 @@ export async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // If the error is not a JobFailure, it is a fault of the program or of the machine. It is thrown again, which ends
-    // this process. The supervisor then retries the job in another process.
+    // Any other error is a fault of the program or of the machine. It ends this process, and the supervisor retries the
+    // job in another process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }

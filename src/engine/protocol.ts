@@ -30,20 +30,14 @@ export type Order =
   | {
       kind: 'load'
       parent: number
-      /**
-       * The data folder of the server. The engine process must not read the secrets in it. Null for a command such as
-       * `steno transcribe`, which has no server.
-       */
+      /** The data folder of the server, whose secrets the process must not read. Null for a command without a server. */
       dataDir: string | null
       /** The name of the first speech model. This model serves all languages that it supports. */
       name: string
       folder: string
       /** Other speech models, for the languages that the first model does not support. */
       others: InstalledModel[]
-      /**
-       * The model that detects the language when no speech model can detect it. Null if no such model is needed or
-       * installed.
-       */
+      /** The model that detects the language, if no speech model can detect it. */
       detector: InstalledModel | null
       voices: VoiceChoice
       device: Config['device']
@@ -65,16 +59,10 @@ export type PrintOrder = {
   mediaProgram: Config['mediaProgram']
 }
 
-/**
- * An order to write the compact form (8-bit weights) of a model into the folder `draft`. `folder` is the model's
- * folder. `variant` is the suffix in the names of the model's float files.
- */
+/** An order to write the compact form (8-bit weights) of the model in `folder` into the folder `draft`. */
 export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 
-/**
- * A voice print as the server stores it. `print` is the embedding, `model` the name of the embedding model, and
- * `seconds` the length of the speech from which the embedding was made.
- */
+/** A voice print: an embedding, the name of its embedding model, and the length of the speech in it. */
 export type VoicePrint = { print: number[]; model: string; seconds: number }
 
 /** A message from an engine process to the server. */
@@ -85,11 +73,9 @@ export type Report =
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
-  /**
-   * Some utterances of the transcript, in order of time. All messages of this kind are sent before the message `done`.
-   */
+  /** Some utterances of the transcript, in order of time. They are sent before the message `done`. */
   | { kind: 'part'; id: number; utterances: Utterance[] }
-  /** The end of a job. `transcript` has no utterances in this message, because the messages `part` contained them. */
+  /** The end of a job. `transcript` has no utterances, because the messages `part` contained them. */
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'printed'; print: VoicePrint }
   | { kind: 'notPrinted'; code: JobErrorCode; message: string }

@@ -4,45 +4,29 @@
 import type { Utterance } from '../transcripts/transcript.ts'
 import type { KnownVoice } from './who/known-voices.ts'
 
-/** What a caller can choose for one transcription. */
 export type TranscribeChoices = {
-  /** The language code that the caller gave. If it is null, the engine detects the language. */
+  /** The language of the speech. If it is null, the engine detects the language. */
   language: string | null
   diarize: boolean
   speakerCount: number | null
   align: boolean
-  /**
-   * A text that the model treats as if it came before the recording. The model continues its style, its punctuation and
-   * its spelling of names. Null if the caller gave no such text.
-   */
+  /** A text that the model treats as the text before the recording. The model continues its style and its spelling. */
   prompt: string | null
   /** Words and names that may occur in the recording. */
   vocabulary: readonly string[]
-  /**
-   * If true, the transcript is an English translation of the speech. If false or missing, it is in the language of the
-   * speech.
-   */
+  /** If true, the transcript is an English translation of the speech. */
   translate?: boolean
 }
 
 export type TranscribeInput = TranscribeChoices & {
-  /** The path of the media file that was uploaded or downloaded for the job. The engine decodes this file. */
+  /** The path of the media file. */
   path: string
   durationMs: number
-  /**
-   * The number of channels of the file, if each channel is transcribed as a separate speaker. If it is null or missing,
-   * the mix of all channels is transcribed.
-   */
+  /** The number of channels that are separate speakers. If null or missing, the mix of all channels is transcribed. */
   channels?: number | null
-  /**
-   * The enrolled voices whose names may appear in the transcript. Empty or missing if the caller did not ask for names.
-   * Names require `diarize`.
-   */
+  /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
   knownVoices?: readonly KnownVoice[]
-  /**
-   * The section of the recording that is transcribed. The times in the transcript count from the start of this section.
-   * If it is undefined or missing, the whole recording is transcribed.
-   */
+  /** The section that is transcribed, if it is not the whole recording. Times count from the start of the section. */
   section?: { fromMs: number; toMs: number } | undefined
 }
 

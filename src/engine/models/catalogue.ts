@@ -6,10 +6,7 @@ type ModelFacts = {
   licence: string
   parameters: string
   summary: string
-  /**
-   * True for a model that only tests use. Each transcript of such a model contains a warning, and `listModels` does not
-   * list the model.
-   */
+  /** True for a model that only tests use. Its transcripts contain a warning, and `listModels` leaves it out. */
   forTests?: boolean
 }
 
@@ -18,10 +15,7 @@ export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
-  /**
-   * The paths of the files to download for a CPU and for a GPU. Missing for a model whose files have the layout of
-   * Whisper.
-   */
+  /** The paths of the files to download for each device. Missing for a model with the layout of Whisper. */
   files?: { cpu: string[]; gpu: string[] }
 }
 

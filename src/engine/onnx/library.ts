@@ -24,17 +24,16 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. ONNX Runtime finds a provider only in the folder of its own library, and the
- * provider must have the same version as ONNX Runtime. So the name of the folder contains this version. The provider is
- * hundreds of megabytes large. An upgrade of steno keeps the provider if the version of ONNX Runtime stays the same.
+ * Returns the folder of the CUDA provider. Its name contains the version of ONNX Runtime, which must be the version of
+ * the provider. An upgrade of steno keeps the folder if ONNX Runtime stays the same.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
 /**
- * Returns the C++ libraries that the program contains. ONNX Runtime needs these libraries, but some machines lack them.
- * The libraries come from the machine on which the program was built. The list is empty if the program contains none.
+ * Returns the C++ libraries that the program contains, because ONNX Runtime needs them and some machines lack them. The
+ * list is empty if the program contains none.
  */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
@@ -44,15 +43,11 @@ export function cppLibraries(): { path: string; symbol: string }[] {
   })
 }
 
-/** Returns true if the CUDA provider of this version of ONNX Runtime is installed. */
 export function hasCuda(): boolean {
   return existsSync(join(cudaFolder(), cudaProvider))
 }
 
-/**
- * Returns the path of the voice detection model, Silero VAD v6. The file comes from the npm package of a library for
- * browsers.
- */
+/** Returns the path of the voice detection model, Silero VAD v6, from the npm package of a library for browsers. */
 export function vadModel(): string {
   return mustFind('node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx')
 }

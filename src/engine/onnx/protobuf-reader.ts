@@ -4,7 +4,7 @@ export function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }
 
-/** Returns the content of each protobuf field with the number `wanted`. */
+/** Returns the content of each field with the number `wanted`. */
 export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   walk(message, (id, value) => {
@@ -13,10 +13,7 @@ export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/**
- * Returns the integers of a repeated protobuf field with the number `wanted`. The integers may be in one packed field
- * or in several fields.
- */
+/** Returns the integers of a repeated field. They may be in one packed field or in several fields. */
 export function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {
@@ -27,10 +24,7 @@ export function numbersOf(message: Uint8Array, wanted: number): number[] {
   return found
 }
 
-/**
- * Calls `visit` for each protobuf field of the message, with the number of the field, its value, and its bytes
- * including the key.
- */
+/** Calls `visit` for each field of the message, with its number, its value, and its bytes including the key. */
 export function walk(
   message: Uint8Array,
   visit: (id: number, value: number | Uint8Array, field: Uint8Array) => void,
@@ -63,10 +57,7 @@ export function walk(
   }
 }
 
-/**
- * Reads a varint (an integer in groups of seven bits) at offset `from`. Passes its value to `take`. Returns the offset
- * after the varint.
- */
+/** Reads a varint (groups of seven bits) at offset `from`, and passes its value to `take`. Returns the next offset. */
 function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
   let value = 0
   for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {

@@ -38,8 +38,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   const options = at('CreateThreadingOptions')
   calls.SetGlobalIntraOpNumThreads(options, threads)
   calls.SetGlobalInterOpNumThreads(options, 1)
-  // Waiting threads must sleep. With busy waiting, the waiting threads would take CPU time from the server and from
-  // other threads.
+  // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
   return {
@@ -57,17 +56,16 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries that ONNX Runtime needs. The libraries that the program contains are loaded
-    // first. The dynamic linker then uses these libraries for ONNX Runtime.
+    // This machine lacks the C++ libraries that ONNX Runtime needs. If the libraries in the program are loaded first,
+    // the dynamic linker uses them.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }
 }
 
 /**
- * Disables the telemetry of ONNX Runtime. Otherwise the library writes a device id into the home folder when it is
- * loaded, and collects events for Microsoft. Native code does not see changes of process.env, so the variable is set
- * with setenv.
+ * Disables the telemetry of ONNX Runtime, which writes a device id into the home folder and collects events for
+ * Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return

@@ -26,17 +26,14 @@ export class Tensor {
   }
 
   /**
-   * Returns an array over `length` floats of the tensor, starting at element `from`, without copying. The array must
-   * not be read after the tensor is freed.
+   * Returns an array over `length` floats, starting at element `from`, without copying. Do not read the array after the
+   * tensor is freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
-  /**
-   * Returns an array over the first `length` bytes of the tensor, without copying. The array must not be read after the
-   * tensor is freed.
-   */
+  /** Returns an array over the first `length` bytes, without copying. Do not read it after the tensor is freed. */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))
   }
@@ -75,9 +72,7 @@ export function tensor(
   return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
 }
 
-/**
- * Creates a tensor over the first rows of the tensor `source`, without copying. Free the new tensor before `source`.
- */
+/** Creates a tensor over the first rows of `source`, without copying. Free the new tensor before `source`. */
 export function firstRows(
   runtime: Runtime,
   source: Tensor,

@@ -6,9 +6,8 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
 /**
- * A constant as the model stores it. `type` is the number of its element type in ONNX Runtime's C API. `bytes` is the
- * content of the constant. If `bytes` is null, the content is in an external file, and `stored` is its place in this
- * file.
+ * A constant as the model stores it. `type` is the number of its element type. `bytes` is its content. If `bytes` is
+ * null, the content is in an external file, at the place `stored`.
  */
 export type RawConstant = {
   type: number
@@ -19,20 +18,14 @@ export type RawConstant = {
 export type Operation = { name: string; kind: string; inputs: string[]; outputs: string[] }
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
 
-/**
- * Returns all constants and operations of a model, including those in branches of the graph. The content of the
- * constants is not copied.
- */
+/** Returns all constants and operations of a model, also those in branches of the graph. Copies no content. */
 export function readModel(model: Uint8Array): Model {
   const found: Model = { constants: new Map(), operations: [] }
   for (const graph of fieldsOf(model, 7)) readGraph(graph, found)
   return found
 }
 
-/**
- * Returns all constants with 32-bit floats, by name, including those in branches of the graph. Constants in external
- * files are left out.
- */
+/** Returns all constants with 32-bit floats by name, except those in external files. */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()

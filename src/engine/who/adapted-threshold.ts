@@ -4,22 +4,14 @@ import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
-/**
- * `distance` is an assumed distance between neighbouring pieces of one voice. It is averaged with the median of the
- * distances that are measured in the recording. In this average, it counts as much as `weight` measured distances, so a
- * few measured distances have little influence.
- */
+/** An assumed `distance` between neighbouring pieces of one voice. It counts as much as `weight` measured distances. */
 const usualScatter = { distance: 0.22, weight: 10 }
-/**
- * The clustering threshold of a recording is `multiple` times the typical distance between neighbouring pieces of one
- * voice (see `adaptedThreshold`). It is at least `low` and at most `high`.
- */
+/** The clustering threshold is `multiple` times the scatter of the recording, from `low` to `high`. */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
- * Returns the clustering threshold for this recording. It depends on how much the embeddings of one voice differ,
- * because this is not the same in all recordings. Two neighbouring pieces without a change of voice between them have
- * the same voice, so the distance between their embeddings is measured.
+ * Returns the clustering threshold for this recording. The threshold depends on the median distance between two
+ * neighbouring pieces without a change of voice between them, because such pieces have the same voice.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

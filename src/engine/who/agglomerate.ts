@@ -1,25 +1,18 @@
-// Agglomerative clustering of voice embeddings with average linkage. The embeddings of a long recording are clustered
-// in blocks of `blockSize`, and then the clusters of all blocks are clustered. So a recording of ten hours needs no
-// matrix of the distances between all its embeddings.
+// Agglomerative clustering of voice embeddings with average linkage. The embeddings are clustered in blocks of
+// `blockSize`, and then the clusters of all blocks are clustered. So ten hours of sound need no matrix of all
+// distances.
 
 import { type Cluster, Linkage } from './linkage.ts'
 
 /**
- * The embedding of one piece of a recording, as a unit vector. `weight` is the length of this piece: in seconds, or,
- * for VBx, as a number of embeddings.
+ * The embedding of one piece as a unit vector. `weight` is the length of the piece in seconds; for VBx, in embeddings.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 
-/**
- * The number of embeddings that are clustered together in one block. The distance matrix of a block has `blockSize`²
- * entries, so this number limits the memory.
- */
+/** The number of embeddings in a block. The distance matrix of a block has `blockSize`² entries. */
 const blockSize = 1200
 
-/**
- * Clusters the embeddings block by block, until at most `blockSize` clusters remain. Clusters whose distance is `limit`
- * or more are not merged.
- */
+/** Clusters the embeddings block by block, until at most `blockSize` clusters remain or all distances reach `limit`. */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
     sum: vector.map(value => value * weight),
@@ -29,19 +22,15 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round, most of these clusters are outliers, which are unlike all
-    // other clusters, and another round would merge few of them. So only the `blockSize` largest clusters are kept. A
-    // small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round, most of them are outliers, and another round would merge
+    // few of them. So only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }
   return agglomerate(clusters, limit)
 }
 
-/**
- * Merges the closest clusters within each block of embeddings, and then the closest clusters of all blocks. Ends when
- * all distances are at least `limit`.
- */
+/** Merges the closest clusters of each block, and then of all blocks, until all distances are at least `limit`. */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)
 }
@@ -51,15 +40,11 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 }
 
 /**
- * `mergesMax` is the maximum number of merges. `onStep` is called before the first merge and after each merge, with the
- * present clusters and the distance of the next merge.
+ * `onStep` is called before the first merge and after each merge, with the clusters and the distance of the next merge.
  */
 type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
 
-/**
- * Merges the two closest clusters again and again, until all distances are at least `limit` or `mergesMax` merges are
- * done.
- */
+/** Merges the two closest clusters, until all distances are at least `limit` or `mergesMax` merges are done. */
 export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
   const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
   const linkage = new Linkage(clusters)

@@ -1,9 +1,9 @@
 // The assignment of speakers to the local voices of a view, by their votes.
 
 /**
- * Chooses one column (speaker) for each row (local voice) of the matrix. If there are at least as many columns as rows,
- * each row gets a different column, and the sum of the chosen values is as large as possible. If there are fewer
- * columns, each row gets the column of its highest value, and several rows may get the same column.
+ * Chooses one column (speaker) for each row (local voice), so that the sum of the chosen values is as large as
+ * possible. Each row gets a different column. If there are fewer columns than rows, each row gets the column of its
+ * highest value.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0

@@ -1,6 +1,5 @@
-// Finds the voices in the embeddings of a recording. The embeddings are clustered by average linkage (agglomerate.ts). The
-// weight of a cluster is the length of its speech. A cluster of enough weight is a voice, and voices that are too
-// similar become one voice.
+// Finds the voices in the embeddings of a recording by average linkage (agglomerate.ts). A cluster with enough speech
+// is a voice, and voices that are too similar become one voice.
 
 import {
   agglomerate,
@@ -13,36 +12,23 @@ import type { Cluster } from './linkage.ts'
 import { dot, unit } from './unit.ts'
 
 export type ClusterOptions = {
-  /**
-   * Two clusters are different voices if their mean cosine distance is `threshold` or more. Otherwise they are one
-   * voice.
-   */
+  /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * After the clustering, two voices become one voice if their mean distance is less than `likeness` times the scatter
-   * of the voices (the mean distance between the embeddings of one voice). No voices are merged after the clustering if
-   * `likeness` is null, or if the caller gave the number of voices.
+   * Two voices become one if their mean distance is less than `likeness` times the scatter of the voices. No voices are
+   * merged in this way if `likeness` is null, or if the caller gave the number of voices.
    */
   likeness: number | null
-  /**
-   * The minimum weight of a voice, in seconds of speech. A cluster with less weight is not a voice. In a short
-   * recording this minimum is lowered, at most to half.
-   */
+  /** The minimum speech of a voice, in seconds. In a short recording this minimum is lowered, at most to half. */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */
   expected: number | null
 }
 
-/**
- * If the caller gave the number of voices, the threshold may be multiplied by a factor from `low` to `high` to find as
- * many voices. Otherwise the threshold does not change.
- */
+/** The factors by which the threshold may be multiplied to find as many voices as the caller expects. */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
-/**
- * Returns the centroid of each voice. The voice with the largest weight is first. The embeddings of short pieces are
- * not reliable, so the caller leaves them out of `embeddings` if there are enough longer pieces.
- */
+/** Returns the centroid of each voice. The voice with the largest weight is first. */
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
   const total = embeddings.reduce((sum, { weight }) => sum + weight, 0)
@@ -58,15 +44,13 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Merges the two closest voices again and again, while their mean distance is less than `likeness` times the scatter of
- * the voices (the mean distance between the embeddings of one voice). `pieceWeight` is the mean weight of one
- * embedding.
+ * Merges the two closest voices, while their mean distance is less than `likeness` times the scatter: the mean distance
+ * between the embeddings of one voice. `pieceWeight` is the mean weight of one embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
-    // The result of `within` is the mean distance between two different embeddings of a cluster. The mean cosine over
-    // all pairs also includes the pair of each embedding with itself, whose cosine is 1. The formula removes these
-    // pairs. `own` is their share of all pairs.
+    // The mean cosine over all pairs includes the pair of each embedding with itself, whose cosine is 1. The formula
+    // removes these pairs. `own` is their share of all pairs.
     const own = Math.min(0.9, pieceWeight / weight)
     return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
   }

@@ -1,7 +1,7 @@
 // Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view,
-// which is ten seconds of sound. Views start about one second apart, so they overlap. The recording is cut into pieces
-// in which one voice speaks alone, and each piece that is long enough gets an embedding. At the end of the recording,
-// the embeddings are clustered. Each cluster with enough speech is a speaker.
+// which is ten seconds of sound. Views overlap. The recording is cut into pieces in which one voice speaks alone, and
+// long pieces get an embedding. At the end, the embeddings are clustered, and each cluster with enough speech is a
+// speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { type EmbeddedPiece, embedPieces, formingSeconds } from './embedded-pieces.ts'
@@ -15,17 +15,14 @@ import { frameCentre, frameStep, secondsOf, viewFrames, viewSamples } from './vi
 import type { Voices } from './voices.ts'
 
 /**
- * The number of frames from the start of one view to the start of the next view: 0.996 s. Each view starts at a frame
- * of the recording, so that a frame has the same times in all views that contain it.
+ * The number of frames from the start of one view to the start of the next view: 0.996 s. All views start at a frame of
+ * the recording.
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
 const batchViews = 8
-/**
- * The number of frames in a block of sound, which is about a minute long. The embeddings of all pieces in a block are
- * computed together.
- */
+/** The number of frames in a block, which is about a minute of sound. The pieces of a block are embedded together. */
 const blockFrames = 60 * stepFrames
 
 /** The diarization of one recording. `add` accepts the sound in parts of any length; `finish` returns the turns. */
@@ -35,10 +32,7 @@ export class Diarization {
   private readonly loudness = new Loudness()
   /** The sound that the segmentation model has not read yet. It begins at the first sample of the next view. */
   private pending = new Float32Array(0)
-  /**
-   * The parts of the sound whose pieces have no embedding yet. The first part begins at the first sample of frame
-   * `blockFrame`.
-   */
+  /** The sound of the pieces that have no embedding yet. It begins at frame `blockFrame`. */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0
@@ -62,10 +56,7 @@ export class Diarization {
     this.pending = pending.slice(at)
   }
 
-  /**
-   * Returns the turns of the recording. `expected` is the number of speakers that the caller expects, or null if the
-   * caller gave no number.
-   */
+  /** Returns the turns of the recording. `expected` is the number of speakers. Null if the caller gave no number. */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
     const total = this.samples === 0 ? 0 : viewsMin
@@ -116,9 +107,8 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces that begin at frame `blockFrame` or later, and that end at frame `end` or
-   * earlier. Then sets `blockFrame` to the end of the last of these pieces. `to` is the frame up to which the
-   * segmentation model has read the recording.
+   * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. Then sets `blockFrame` to the end of
+   * the last of these pieces. `to` is the frame up to which the segmentation model has read the recording.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

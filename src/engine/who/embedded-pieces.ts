@@ -7,21 +7,17 @@ import { frameCentre, frameStep, secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length, in seconds, of a piece that takes part in the clustering. A shorter piece gets its speaker after
- * the clustering. If fewer than two pieces have this length, all pieces with an embedding are clustered.
+ * The minimum length of a piece that takes part in the clustering, in seconds. A shorter piece gets its speaker later.
+ * If fewer than two pieces have this length, all pieces with an embedding are clustered.
  */
 export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 
-/**
- * A piece of the recording with its embedding `vector`. `vector` is null if the piece is too short for an embedding.
- */
+/** A piece with its embedding `vector`. `vector` is null if the piece is too short for an embedding. */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
-/**
- * Computes the embeddings of the pieces. `sound` begins at frame `from` of the recording, and ends after the last piece.
- */
+/** Computes the embeddings of the pieces. `sound` begins at frame `from` and ends after the last piece. */
 export function embedPieces(
   pieces: readonly VoicePiece[],
   sound: Float32Array,
@@ -43,10 +39,7 @@ export function embedPieces(
   })
 }
 
-/**
- * Repeats the features until there are `size` values. If there are already `size` values or more, or no values, returns
- * the features unchanged.
- */
+/** Repeats the features until there are `size` values. An empty array stays empty. */
 function repeated(features: Float32Array, size: number): Float32Array {
   if (features.length >= size || features.length === 0) return features
   const filled = new Float32Array(size)

@@ -9,20 +9,14 @@ export const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
 /**
- * The minimum share of the last piece that must contain sound (0 to 1). Silence fills the end of this piece. A last
- * piece with less sound is left out, unless it is the only piece.
+ * The minimum share of sound in the last piece (0 to 1). A last piece with less sound is left out, unless it is the
+ * only piece.
  */
 const coverageMin = 0.75
-/**
- * The minimum loudness of a voice, as a root mean square: −30 dBFS. A quieter voice is amplified to this loudness
- * before the network reads it.
- */
+/** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
-/**
- * The number of values in a feature frame: the power in each mel band, and one more value. This value is the mean
- * square of the 160 samples in the middle of the frame.
- */
+/** The number of values in a feature frame: the power in each mel band, and the energy of the middle 160 samples. */
 export const width = melBands + 1
 
 export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array {
@@ -56,10 +50,7 @@ export function piecesOf(features: Float32Array): Float32Array[] {
   })
 }
 
-/**
- * Returns the factor that raises the power of a quiet voice to the power of the loudness `levelMin`. The factor is 1
- * for a louder voice.
- */
+/** Returns the factor that raises the power of a quiet voice to the loudness `levelMin`. It is 1 for a louder voice. */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0
   for (let at = melBands; at < features.length; at += width) energy += features[at]! / frames

@@ -1,6 +1,6 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound at
-// once. So a longer part of the sound is cut into overlapping pieces of 1.6 s, and the embedding of the part is the
-// mean of the vectors of its pieces. In all other files of this folder, a piece has no fixed length.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound.
+// So a longer part of the sound is cut into overlapping pieces of 1.6 s, and its embedding is the mean of their
+// vectors. In all other files of this folder, a piece has no fixed length.
 
 import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -14,15 +14,11 @@ import { finiteUnit } from './unit.ts'
 
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
-/**
- * The number of pieces that the network reads in one call. With one piece per call, each piece takes three times as
- * long.
- */
+/** The number of pieces in one call of the network. With one piece per call, each piece takes three times as long. */
 const batchPieces = 32
 
 /**
- * Opens the encoder. By default, the noise is subtracted from the sound before the network reads the sound. If
- * `keepsNoise` is true, the noise is not subtracted, as in the published encoder.
+ * Opens the encoder. If `keepsNoise` is true, the noise is not subtracted from the sound, as in the published encoder.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -7,15 +7,12 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/**
- * The factor by which samples are multiplied. The embedding models were trained on 16-bit integers (-32,768 to 32,767),
- * but steno's samples are floats from -1 to 1.
- */
+/** The models were trained on 16-bit integers, but steno's samples are floats from -1 to 1. */
 const sampleScale = 32_768
 
 /**
- * Returns a matrix of 400 × 256 values: the weight of each sample of a frame in each bin of the spectrum. The matrix
- * combines all linear steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
+ * Returns a matrix of 400 × 256 values: the weight of each sample in each bin of the spectrum. It combines all linear
+ * steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
  */
 export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
@@ -25,9 +22,8 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of each sample from the next sample. So the weight of sample n depends on
-    // `windowed[n + 1]`, the weight of the next sample. The first sample has no previous sample, so a fraction of the
-    // first sample is subtracted from the first sample itself.
+    // Pre-emphasis subtracts a fraction of each sample from the next sample. From the first sample, a fraction of
+    // itself is subtracted. So the weight of sample n depends on the weight of sample n + 1.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
@@ -36,10 +32,7 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   return matrix
 }
 
-/**
- * Returns a matrix of 256 × 80 values: the weight of each bin in each mel band. The filters are triangles that are
- * evenly spaced on the mel scale.
- */
+/** Returns a matrix of 256 × 80 values: the weight of each bin in each mel band. The filters are triangles. */
 export function melMatrix(): Float32Array {
   const mel = (hertz: number) => 1127 * Math.log(1 + hertz / 700)
   const low = mel(lowestHertz)

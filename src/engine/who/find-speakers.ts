@@ -9,18 +9,16 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum speech of a speaker, in seconds of clustered pieces. A cluster with less speech is not a speaker. The
- * minimum is `seconds` if all clustered pieces together have at most `of` seconds. With more seconds, the minimum grows
- * with their square root, because a longer recording has larger clusters of outliers.
+ * The minimum speech of a speaker: `seconds` of clustered pieces, if all pieces together have at most `of` seconds.
+ * With more seconds, the minimum grows with their square root, because a longer recording has larger clusters of
+ * outliers.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 
 /**
  * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
- * distances from 0.80 to 0.86 give the right voices. `start` is the distance of an earlier clustering that finds the
- * first clusters for VBx, because VBx must start with too many clusters. The parameters of VBx were chosen for one
- * embedding in every `embeddingSeconds` seconds of speech. A piece of this length counts as one embedding, and a longer
- * piece counts as several.
+ * distances from 0.80 to 0.86 give the right voices. `start` is the distance for the first clusters of VBx, which must
+ * be too many. VBx expects one embedding in every `embeddingSeconds` seconds, so a longer piece counts as several.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -1,6 +1,5 @@
-// Computes the power of sound in frequency bands. A frame of 25 ms begins every 10 ms. All steps before the power are
-// linear, so a single product of the frame and a matrix replaces them. ONNX Runtime computes this product faster than
-// JavaScript computes a Fourier transform.
+// Computes the power of sound in frequency bands. A frame of 25 ms begins every 10 ms. One matrix product replaces all
+// linear steps before the power, because ONNX Runtime computes it faster than JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -9,17 +8,14 @@ import { openSession, tensor } from '../onnx/session.ts'
 
 type Recipe = {
   /**
-   * Returns a matrix of 400 × bins values: the weight of each sample of a frame in each bin of the spectrum. `wave` is
-   * the cosine for the real part of the spectrum, and the sine for the imaginary part.
+   * Returns a matrix of 400 × bins values: the weight of each sample in each bin of the spectrum. `wave` is cosine for
+   * the real part of the spectrum, and sine for the imaginary part.
    */
   spectrum: (wave: (angle: number) => number) => Float32Array
   /** A matrix of bins × `bands` values: the weight of each bin in each band. */
   filters: Float32Array
   bands: number
-  /**
-   * If this value is given, the result is the logarithm of the power. A power below this value is first replaced by
-   * this value, because the logarithm of 0 is not finite. If it is missing, the result is the power itself.
-   */
+  /** If given, the result is the logarithm of the power. A power below this value is first raised to this value. */
   logarithmOfAtLeast?: number
 }
 

@@ -2,15 +2,12 @@
 
 import { dot } from './unit.ts'
 
-/**
- * A voice print that an account has enrolled under the name `name`. `model` is the name of the embedding model that
- * made the print.
- */
+/** A voice print that an account has enrolled under a name. `model` is the name of its embedding model. */
 export type KnownVoice = { name: string; model: string; print: readonly number[] }
 
 /**
- * Returns the name for each print, or null for a print to which no known voice is similar enough. The most similar
- * print and known voice are matched first. A known voice gives its name to one print at most.
+ * Returns the name for each print, or null for a print that is not similar enough to a known voice. The most similar
+ * pairs are matched first. A known voice gives its name to one print at most.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],

@@ -1,24 +1,21 @@
-// The distances between clusters of voice embeddings, with average linkage.
+// The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
+// embeddings, one from each cluster. It is one minus the dot product of the two centroids, which are not normalised. So
+// the centroids are enough to calculate every later distance exactly.
 //
-// The distance of two clusters is the mean cosine distance over all pairs of embeddings, one from each cluster. It is
-// one minus the dot product of the two centroids, which are not normalised. So the centroid and the size of a cluster
-// are enough to calculate every later distance exactly, and the embeddings of a block need not be kept.
-//
-// pyannote normalises the centroids first. The distance of normalised centroids is smaller than the mean distance,
-// above all if the embeddings of a cluster differ much. In short or noisy recordings, all speakers then become one
-// speaker (measured by scripts/bench/diarize.ts).
+// pyannote normalises the centroids first, which makes the distances smaller. In short or noisy recordings, all
+// speakers then become one speaker (measured by scripts/bench/diarize.ts).
 
 import { dot } from './unit.ts'
 
 /**
- * A cluster of embeddings that are treated as one voice. `sum` is the sum of these embeddings, each multiplied by its
- * weight. `weight` is the sum of their weights.
+ * A cluster of embeddings. `sum` is the sum of the embeddings, each multiplied by its weight. `weight` is the sum of
+ * the weights.
  */
 export type Cluster = { sum: Float32Array; weight: number }
 
 /**
- * The distances between all pairs of clusters. For each cluster, this object also keeps a lower bound of the distance
- * to the nearest other cluster.
+ * The distances between all pairs of clusters, and for each cluster a lower bound of the distance to its nearest
+ * neighbour.
  */
 export class Linkage {
   /** The clusters, one in each slot. When a cluster is merged into another cluster, its slot becomes null. */
@@ -26,8 +23,8 @@ export class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest neighbour. When a merge has removed this neighbour,
-   * the true distance may be higher than the bound. A bound is computed again only when it is the lowest of all bounds.
+   * A lower bound of the distance of each cluster to its nearest neighbour. After a merge, the true distance may be
+   * higher. A bound is computed again only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 
@@ -48,10 +45,7 @@ export class Linkage {
     return this.slots.filter(cluster => cluster !== null)
   }
 
-  /**
-   * Returns the slots of the two closest clusters, and the distance between these clusters. If only one cluster
-   * remains, the distance is infinite.
-   */
+  /** Returns the slots of the two closest clusters, and their distance. It is infinite if only one cluster remains. */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
     for (;;) {

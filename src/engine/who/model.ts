@@ -8,10 +8,7 @@ import type { SessionOptions } from '../onnx/session-options.ts'
 export type VoiceModel = {
   /** The size of the last dimension of the model's output. It is below 1 if the model file does not fix this size. */
   outputSize: number
-  /**
-   * Runs the model once. Calls `read` with the values and the dimensions of the model's output, and returns what `read`
-   * returns.
-   */
+  /** Runs the model once. Passes the values and the dimensions of the output to `read`, and returns its result. */
   run<Result>(
     data: Float32Array,
     dims: readonly number[],

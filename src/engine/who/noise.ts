@@ -1,14 +1,8 @@
 // Spectral subtraction: removes steady noise from the power in mel bands.
 
-/**
- * The noise is measured in the quietest frames, which are treated as frames without speech. This value is the share of
- * these frames (0 to 1).
- */
+/** The share of the frames (0 to 1) in which the noise is measured. These are the quietest frames. */
 const quietShare = 0.08
-/**
- * The measured noise is multiplied by this factor before it is subtracted. The factor is above 1 because the power of
- * noise differs between frames.
- */
+/** The measured noise is multiplied by this factor, because the power of noise differs between frames. */
 const oversubtraction = 2
 /** The spectral floor: at least this share of the original power remains in each band. */
 const remainingShare = 0.02

@@ -18,8 +18,7 @@ export function readNpz(path: string): Map<string, NumpyArray> {
 }
 
 /**
- * Parses a `.npy` file. It contains the bytes of `mark`, a version, a header in the form of a Python dictionary, and
- * the values.
+ * Parses a `.npy` file: the bytes of `mark`, a version, a header in the form of a Python dictionary, and the values.
  */
 function readArray(name: string, file: Buffer): NumpyArray {
   if (file.length < 12 || !file.subarray(0, mark.length).equals(mark)) throw new Error(`${name} is no array`)

@@ -6,15 +6,14 @@ import { cutsOf, votesIn } from './voice-changes.ts'
 
 /**
  * A piece of the recording with one voice. `follows` is true if the previous piece probably has the same voice: the
- * views find no change of voice between the two pieces, and the pause between them is short.
+ * pause between the two pieces is short, and no change of voice was found.
  */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
 /** The maximum length, in frames, of a pause or of an overlap of voices inside a piece. A longer one ends the piece. */
 const pauseFrames = framesOf(0.15)
 /**
- * The maximum length, in frames, of the pause before a piece whose `follows` is true. After a longer pause, another
- * voice may speak.
+ * The maximum pause before a piece whose `follows` is true, in frames. After a longer pause, another voice may speak.
  */
 const followsFramesMax = framesOf(0.42)
 /** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */
@@ -22,8 +21,8 @@ const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 
 /**
- * Returns the pieces inside the span `span` of the recording. `classes` has, for each view, the classes of its frames:
- * a class says which voices of the view speak in the frame. A view starts `stepFrames` frames after the view before it.
+ * Returns the pieces inside the span `span`. `classes` has the classes of the frames of each view. A view starts
+ * `stepFrames` frames after the view before it.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

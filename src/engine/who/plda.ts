@@ -1,6 +1,6 @@
-// Probabilistic linear discriminant analysis (PLDA) of the embeddings of the published model, with the arrays of
-// pyannote's community-1 pipeline. A projection removes most of the differences between embeddings of the same voice.
-// For the projected embeddings, the PLDA model gives the probability that they come from one voice.
+// Probabilistic linear discriminant analysis (PLDA) with the arrays of pyannote's community-1 pipeline. A projection
+// removes most of the differences between embeddings of the same voice. For projected embeddings, the PLDA model gives
+// the probability that they come from one voice.
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
@@ -10,8 +10,8 @@ export type PldaArrays = {
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean (`centre`) and the matrix of a transform of projected embeddings. After the transform, the embeddings of
-   * each voice have a variance of 1 in every dimension.
+   * The mean (`centre`) and the matrix of a transform. After it, the projected embeddings of each voice have a variance
+   * of 1 in every dimension.
    */
   centre: Float64Array
   transform: Float64Array
@@ -31,9 +31,7 @@ export class Plda {
   }
 
   /**
-   * Returns the projection of an embedding, scaled to the Euclidean norm 1. The embedding itself must not be scaled: it
-   * is the output of the embedding model. Throws if the number of its values is not the number that the PLDA model
-   * needs.
+   * Returns the projection of an embedding, scaled to the Euclidean norm 1. The embedding itself must not be scaled.
    */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays

@@ -1,6 +1,5 @@
-// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame covers
-// 25 ms of sound, and frames start 10 ms apart. The middle of the first frame is the first sample of the sound, so
-// silence is added at both ends of the sound.
+// Computes the features of the built-in voice encoder: the power in 40 mel bands, without a logarithm. A frame of 25 ms
+// starts every 10 ms. Silence is added at both ends of the sound, so the middle of the first frame is the first sample.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -32,10 +31,7 @@ export function openPowerMel(runtime: Runtime): PowerMel {
   }
 }
 
-/**
- * Returns a matrix of 400 × 201 values: the weight of each sample of a frame in each bin of the spectrum. The weights
- * include a Hann window.
- */
+/** Returns a matrix of 400 × 201 values: the weight of each sample in each bin of the spectrum, with a Hann window. */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / samplesPerFft
   return Float32Array.from({ length: samplesPerFft * bins }, (_, at) => {

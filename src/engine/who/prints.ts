@@ -10,15 +10,12 @@ import { finiteUnit } from './unit.ts'
 export const printSamplesMin = 5 * sampleRate
 /** The number of feature frames in a part of the speech that gets one embedding: 2.4 s, as in diarization. */
 const partFrames = 240
-/**
- * The minimum number of feature frames in a part of the speech that gets an embedding. A shorter part at the end of a
- * span is left out.
- */
+/** The minimum number of feature frames in a part of the speech. A shorter part at the end of a span is left out. */
 const partFramesMin = 80
 
 /**
- * Returns the voice print of each group of spans. A group holds the spans in which one person speaks. The print is null
- * for a group with fewer than `printSamplesMin` samples.
+ * Returns the voice print of each group of spans. A group holds the spans of one person. The print is null for a group
+ * with fewer than `printSamplesMin` samples.
  */
 export async function printsOf(
   embedder: Embedder,
@@ -31,9 +28,7 @@ export async function printsOf(
   )
 }
 
-/**
- * Copies the sound of the spans of each group. Reads the recording once, from its start to the end of the last span.
- */
+/** Copies the sound of the spans of each group. Reads the recording once, up to the end of the last span. */
 async function cut(
   sound: AsyncIterable<Float32Array>,
   groups: readonly (readonly SoundSpan[])[],
@@ -53,8 +48,7 @@ async function cut(
 }
 
 /**
- * Returns the voice print of one person: the mean of the embeddings of all parts of the speech, weighted by the lengths
- * of the parts.
+ * Returns the voice print of one person: the mean of the embeddings of all parts, weighted by the lengths of the parts.
  */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
   const parts = sounds.flatMap(sound => partsOf(embedder.features(sound), embedder.width))

@@ -1,6 +1,5 @@
-// The segmentation model. It reads a view, which is ten seconds of sound. It finds up to three voices in a view, and up
-// to two of them in each frame. The number of a voice is valid only in its view, so the embedding model must find out
-// which voices of different views are the same person. Views overlap.
+// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them in
+// each frame. The number of a voice is valid only in its view.
 //
 // The built-in model is divided into two files, front and body. The filters of the front are half of the work, and the
 // front runs only once for all views.
@@ -14,23 +13,19 @@ import { openModel, type VoiceModel } from './model.ts'
 import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
- * Finds the class of every frame in `count` views. The result has the frames of the first view, then the frames of the
- * second view, and so on. Each view starts `step` samples after the view before it. `sound` begins at the first sample
- * of the first view.
+ * Finds the class of every frame in `count` views, one view after the other. A view starts `step` samples after the
+ * view before it.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
-/**
- * The shape of the front of the divided model: the number of its bands; the distance of two values of a band, in
- * samples; and the length of the sound that one value covers, in samples.
- */
+/** The front of the divided model: its bands, the samples between two values, and the samples that a value covers. */
 const front = { bands: 40, step: 90, samples: 541 }
 
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
-  // The body uses a single thread. Its recurrent layers process one frame after the other, so a second thread would
-  // save no time. Two threads would also need 1.75 times the CPU time of one thread.
+  // The recurrent layers of the body process one frame after the other. Two threads would save no time, and need 1.75
+  // times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

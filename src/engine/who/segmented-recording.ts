@@ -2,28 +2,22 @@
 
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
-/**
- * A view of ten seconds: the class of each of its frames, and the speaker of each of its local voices. The class says
- * which local voices speak in the frame. -1 means that the speaker of a voice is unknown.
- */
+/** A view of ten seconds: the class of each frame, and the speaker of each local voice. -1 means an unknown speaker. */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {
   views: readonly View[]
   /** The number of frames from the start of one view to the start of the next view. */
   stepFrames: number
-  /**
-   * The pieces that were clustered, with their speakers. In each frame of a clustered piece, the speaker of this piece
-   * has the most votes.
-   */
+  /** The clustered pieces with their speakers. In each frame of a clustered piece, its speaker has the most votes. */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
 }
 
 /**
- * Returns the number of speakers in a frame of the recording: the rounded mean of the numbers that the views find in
- * this frame. Also writes the votes for each speaker to `votes`.
+ * Returns the number of speakers in a frame: the rounded mean of the numbers that the views find. Also writes the votes
+ * for each speaker to `votes`.
  */
 export function countSpeakers(
   { views, stepFrames }: SegmentedRecording,

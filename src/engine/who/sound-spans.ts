@@ -5,17 +5,12 @@ import { sampleRate } from '../audio.ts'
 /** A span of a recording. `from` and `to` are indices of samples. */
 export type SoundSpan = { from: number; to: number }
 
-/**
- * The maximum length, in samples, of the speech from which a voice print is made. More speech hardly changes the print.
- */
+/** The maximum length of the speech in a voice print, in samples. More speech hardly changes the print. */
 const printSamplesMax = 30 * sampleRate
 /** The minimum length, in samples, of a span of speech in a voice print. A shorter span is not used. */
 const spanSamplesMin = 1 * sampleRate
 
-/**
- * Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples, so the last chosen
- * span may be cut.
- */
+/** Returns the longest spans, in order of time. Together they have at most `printSamplesMax` samples. */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax
   const chosen: SoundSpan[] = []

@@ -1,25 +1,20 @@
-// Finds the speaker of each local voice, which is a voice of one view, by votes. A frame of the view is a vote for the
-// local voice that speaks alone in this frame, if the frame belongs to a piece with a known speaker. The vote is for
-// the speaker of this piece.
+// Finds the speaker of each local voice, which is a voice of one view. Each frame in which the local voice speaks alone
+// is a vote for the speaker of the piece that contains this frame.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
-/**
- * A piece of the recording with its speaker. If `speaker` is -1, the speaker is unknown. `forms` is true if the piece
- * was long enough for the clustering. The embedding of a shorter piece is not reliable.
- */
+/** A piece with its speaker; -1 means unknown. `forms` is true if the piece was long enough for the clustering. */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The weight of the vote of a frame in a piece that was too short for the clustering. All such frames of a view
- * together have at most the weight of one frame of a clustered piece.
+ * The weight of a vote of a piece that was too short for the clustering. All such votes of a view together count at
+ * most as much as one vote of a clustered piece.
  */
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns the speaker of each local voice, for each view. -1 means that no piece with a known speaker contains this
- * voice.
+ * Returns the speaker of each local voice, for each view. -1 means that no piece with a known speaker has this voice.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

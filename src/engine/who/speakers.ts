@@ -4,9 +4,7 @@
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'
 
-/**
- * Returns the number of the speaker of each word. Speakers are numbered from 0, in the order in which they first speak.
- */
+/** Returns the speaker of each word. Speakers are numbered from 0, in the order in which they first speak. */
 export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   const speakers = speakersOfTurns(words, turns)
   for (const { first, end } of sentences(words)) correctSentence(speakers, first, end)
@@ -15,8 +13,8 @@ export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]):
 }
 
 /**
- * Returns the speaker of each word: the speaker who talks during the longest part of the word. If no speaker talks
- * during the word, the speaker of the nearest turn is used. Words and turns are in order of time.
+ * Returns the speaker who talks during the longest part of each word. If no speaker talks during the word, the speaker
+ * of the nearest turn is used. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0

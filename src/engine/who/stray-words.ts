@@ -6,23 +6,19 @@ import { utterancePause } from '../audio.ts'
 export type TimedWord = { text: string; from: number; to: number }
 
 /**
- * Words of another speaker in a sentence are assigned to the main speaker on two conditions: at most `words` of them
- * are adjacent, and they are at most the share `share` (0 to 1) of the sentence's words.
+ * Words of another speaker are assigned to the main speaker of their sentence if at most `words` of them are adjacent,
+ * and if they are at most the share `share` (0 to 1) of the sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 
-/**
- * Returns the key with the greatest value. If several keys have this value, returns the first one. Returns
- * null for an empty map.
- */
+/** Returns the first key with the greatest value, or null for an empty map. */
 export function mostOf(values: ReadonlyMap<number, number>): number | null {
   const [most] = [...values].toSorted((one, other) => other[1] - one[1])
   return most?.[0] ?? null
 }
 
 /**
- * Yields each sentence, as the index of its first word and the index after its last word. A pause of `utterancePause`
- * or more also ends a sentence.
+ * Yields the index of the first word and the index after the last word of each sentence. A pause also ends a sentence.
  */
 export function* sentences(words: readonly TimedWord[]): Generator<{ first: number; end: number }> {
   let first = 0

@@ -3,10 +3,7 @@
 /** A span in which one speaker talks. `from` and `to` are indices of samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
-/**
- * Builds turns. `add` is called with the first sample of a frame and the speaker of this frame, for all frames in
- * order. The speaker -1 means silence.
- */
+/** Builds turns. `add` gets the first sample and the speaker of each frame, in order. The speaker -1 means silence. */
 export class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

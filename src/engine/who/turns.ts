@@ -1,6 +1,5 @@
-// Makes turns from the overlapping views of the segmentation model, each of which is ten seconds long. Each view that
-// contains a frame votes for the speakers that it finds in the frame. The number of speakers in the frame is the
-// rounded mean of the numbers that these views find. The speakers with the most votes are chosen.
+// Makes turns from the overlapping views of the segmentation model. Each view that contains a frame votes for the
+// speakers that it finds in the frame. The speakers with the most votes are chosen.
 
 import { sampleRate } from '../audio.ts'
 import { countSpeakers, type SegmentedRecording } from './segmented-recording.ts'
@@ -10,20 +9,18 @@ import { frameCentre, frameStep, viewFrames } from './views.ts'
 
 export type Timeline = {
   turns: Turn[]
-  /**
-   * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
-   */
+  /** The turns without overlap. Where several speakers talk at once, only the one with the most votes has a turn. */
   exclusive: Turn[]
 }
 
 /**
- * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is treated as an error
- * of the diarization and gets no turns. If all speakers have less speech, all of them keep their turns.
+ * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is an error of the
+ * diarization and gets no turns. If all speakers have less speech, all of them keep their turns.
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece gives to its speaker in each of its frames. This number is higher than the
- * sum of the votes of all views for a frame, so the speaker of the piece always has the most votes.
+ * The number of votes that a clustered piece gives to its speaker in each frame. It is higher than the sum of all other
+ * votes.
  */
 const sureVotes = 100
 

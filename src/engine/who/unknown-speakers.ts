@@ -3,9 +3,7 @@
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
-/**
- * Returns the view with the index `index` and the views that overlap with it. Each view is returned with its own index.
- */
+/** Returns the view `index` and the views that overlap with it, each with its own index. */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)
@@ -34,9 +32,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds the votes of the view `near` for the speaker of local voice `local` of `view`. The two views overlap: frame
- * `frame` of `view` is frame `frame + shift` of `near`. In each frame in which the local voice speaks, each speaker
- * that `near` finds gets one vote.
+ * Adds the votes of the view `near` for the speaker of local voice `local` of `view`. Frame n of `view` is frame n +
+ * `shift` of `near`. In each frame in which the local voice speaks, each speaker that `near` finds gets one vote.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

@@ -10,8 +10,7 @@ const shareMin = 1e-7
 
 export type VbxOptions = {
   /**
-   * The first clustering merges two clusters only if their mean cosine distance is below this value. A low value gives
-   * many clusters at the start.
+   * The distance below which the first clustering merges two clusters. A low distance gives many clusters at the start.
    */
   start: number
   /** The minimum weight of a voice. If no voice has this weight, only the voice with the largest weight remains. */
@@ -19,8 +18,8 @@ export type VbxOptions = {
 }
 
 /**
- * Returns the centroid of each voice. The voice with the largest weight is first. The vectors of `embeddings` must be
- * projected by `plda`. An embedding of weight n counts as n equal embeddings.
+ * Returns the centroid of each voice. The voice with the largest weight is first. The vectors must be projected by
+ * `plda`. An embedding of weight n counts as n equal embeddings.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

@@ -1,37 +1,30 @@
-// VBx: clusters embeddings by variational Bayes (Landini et al., 2022). Each speaker is a point in the space of the
-// PLDA model. VBx starts with too many speakers. In each round, a superfluous speaker loses embeddings to the other
-// speakers. At the end, speakers without embeddings are removed, and the right number of speakers remains. The
-// parameters are the parameters of pyannote's community-1 pipeline.
+// VBx: clusters embeddings by variational Bayes (Landini et al., 2022), with the parameters of pyannote's community-1
+// pipeline. Each speaker is a point in the space of the PLDA model. VBx starts with too many speakers. In each round, a
+// superfluous speaker loses embeddings to the other speakers, until it has none.
 
 /**
- * `likelihoodWeight` is the weight of the likelihood (`Fa` in the paper), and `priorWeight` the weight of the speakers'
- * prior (`Fb`). `likelihoodWeight` is below 1, because neighbouring embeddings are not independent.
+ * The weight of the likelihood (`Fa` in the paper) and the weight of the speakers' prior (`Fb`). The likelihood has a
+ * weight below 1, because neighbouring embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * Before the first round, each embedding belongs to the speaker of its own cluster: its score for this speaker is this
- * number of nats higher than its score for any other speaker.
+ * Before the first round, the score of an embedding for the speaker of its own cluster is this many nats higher than
+ * its score for any other speaker.
  */
 const startPreference = 7
 /**
- * The maximum number of rounds. Speakers lose embeddings slowly. In measurements with scripts/bench/cluster.ts,
- * superfluous speakers remained after 20 rounds, and real speakers were lost after 300 rounds.
+ * The maximum number of rounds. Superfluous speakers remained after 20 rounds, and real speakers were lost after 300
+ * (measured by scripts/bench/cluster.ts).
  */
 const roundsMax = 40
 /** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
 
-/**
- * `memberships` has an array for each embedding: how much of the embedding belongs to each speaker. `shares` is each
- * speaker's share of all embeddings.
- */
+/** How much of each embedding belongs to each speaker, and each speaker's share of all embeddings. */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
-/**
- * Returns how much of each embedding belongs to each speaker after the last round. `start` holds the number of each
- * embedding's speaker before the first round.
- */
+/** Runs all rounds. `start` holds the speaker of each embedding before the first round. */
 export function vbx(
   features: readonly Float64Array[],
   weights: readonly number[],
@@ -72,9 +65,9 @@ export function vbx(
 }
 
 /**
- * Returns the posterior of each speaker. The score of an embedding for a speaker is the dot product of the speaker's
- * `means` and the features of the embedding, plus the speaker's `offsets`. `penalty` is the negative divergence of all
- * speakers from their prior.
+ * Returns the posterior of each speaker. The score of an embedding for a speaker is the dot product of its features and
+ * the speaker's `means`, plus the speaker's `offsets`. `penalty` is the negative divergence of all speakers from their
+ * prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
@@ -109,10 +102,7 @@ function speakersFrom(
   return { means, offsets, penalty }
 }
 
-/**
- * Computes the softmax of the scores. `own` holds each score's share of the total. `sum` is the logarithm of the sum of
- * the exponentials of all scores.
- */
+/** Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   const highest = Math.max(...scores)
   const powers = scores.map(score => Math.exp(score - highest))

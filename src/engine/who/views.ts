@@ -4,9 +4,7 @@
 import { sampleRate } from '../audio.ts'
 
 export const viewSamples = 10 * sampleRate
-/**
- * The number of samples from the start of one frame of the segmentation model to the start of the next frame: 16.9 ms.
- */
+/** The number of samples from the start of one frame to the start of the next frame: 16.9 ms. */
 export const frameStep = 270
 const secondsPerFrame = frameStep / sampleRate
 /** The number of samples of sound that one frame covers. */
@@ -17,10 +15,7 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 /** The maximum number of voices that the segmentation model finds in one view. */
 export const localVoices = 3
 
-/**
- * For each class of a frame, the voices that speak in this frame. Each value is a bit set of the local voices, which
- * are the voices of one view: bit k is set if local voice k speaks.
- */
+/** The local voices that speak in a frame of each class, as a bit set: bit k is set if local voice k speaks. */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */

@@ -4,23 +4,18 @@
 import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
- * The votes of the views. Each list has one value for each frame. `views`: the number of views that contain the frame.
- * `voices`: the sum of the numbers of voices that these views find in the frame. `changes`: the number of views that
- * find a change of voice at the frame.
+ * The votes of the views, with one value for each frame: the number of `views` that contain the frame, the sum of the
+ * numbers of `voices` that these views find, and the number of views that find a change of voice.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 /**
- * The minimum length, in frames, of a stretch in which the same voice speaks alone. The search for changes of voice
- * ignores a shorter stretch.
+ * The minimum length of a stretch in which one voice speaks alone, in frames. A shorter stretch is no change of voice.
  */
 const runFramesMin = framesOf(0.13)
 /** Two views mean the same change of voice if the frames at which they find it are at most this many frames apart. */
 const reach = framesOf(0.24)
-/**
- * The recording is cut at a change of voice if at least this share (0 to 1) of the views that contain the frame find
- * the change.
- */
+/** The recording is cut at a frame if at least this share (0 to 1) of the views with this frame find a change of voice. */
 const changeShare = 0.35
 
 export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to }: FrameSpan): Votes {
@@ -45,10 +40,7 @@ export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { fr
 
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
-/**
- * Yields the frames of a view at which the voice changes. A voice that speaks for fewer than `runFramesMin` frames is
- * ignored.
- */
+/** Yields the frames of a view at which the voice changes. */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
   for (let from = 0, to = 0; from < classes.length; from = to) {
@@ -61,8 +53,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which enough views find a change of voice. Of several such frames that are close together,
- * returns only the frame with the most votes.
+ * Returns the frames at which enough views find a change of voice. Of frames close together, only the one with the most
+ * votes is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

@@ -1,6 +1,6 @@
 // The models of diarization. The segmentation model finds the voices in each view, which is ten seconds of sound. The
-// embedding model converts the sound of a piece, in which one voice speaks alone, to an embedding. Embeddings from
-// different views can be compared, and show which voices of these views are the same person.
+// embedding model converts the sound of a piece with one voice to an embedding. Embeddings of different views can be
+// compared.
 
 import { basename } from 'node:path'
 import type { VoiceProfile } from '../models/catalogue.ts'

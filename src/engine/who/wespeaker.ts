@@ -13,8 +13,8 @@ import { openModel } from './model.ts'
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
- * The number of feature frames is rounded down to a multiple of this number. Sounds then have fewer different lengths.
- * A GPU needs extra time for each length that it has not computed before.
+ * The number of feature frames is rounded down to a multiple of this number, because a GPU needs extra time for each
+ * new length.
  */
 const framesStep = 25
 
@@ -42,10 +42,7 @@ function finite(vector: Float32Array): Float32Array | null {
   return vector.every(Number.isFinite) ? vector.slice() : null
 }
 
-/**
- * Subtracts from each mel band its mean over all frames. This mean comes from the microphone and the room, which do not
- * change. The remaining features depend mostly on the voice.
- */
+/** Subtracts from each mel band its mean over all frames. This mean comes from the microphone and the room. */
 function withoutMeans(features: Float32Array, frames: number): Float32Array {
   const means = new Float64Array(bands)
   for (let at = 0; at < features.length; at++) means[at % bands]! += features[at]! / frames
