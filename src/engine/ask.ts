@@ -5,10 +5,7 @@ import { nativeEnvironment } from '../base/carried.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Order, Report } from './protocol.ts'
 
-/**
- * Sends an order to a new engine process. Returns the first report of this process, or null when the process ends
- * without a report.
- */
+/** Sends an order to a new engine process. Returns its first report, or null when it ends without a report. */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   const { promise, resolve } = Promise.withResolvers<Report | null>()
   const child = Bun.spawn(selfCommand('engine'), {
@@ -30,10 +27,7 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
   }
 }
 
-/**
- * Returns the environment of this process without steno's settings, because the settings contain secrets. The child
- * process receives the settings that it needs in messages.
- */
+/** Returns the environment of this process without steno's settings, because the settings contain secrets. */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
   // Disables Bun's own crash report, because it would connect to the network and delay the exit of the process.

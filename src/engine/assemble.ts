@@ -12,14 +12,9 @@ import type { Turn } from './who/turn.ts'
 export type RecordingFacts = {
   language: string
   samples: number
-  /**
-   * If true, each utterance contains the list of its words. If false, each utterance has an empty list of words. The
-   * text of the utterance is the same in both cases.
-   */
+  /** If true, each utterance contains its words. If false, its list of words is empty. */
   align: boolean
-  /**
-   * The turns in the recording: the spans in which one speaker talks. Null if the caller did not ask for diarization.
-   */
+  /** The spans in which one speaker talks. Null if the caller did not ask for diarization. */
   turns: readonly Turn[] | null
 }
 

@@ -7,10 +7,7 @@ export const samplesPerFft = 400
 export const windowSeconds = 30
 export const windowSamples = windowSeconds * sampleRate
 export const windowMelFrames = windowSamples / samplesPerMelFrame
-/**
- * The number of model frames in a window of 30 s. A model frame is 20 ms, or two mel frames, because the second
- * convolution of the encoder has a stride of 2.
- */
+/** The number of model frames in a window. A model frame is two mel frames, because the encoder has a stride of 2. */
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
@@ -19,8 +16,8 @@ export const framesPerSecond = sampleRate / samplesPerFrame
 export const utterancePause = 1.2 * sampleRate
 
 /**
- * Yields the samples of one section of the sound, or of the whole sound if `section` is missing. It does not read the
- * sound after the section.
+ * Yields one section of the sound, or the whole sound if `section` is missing. Does not read the sound after the
+ * section.
  */
 export async function* cutSection(
   sound: AsyncIterable<Float32Array>,

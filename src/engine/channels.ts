@@ -6,8 +6,7 @@ import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
  * Returns one transcript with the utterances of all channels, in order of time. The number of a channel is the number
- * of its speaker. A channel without speech has no speaker in the transcript. The transcript's language is the language
- * of the channel with the longest text.
+ * of its speaker. The language is that of the channel with the longest text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>
@@ -31,10 +30,7 @@ function spokenBy(speaker: string, utterance: Utterance): Utterance {
   return { ...utterance, speaker, words: utterance.words.map(word => ({ ...word, speaker })) }
 }
 
-/**
- * Returns the peaks of the recording: its highest amplitudes, for each 50 ms of sound. Each peak is the highest peak of
- * all channels at that time.
- */
+/** Returns the highest amplitude of all channels, for each 50 ms of sound. */
 export function mergePeaks(channels: readonly Uint8Array[]): Uint8Array {
   const length = Math.max(...channels.map(peaks => peaks.length))
   return Uint8Array.from({ length }, (_, at) => Math.max(...channels.map(peaks => peaks[at] ?? 0)))

@@ -7,16 +7,15 @@ import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
 
 /**
- * Matches the names of the entries of the data folder that the engine must not read: the secret key, the database with
- * all accounts and transcripts, the lock file of the server, and the folder with sent mail.
+ * Matches the entries of the data folder that the engine must not read: the secret key, the database, the lock file of
+ * the server, and the folder with sent mail.
  */
 const secret = /^(secret\.key|steno\.db|serve\.lock|mail)/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
- * Restricts the files that this process may read and write. `dataDir` is the data folder of the server. It is null for
- * a command without a server, such as `steno transcribe`: such a command has no data of other users that must be
- * protected. `writes` is a folder to which this process may write.
+ * Restricts the files that this process may read and write. `dataDir` is the data folder of the server, or null for a
+ * command without a server. `writes` is a folder to which this process may write.
  */
 export function confineEngine({
   dataDir,
@@ -38,9 +37,9 @@ export function confineEngine({
 }
 
 /**
- * Returns the paths that the engine process may read: all paths except the secrets in the data folder. A Landlock rule
- * for a folder allows all files in the folder, and it is not possible to forbid a single file of this folder. So the
- * allowed entries of the data folder, and of each folder above it, are listed one by one.
+ * Returns all paths except the secrets in the data folder. A Landlock rule for a folder allows all files in it, and
+ * cannot forbid a single file. So the allowed entries of the data folder, and of each folder above it, are listed one
+ * by one.
  */
 export function pathsWithoutSecrets(dataDir: string): string[] {
   const real = realpathSync(dataDir)

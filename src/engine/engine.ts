@@ -9,8 +9,7 @@ import type { HandOver, TranscribeInput, TranscribeOptions } from './request.ts'
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
-   * If the engine is not ready, the reason. If the engine is ready, the word `ready` or a notice for the operator, such
-   * as that the built-in model is in use.
+   * The reason if the engine is not ready. Otherwise `ready` or a notice, such as that the built-in model is in use.
    */
   message: Type.String(),
   model: nullable(Type.String()),
@@ -21,10 +20,7 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /**
-   * The number of jobs that can run at the same time. It changes when a worker on another machine connects or
-   * disconnects.
-   */
+  /** The number of jobs that can run at the same time. It changes when a worker connects or disconnects. */
   readonly capacity: number
   state(): EngineState
   /** The codes of the languages that the loaded models support. The list is empty until the models are loaded. */
@@ -34,8 +30,8 @@ export type Engine = {
   /** Registers a listener. It is called each time the engine becomes ready, so that waiting jobs can start. */
   onReady(listener: () => void): void
   /**
-   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
-   * aborted, rejects with the reason of the signal.
+   * Transcribes one recording. Rejects with a JobFailure if this is not possible, and with the reason of the signal if
+   * the signal is aborted.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
@@ -43,10 +39,7 @@ export type Engine = {
    * job even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
-  /**
-   * Returns the ids of the running jobs that no worker works on at the moment. The timeout of a job does not advance
-   * during this time.
-   */
+  /** Returns the ids of the running jobs that no worker works on. The timeout of such a job does not advance. */
   waitingJobs?(): string[]
   /** Called when a job has ended and its transcript or its error is stored. */
   ended?(jobId: string): void

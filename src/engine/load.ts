@@ -54,8 +54,8 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model, which is open already. If one of these models cannot be opened, the
- * engine runs without it, and `notes` gets a message for the log.
+ * Opens all models except the first speech model, which is open already. If a model cannot be opened, the engine runs
+ * without it, and `notes` gets a message for the log.
  */
 async function openFurther(
   runtime: Runtime,
@@ -92,10 +92,7 @@ async function openFurther(
   }
 }
 
-/**
- * Opens the voice models. If they cannot be opened, returns the error message for jobs with diarization. Jobs without
- * diarization still succeed.
- */
+/** Opens the voice models. If they cannot be opened, returns the error message for jobs with diarization. */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,
@@ -114,8 +111,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in order. For `auto`, CUDA is tried only if the CUDA provider is installed, because an
- * attempt without the provider takes a second and logs a warning.
+ * Returns the devices to try, in order. CUDA is tried only if its provider is installed, because an attempt without the
+ * provider takes a second and logs a warning.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]

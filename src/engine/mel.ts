@@ -7,8 +7,8 @@ import { sampleRate, samplesPerFft } from './audio.ts'
 export const bins = samplesPerFft / 2 + 1
 
 /**
- * Returns Slaney's mel filters as one array of `mels` × 201 numbers. The mel scale is linear up to 1 kHz and
- * logarithmic above 1 kHz. Each filter is a triangle, and all triangles have the same area.
+ * Returns the filters as one array of `mels` × 201 numbers. The mel scale is linear up to 1 kHz and logarithmic above 1
+ * kHz. Each filter is a triangle, and all triangles have the same area.
  */
 export function melFilters(mels: number): Float32Array {
   const hzPerMel = 200 / 3

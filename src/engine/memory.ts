@@ -4,8 +4,8 @@ import { statSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
 
 /**
- * Throws an error if the weight files are larger than the available memory. Without this check, the kernel would kill
- * the process while the process loads the files.
+ * Throws an error if the weight files are larger than the available memory. Otherwise the kernel would kill the process
+ * that loads them.
  */
 export function requireMemory(files: readonly string[], available = availableMemory()): void {
   const sizes = files.map(path => ({ path, bytes: statSync(path).size }))
@@ -17,9 +17,7 @@ export function requireMemory(files: readonly string[], available = availableMem
   )
 }
 
-/**
- * Returns the available memory of the machine in bytes, or the limit of the cgroup if this limit is lower.
- */
+/** Returns the available memory of the machine, or the limit of the cgroup if this limit is lower. */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
   return Math.min(process.availableMemory(), limit > 0 ? limit : Number.POSITIVE_INFINITY)

@@ -1,14 +1,10 @@
 // The warning about speech for which no text was found.
 
-/**
- * The maximum number of positions in the recording that the warning about speech without text lists. A position is
- * given in seconds.
- */
+/** The maximum number of positions that the warning names. */
 const placesShownMax = 5
 
 /**
- * Returns a list with one warning about the speech for which no text was found. The warning names at most
- * `placesShownMax` positions in the recording. The list is empty if all speech has text.
+ * Returns a list with one warning that names the positions in the recording, or an empty list if all speech has text.
  */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []

@@ -19,10 +19,7 @@ export class Peaks {
     }
   }
 
-  /**
-   * Returns the peaks of the recording, with one byte for each peak: from 0 (silence) to 255. The last peak may cover
-   * less than 50 ms.
-   */
+  /** Returns one byte for each peak: from 0 (silence) to 255. The last peak may cover less than 50 ms. */
   bytes(): Uint8Array {
     return Uint8Array.from(this.#samples > 0 ? [...this.#peaks, byteOf(this.#highest)] : this.#peaks)
   }

@@ -12,14 +12,11 @@ import { printSamplesMin, printsOf } from './who/prints.ts'
 import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-spans.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
-/**
- * The section of the file in which the main speaker is found, if the order does not list the spans of speech: the first
- * ten minutes.
- */
+/** The section in which the main speaker is found, if the order does not list the spans of speech. */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
- * The maximum speech of all other speakers, as a share of the main speaker's speech. Above this share, the file has
- * several speakers and gives no voice print. Below it, the other speakers count as errors of diarization.
+ * The maximum speech of all other speakers, as a share of the main speaker's speech. With more, the file has several
+ * speakers. With less, the other speakers count as errors of diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate

@@ -14,10 +14,7 @@ export type { VoicePrint }
 /** A media file with the speech of one person. `speech` lists the spans in which this person speaks. */
 export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
 
-/**
- * Makes the voice print of one person. Rejects with a JobFailure if no print can be made; its message tells the caller
- * why.
- */
+/** Makes the voice print of one person. Rejects with a JobFailure, whose message says why no print can be made. */
 export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSignal) => Promise<VoicePrint>
 
 export function openPrinter(settings: EngineSettings): MakePrint {

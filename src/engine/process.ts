@@ -49,8 +49,8 @@ export class EngineProcess {
   }
 
   /**
-   * Sends an order to the child process, and passes each report to `onReport`. The promise is settled when `onReport`
-   * calls `resolve` or `reject`, or when the process exits.
+   * Sends an order to the child process. The promise is settled when `onReport` calls `resolve` or `reject`, or when
+   * the process exits.
    */
   request<Answer>(
     order: Order,
@@ -85,10 +85,7 @@ export class EngineProcess {
     }, timeoutMs)
   }
 
-  /**
-   * Kills the child process if the signal SIGSTOP or SIGTSTOP stopped it. The timeout would also kill the process, but
-   * only after minutes.
-   */
+  /** Kills the process if SIGSTOP or SIGTSTOP stopped it. The timeout would also kill it, but only after minutes. */
   #killIfStopped(): void {
     if (!isStopped(this.pid)) return
     log.error('engine worker is stopped', { pid: this.pid })
@@ -96,8 +93,8 @@ export class EngineProcess {
   }
 
   /**
-   * Passes a report of the child process to the pending request. Ignores a message that is not a report, because a
-   * faulty child process may send any message.
+   * Passes a report to the pending request. Ignores other messages, because a faulty child process may send any
+   * message.
    */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
@@ -105,7 +102,7 @@ export class EngineProcess {
 }
 
 /**
- * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state of a process follows its name,
+ * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state follows the name of the process,
  * which is in parentheses. `T` means stopped.
  */
 function isStopped(pid: number): boolean {

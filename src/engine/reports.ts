@@ -5,9 +5,8 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { Report } from './protocol.ts'
 
 /**
- * Sends the transcript in several small messages. The server decodes each message in one step, and its event loop waits
- * during this step. For the transcript of ten hours of speech, the longest wait is 8 ms with small messages, and 65 ms
- * with a single message.
+ * Sends the transcript in several small messages, because the server decodes each message in one step. For ten hours of
+ * speech, its event loop waits 8 ms at most, and 65 ms with a single message.
  */
 export function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
   for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)

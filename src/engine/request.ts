@@ -33,10 +33,7 @@ export type TranscribeInput = TranscribeChoices & {
 /** The facts that the server needs to give a job to workers on other machines. */
 export type HandOver = {
   jobId: string
-  /**
-   * The worker on another machine that claimed the job before the last start of the server, and that may still work on
-   * the job. Null if no worker claimed it.
-   */
+  /** The worker that claimed the job before the last start of the server, and that may still work on it. */
   worker: string | null
   fence: number
   attempts: number
@@ -48,20 +45,13 @@ export type TranscribeOptions = {
   handOver?: HandOver
   /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void
-  /**
-   * Called when the transcription has advanced. `seconds` is the length of the transcribed part of the recording. In
-   * the first call, `seconds` is 0.
-   */
+  /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete. `utterances` are in order of time, and have no speakers. `first` is the
-   * index in the transcript of the first utterance in `utterances`. When the job is retried, the calls start again with
-   * `first` 0.
+   * Called when more utterances are complete, in order of time and without speakers. `first` is the index of the first
+   * one in the transcript. When the job is retried, the calls start again with `first` 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
-  /**
-   * Called once, after all sound was read. Each byte of `peaks` is the highest amplitude in 50 ms of sound, from 0 to
-   * 255.
-   */
+  /** Called once, after all sound was read. Each byte is the highest amplitude in 50 ms of sound, from 0 to 255. */
   onPeaks?: (peaks: Uint8Array) => void
 }

@@ -37,8 +37,8 @@ export async function openSpeech(
 }
 
 /**
- * The variants of published weights that each device can load, best first. `''` is fp32. For a CPU, the list has only
- * fp32: a CPU computes fp16 four times as slowly, and the published 8-bit files lose words.
+ * The variants of published weights that each device can load, best first. `''` is fp32. A CPU computes fp16 four times
+ * as slowly, and the published 8-bit files lose words.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

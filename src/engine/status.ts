@@ -38,8 +38,8 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault. A fault with the same reason as the last one is not logged again. The engine's state does not contain
-   * the reason, because a reason can contain paths of this machine.
+   * Logs a fault, unless the last fault had the same reason. The engine's state does not contain the reason, because a
+   * reason can contain paths of this machine.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

@@ -15,10 +15,7 @@ import { EngineStatus } from './status.ts'
 import type { EngineSettings } from './worker.ts'
 import { type PoolOptions, WorkerPool } from './worker-pool.ts'
 
-/**
- * The options of the supervisor. An option that is given replaces a default value. Most options are for tests; the
- * service sets `onCrash`, and `steno worker` sets `prepare`.
- */
+/** The options of the supervisor. Most are for tests; the service sets `onCrash`, and `steno worker` sets `prepare`. */
 export type SupervisorOptions = PoolOptions & { retryMs?: number; prepare?: typeof prepareModel }
 
 export function openEngine(settings: EngineSettings, options: SupervisorOptions = {}): Engine {
@@ -103,10 +100,7 @@ class Supervisor implements Engine {
     }
   }
 
-  /**
-   * Waits until the default model is installed. Then starts workers with this model in place of the workers with the
-   * built-in model.
-   */
+  /** Waits until the default model is installed, and then replaces the built-in model by the default model. */
   async #retryWantedModel(): Promise<void> {
     while (!this.#retries.closed) {
       await this.#retries.sleep(this.#options.retryMs ?? limits.engineRetryMsMax)

@@ -1,6 +1,6 @@
 // Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. `findBlocks`
-// yields the blocks, the method `hear` of the speech model turns each block into words, and `assemble` makes the
-// transcript from the words. Diarization reads the same sound and gives the turns of the speakers to `assemble`.
+// yields the blocks, the speech model turns each block into words, and `assemble` makes the transcript. Diarization
+// reads the same sound and gives the turns of the speakers to `assemble`.
 
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
@@ -29,9 +29,8 @@ export async function transcribe(
   let { language } = input
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
-  // If the caller gave a language, the job uses the first model that supports this language. If the caller gave no
-  // language, the job uses the first model if this model can detect languages. Otherwise `chosen` is null until the
-  // detector has found the language in the first block.
+  // The job uses the first model that supports the language. Without a language, the job uses the first model if this
+  // model can detect languages. Otherwise `chosen` is null until the detector has read the first block.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
@@ -79,10 +78,7 @@ export async function transcribe(
   }
 }
 
-/**
- * Yields the sound unchanged, and also passes this sound to the diarization. If `diarization` is null, only yields the
- * sound.
- */
+/** Yields the sound unchanged, and also passes this sound to the diarization, if there is one. */
 async function* heardBy(
   diarization: Diarization | null,
   sound: AsyncIterable<Float32Array>,

@@ -5,8 +5,8 @@ import type { PlacedText } from './hear/place.ts'
 import { type Attributed, groupWords, inOrder, utteranceOf } from './utterances.ts'
 
 /**
- * Builds the utterances of a recording during its transcription. These utterances have no speakers, because the
- * speakers are known only at the end. An utterance is complete when a later word belongs to the next utterance.
+ * Builds the utterances of a recording during its transcription. They have no speakers, because the speakers are known
+ * only at the end. An utterance is complete when a later word belongs to the next utterance.
  */
 export class UtterancesSoFar {
   readonly #align: boolean
@@ -27,8 +27,8 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Returns the utterance that is not complete yet, as a list with one element. The list is empty if the recording has
-   * no words. `samples` is the length of the recording.
+   * Returns a list with the last utterance, or an empty list if there are no words. `samples` is the length of the
+   * recording.
    */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })

@@ -36,7 +36,7 @@ export class WorkerPool {
   readonly #workers = new Set<Worker>()
   readonly #queue = new WorkerQueue()
   /**
-   * True after the pool killed the idle workers because no job arrived for `idleUnloadMs`. The next job starts workers
+   * True after the idle workers were killed because no job arrived for `idleUnloadMs`. The next job starts workers
    * again.
    */
   #isUnloaded = false
@@ -76,9 +76,8 @@ export class WorkerPool {
   }
 
   /**
-   * Gives a worker that completed its job to the job that has waited longest. If no job waits, marks the worker as
-   * idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen
-   * since its start.
+   * Gives a worker that completed its job to the job that has waited longest. If no job waits, the worker is idle. A
+   * worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen since.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
@@ -143,10 +142,7 @@ export class WorkerPool {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /**
-   * Kills the idle workers to free their memory. The engine stays ready: the next job starts a worker, and waits until
-   * this worker has loaded the model.
-   */
+  /** Kills the idle workers to free their memory. The engine stays ready: the next job waits for a new worker. */
   #unload(): void {
     this.#isUnloaded = true
     log.info('engine unloaded', { workers: this.#queue.idle })

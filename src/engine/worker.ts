@@ -24,16 +24,13 @@ export type WorkerOptions = {
   /** The command that starts the child process. Only tests set it. */
   command?: string[]
   /**
-   * The data folder of the server. The child process is not allowed to read the secrets in it. Undefined for a command
-   * such as `steno transcribe`, which has no server.
+   * The data folder of the server, whose secrets the child process must not read. Undefined for a command without a
+   * server.
    */
   dataDir?: string
   /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
-  /**
-   * The maximum time between two progress reports of a job, in milliseconds. After this time, the child process is
-   * killed.
-   */
+  /** The maximum time between two progress reports of a job, in milliseconds. Then the child process is killed. */
   stallMs?: number
   /** The interval, in milliseconds, at which a worker checks whether a signal stopped its busy child process. */
   lookMs?: number
@@ -99,8 +96,8 @@ export class Worker {
 
   /**
    * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
-   * WorkerExited if the child process exits. An abort of the signal kills the child process and rejects with the reason
-   * of the signal.
+   * WorkerExited if the child process exits. An abort kills the child process and rejects with the reason of the
+   * signal.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options

@@ -6,9 +6,7 @@ import { isControl, type Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
 /**
- * Decodes the scores of a window by greedy CTC decoding: takes the best token of each frame, joins equal tokens of
- * adjacent frames into one token, and removes blank tokens. The joined token lasts from the first to the last of these
- * frames.
+ * Takes the best token of each frame, joins equal tokens of adjacent frames into one token, and removes blank tokens.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

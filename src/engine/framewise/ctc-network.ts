@@ -6,10 +6,7 @@ import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, tensor } from '../onnx/session.ts'
 
-/**
- * The output of the model for one window: a score of each token of the vocabulary for each frame. `frames` is the
- * number of frames. `count` is the number of tokens in the vocabulary. `values` has frames × count scores.
- */
+/** The scores of `count` tokens for each of `frames` frames: frames × count `values`. */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
 export function openNetwork(runtime: Runtime, folder: string, device: Device) {
@@ -21,9 +18,7 @@ export function openNetwork(runtime: Runtime, folder: string, device: Device) {
   const run = session.run([input.name], [output.name])
   return {
     path,
-    /**
-     * Computes the scores of a window and passes them to `use`. The memory of the scores is freed when `use` returns.
-     */
+    /** Computes the scores of a window and passes them to `use`. Their memory is freed when `use` returns. */
     scores<Result>(sound: Float32Array, use: (scores: Scores) => Result): Result {
       const samples = tensor(runtime, 'float32', normalised(sound), [1, sound.length])
       const [result] = run([samples])

@@ -1,9 +1,8 @@
 // The languages of the framewise models (CTC and TDT), and the scripts in which these languages are written.
 
 /**
- * Maps each language code of steno to the code of the same language in Omnilingual ASR, which is an ISO 639-3 code and
- * a script. Only two languages of steno are not in this map, Norwegian Nynorsk and Sanskrit, because Omnilingual ASR
- * does not support them.
+ * Maps each language code of steno to the code of Omnilingual ASR, which is an ISO 639-3 code and a script. Omnilingual
+ * ASR does not support two languages of steno, Norwegian Nynorsk and Sanskrit.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (
@@ -26,18 +25,13 @@ const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
     .map(pair => pair.split('=')),
 )
 
-/**
- * The languages that each kind of framewise model supports. `ctc` is for Omnilingual ASR, and `tdt` is for Parakeet v3.
- */
+/** The languages of each kind of framewise model: `ctc` is Omnilingual ASR, and `tdt` is Parakeet v3. */
 export const languagesByKind = {
   ctc: Object.keys(omnilingual),
   tdt: 'bg hr cs da nl en et fi fr de el hu it lv lt mt pl pt ro sk sl es sv ru uk'.split(' '),
 } as const
 
-/**
- * Maps a script code of Omnilingual ASR to Unicode scripts. A script code that is not in this map is itself the name of
- * a Unicode script.
- */
+/** Maps a script code of Omnilingual ASR to Unicode scripts. All other script codes are names of Unicode scripts. */
 const compound: Record<string, string[]> = {
   Hans: ['Hani'],
   Hant: ['Hani'],
@@ -45,10 +39,7 @@ const compound: Record<string, string[]> = {
   Hang: ['Hang', 'Hani'],
 }
 
-/**
- * Returns a regular expression that matches one letter in a script of the language. Returns null if Omnilingual ASR
- * does not support the language.
- */
+/** Returns a regular expression for one letter in a script of the language, or null if the language is not known. */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[language]?.slice(-4)
   if (code === undefined) return null

@@ -1,15 +1,11 @@
 // The scores of the tokens for one frame: the best token, and the probability of a token.
 
 /**
- * The tokens that a decoder may choose. The index is the number of a token. The value is 1 if the token is permitted,
- * and 0 if it is not permitted. Null permits every token.
+ * The tokens that a decoder may choose, by the number of the token: 1 is permitted, 0 is not. Null permits every token.
  */
 export type Permitted = Uint8Array | null
 
-/**
- * Returns the number of the permitted token with the highest score. Token `n` has the score `scores[from + n]`. `count`
- * is the number of tokens.
- */
+/** Returns the permitted token with the highest score. Token `n` of `count` tokens has the score `scores[from + n]`. */
 export function bestOf(scores: Float32Array, from: number, count: number, permitted: Permitted): number {
   let best = -1
   for (let number = 0; number < count; number++) {
@@ -19,10 +15,7 @@ export function bestOf(scores: Float32Array, from: number, count: number, permit
   return best
 }
 
-/**
- * Returns the softmax probability of the token `number`. Token `n` has the score `scores[from + n]`. `count` is the
- * number of tokens.
- */
+/** Returns the softmax probability of the token `number` among `count` tokens (see `bestOf`). */
 export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
   const chosen = scores[from + number]!
   let sum = 0

@@ -1,6 +1,6 @@
 // Checks that a decoded text is in the script of the job's language. A framewise model (CTC or TDT) does not get the
-// language as an input, so it may write the text in another script. In this case, the window is decoded again, and the
-// tokens of other scripts are not permitted.
+// language as an input, so it may write another script. The window is then decoded again, without the tokens of other
+// scripts.
 
 import { lettersOf } from './languages.ts'
 import type { Permitted } from './scores.ts'
@@ -10,8 +10,8 @@ import type { TimedToken } from './words.ts'
 const letter = /\p{Letter}/gu
 
 /**
- * Returns true if more than half of the letters of the text are not in the scripts of the language. Returns false if
- * the language, or its script, is not known.
+ * Returns true if more than half of the letters are not in the scripts of the language. False if the script is not
+ * known.
  */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)
@@ -21,8 +21,8 @@ export function isForeign(text: string, language: string | null): boolean {
 }
 
 /**
- * Returns the tokens that are permitted for the language: each token whose letters are all in a script of the language,
- * and each token without letters. Returns null, which permits all tokens, if the script of the language is not known.
+ * Returns the permitted tokens: those whose letters are all in a script of the language, and those without letters.
+ * Returns null, which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
@@ -34,9 +34,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes the
- * window a second time, and permits only the tokens of the language's scripts. Returns an empty list if the second text
- * has no letters.
+ * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes it again
+ * with only the tokens of these scripts. Returns an empty list if the second text has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

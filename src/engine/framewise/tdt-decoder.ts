@@ -6,9 +6,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, type Tensor, tensor } from '../onnx/session.ts'
 import { portOf, requirePorts } from './tdt-ports.ts'
 
-/**
- * The state of the decoder for one window: one array for each state input of the decoder, with layers × width values.
- */
+/** The state of the decoder for one window: for each state input, an array of layers × width values. */
 export type State = readonly Float32Array[]
 
 export type Step = { frame: Float32Array; token: number; state: State }
@@ -16,8 +14,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores that the decoder returns for one frame: one score for each token and one for each duration.
-   * The value is -1 if the model file does not contain this number.
+   * The number of scores for one frame: one for each token and one for each duration. -1 if the model file does not
+   * say.
    */
   scores: number
   emptyState(): State

@@ -5,10 +5,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, tensor } from '../onnx/session.ts'
 import { requirePorts } from './tdt-ports.ts'
 
-/**
- * The output of the encoder for one window. `count` is the number of frames, and `width` is the number of values of
- * each frame.
- */
+/** The output of the encoder for one window: `count` frames with `width` values each. */
 export type EncodedFrames = { values: Float32Array; count: number; width: number }
 
 export function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {

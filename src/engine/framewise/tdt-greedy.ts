@@ -1,6 +1,5 @@
-// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration. The duration is the number
-// of frames from this frame to the frame of the next token. The predicted durations differ between the windows of a
-// batch, so each window has its own current frame.
+// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration: the number of frames to the
+// frame of the next token. The durations differ between windows, so each window of a batch has its own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'
@@ -29,9 +28,8 @@ type Row = {
 }
 
 /**
- * Decodes several windows by greedy decoding. After a token, the decoder has another state for this window. After a
- * blank token, the state of the window does not change. A token lasts as many frames as its predicted duration, and at
- * least one frame.
+ * Decodes several windows. A blank token does not change the state of its window. A token lasts as many frames as its
+ * predicted duration, and at least one frame.
  */
 export function decodeTdt(
   decoder: TdtDecoder,

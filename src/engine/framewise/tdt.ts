@@ -1,6 +1,5 @@
-// The TDT speech model, a token-and-duration transducer such as Parakeet v3. The model files have the layout of
-// onnx-asr. A frame is 80 ms long. The encoder reads one window at a time. The decoder processes several windows as one
-// batch: one run of the decoder predicts the next token of each window.
+// The TDT speech model, a token-and-duration transducer such as Parakeet v3. Its files have the layout of onnx-asr. The
+// encoder reads one window at a time. The decoder predicts the next token of several windows in one run.
 
 import { join } from 'node:path'
 import { placeWords } from '../hear/place.ts'

@@ -1,10 +1,7 @@
 // Reads the vocabulary of a framewise model (CTC or TDT). The vocabulary is a text file. Each line has one token and
 // its number.
 
-/**
- * The vocabulary: the text of each token. The index is the number of the token. A token at the start of a word begins
- * with a space.
- */
+/** The vocabulary: the text of each token, by its number. A token at the start of a word begins with a space. */
 export type Tokens = readonly string[]
 
 /** Parses the vocabulary file of a model. `path`, the path of this file, is used only in error messages. */

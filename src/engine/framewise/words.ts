@@ -8,7 +8,7 @@ export type TimedToken = { text: string; from: number; to: number; probability: 
 
 /**
  * Joins tokens into words. A token with a space at its start begins a word. In a language that is written without
- * spaces, each token is a word. The probability of a word is the mean probability of its tokens.
+ * spaces, each token is a word.
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
   const alone = writtenWithoutSpaces(language)

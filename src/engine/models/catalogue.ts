@@ -23,20 +23,17 @@ export type PublishedModel = ModelFacts & {
 export type VoiceProfile = {
   /** The features that the embedding model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
   features: string
-  /**
-   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Otherwise
-   * they are one voice.
-   */
+  /** Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * If `likeness` is null, `threshold` is used for every recording. If `likeness` is a number, a threshold is computed
-   * for each recording from the scatter of its voices, which is the mean distance between the embeddings of one voice.
-   * Two voices whose mean distance is below `likeness` times this scatter then become one voice.
+   * If `likeness` is a number, the threshold of a recording is computed from its scatter: the mean distance between the
+   * embeddings of one voice. Two voices whose mean distance is below `likeness` times the scatter become one voice. If
+   * `likeness` is null, `threshold` is used for every recording.
    */
   likeness: number | null
   /**
-   * Two voice prints are of the same person if their dot product is `sameVoice` or more. The value is high, so that
-   * wrong names are rare: a wrong name does more harm than a missing name.
+   * Two voice prints are of the same person if their dot product is `sameVoice` or more. The value is high, because a
+   * wrong name does more harm than a missing name.
    */
   sameVoice: number
 }

@@ -10,10 +10,7 @@ import { automaticFast, fastSpeech } from './roles.ts'
 import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './serving.ts'
 import { findInstalled } from './store.ts'
 
-/**
- * Chooses the models for the engine. If the configured model is not installed, downloads it first. If no model is
- * configured, downloads nothing.
- */
+/** Chooses the models for the engine. If the configured model is not installed, downloads it first. */
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
@@ -27,8 +24,7 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed and runs well on the device. Earlier versions of steno downloaded Whisper
- * files that a CPU runs badly; for such files, returns false.
+ * Returns true if the model is installed and runs well on the device. A CPU runs the files of some old downloads badly.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

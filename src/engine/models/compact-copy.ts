@@ -1,7 +1,6 @@
-// Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the compact copy in
-// place of the float files of a downloaded or home-made model: the copy needs less time and memory, and loses no words.
-// A child process makes each copy once. The copy is a separate folder in the models folder, because the folder of a
-// home-made model may be read-only.
+// Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
+// of the model's float files: the copy needs less time and memory, and loses no words. A child process makes each copy
+// once, in the models folder, because the model's own folder may be read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
@@ -24,9 +23,8 @@ import { type InstalledModel, modelsDir } from './store.ts'
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
- * Returns the model with the folder of its compact copy in place of its own folder. If the copy is missing or outdated,
- * it is made first. In two cases, returns the model unchanged: if it needs no copy, and if the copy cannot be made. In
- * the second case, logs the reason, and the float files of the model are used.
+ * Returns the model with the folder of its compact copy. If the copy is missing or outdated, it is made first. Returns
+ * the model unchanged if it needs no copy, or if the copy cannot be made.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,
@@ -51,16 +49,12 @@ export async function withCompactCopy<Model extends InstalledModel>(
   }
 }
 
-/**
- * The version of the compact form. When the form changes, this number is increased, and all existing copies are made
- * again.
- */
+/** The version of the compact form. If this number is increased, all existing copies are made again. */
 const formVersion = 1
 
 /**
- * Returns a hash that changes when a file of the model changes. For a downloaded model, it is computed from the
- * published hashes of the files. For any other model, it is computed from the modification times of the files.
- * Modification times are not used for a downloaded model, because they change when the model and its compact copy are
+ * Returns a hash that changes when a file of the model changes. For a downloaded model, the hash is computed from the
+ * published hashes. For any other model, it is computed from the modification times, which change when a model is
  * copied to another machine.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {

@@ -12,10 +12,7 @@ export function missingForCuda(): string[] {
   return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
 }
 
-/**
- * Returns the command that installs the missing libraries. The command names NVIDIA's packages for Debian and Ubuntu,
- * for the CUDA version of the provider.
- */
+/** Returns the command that installs the missing libraries, with NVIDIA's packages for Debian and Ubuntu. */
 export function installHint(missing: readonly string[]): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))
   const toolkit = missing.filter(name => !name.startsWith('libcudnn') && name !== 'libcuda.so.1')
@@ -30,10 +27,7 @@ export function installHint(missing: readonly string[]): string {
   return [driver, command].filter(part => part !== '').join(' and ')
 }
 
-/**
- * Returns the major version in the name of a shared library, such as 9 for `libcudnn.so.9`. Returns undefined if the
- * name has no version.
- */
+/** Returns the major version in the name of a shared library, such as 9 for `libcudnn.so.9`. */
 function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]
 }

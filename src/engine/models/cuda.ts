@@ -1,6 +1,5 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package. The package has the version of the ONNX Runtime library
-// that steno contains. The library searches for a provider only in its own folder, so a copy of the library is made in
-// the folder of the provider.
+// Installs ONNX Runtime's CUDA provider from a NuGet package of the same version. The runtime's library searches for a
+// provider only in its own folder, so the library is copied into the folder of the provider.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -24,8 +23,7 @@ export type CudaDownload = {
 }
 
 /**
- * Downloads the NuGet package of the CUDA provider, verifies its hash and installs it. Returns the folder of the CUDA
- * provider.
+ * Downloads the NuGet package of the CUDA provider, verifies its hash and installs it. Returns the provider's folder.
  */
 export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
@@ -43,10 +41,7 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/**
- * Installs the CUDA provider from a NuGet package file. Throws an error if the version of the package is not the
- * version of the ONNX Runtime library that steno contains.
- */
+/** Installs the CUDA provider from a NuGet package file. Throws an error if the package has another version. */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)

@@ -9,9 +9,8 @@ import { hasGpu, type ModelSettings } from './serving.ts'
 import { modelsDir } from './store.ts'
 
 /**
- * Opens a mirror of the hub, which is Hugging Face's server of model files. Model files are requested from the mirror
- * first, and then from the hub. A `steno worker` uses its server as the mirror, because the server offers its own
- * models.
+ * Opens a mirror of the hub, which is Hugging Face's server of model files. The mirror is asked before the hub. A
+ * `steno worker` uses its server as the mirror.
  */
 export type OpenMirror = () => Promise<Hub>
 

@@ -7,10 +7,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
 import { lockName, type ModelLock } from './lock.ts'
 
-/**
- * Returns an error message about the first fault in a model's folder, with the path of the faulty file. Returns null if
- * the folder has no fault.
- */
+/** Returns an error message about the first fault in a model's folder, or null if the folder has no fault. */
 export function faultOf(folder: string): string | null {
   const kind = framewiseKind(folder)
   return (kind === null ? whisperFault(folder) : missingFramewiseFile(folder, kind)) ?? damagedFile(folder)
@@ -32,8 +29,8 @@ function whisperFault(folder: string): string | null {
 }
 
 /**
- * Returns an error message about the first damaged file: a file that is missing or empty, or whose size is not the size
- * in the lock file. Returns null if no file is damaged.
+ * Returns an error message about the first file that is missing or empty, or whose size is not the size in the lock
+ * file. Returns null if there is no such file.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null

@@ -1,6 +1,6 @@
-// Downloads one file. A download resumes at the byte where the last attempt stopped. A failed attempt is retried. The
-// download fails after `pullTriesMax` successive attempts without a received byte, or with a wrong hash. The file gets
-// its final name only after its content is verified.
+// Downloads one file. A download resumes at the byte where the last attempt stopped. It fails after `pullTriesMax`
+// successive attempts without a received byte, or with a wrong hash. The file gets its final name only after its
+// content is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -46,8 +46,8 @@ export async function fetchFile(
 }
 
 /**
- * Downloads the bytes of the file that are still missing, and appends them to the file at the path `part`. Throws an
- * error if the transfer ends before all bytes have arrived.
+ * Downloads the missing bytes of the file, and appends them to the file `part`. Throws an error if bytes are missing at
+ * the end.
  */
 async function append(
   part: string,
@@ -80,10 +80,7 @@ async function append(
   if (written < size) throw new SourceError(`the transfer of ${name} broke off`)
 }
 
-/**
- * Converts each error of the transfer to a SourceError. A SourceError is retried. An error of the disk is not
- * converted, so it is not retried.
- */
+/** Converts each error of the transfer to a SourceError, which is retried. An error of the disk is not retried. */
 async function* asSourceErrors(name: string, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* body

@@ -9,21 +9,13 @@ export type FramewiseKind = 'ctc' | 'tdt'
 export const tokensFile = { ctc: 'tokens.txt', tdt: 'vocab.txt' } as const
 export const tdtFeaturesFile = 'nemo128.onnx'
 
-/**
- * The names of the ONNX files of each kind of model, without the suffix of the variant. An ONNX file holds one graph.
- */
+/** The names of the ONNX files of each kind of model, without the suffix of the variant. */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/**
- * The variants of a graph, by the suffix of the file name: `.int8` has 8-bit weights, and the empty suffix has fp32
- * weights.
- */
+/** The suffixes of the variants: `.int8` has 8-bit weights, and the empty suffix has fp32 weights. */
 const variants = ['.int8', ''] as const
 
-/**
- * Returns the kind of framewise model in a folder: `tdt` or `ctc`. Returns null if the folder holds no file of either
- * kind.
- */
+/** Returns the kind of framewise model in a folder. Returns null if the folder holds no file of either kind. */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
   const has = (kind: FramewiseKind) =>
@@ -36,8 +28,8 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 }
 
 /**
- * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers the variant that is faster on the
- * device: 8-bit weights on a CPU, fp32 weights on a GPU. Returns null if the folder lacks a graph.
+ * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers 8-bit weights on a CPU, and fp32
+ * weights on a GPU, because they are faster. Returns null if the folder lacks a graph.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants
@@ -57,9 +49,7 @@ export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boole
   ]
 }
 
-/**
- * Returns an error message that names the first missing file of a framewise model. Returns null if no file is missing.
- */
+/** Returns an error message that names the first missing file, or null if no file is missing. */
 export function missingFramewiseFile(folder: string, kind: FramewiseKind): string | null {
   const needed = kind === 'tdt' ? [tokensFile.tdt, tdtFeaturesFile] : [tokensFile.ctc]
   const missing = needed.find(name => !existsSync(join(folder, name)))

@@ -5,10 +5,7 @@ import { join } from 'node:path'
 import { models } from './catalogue.ts'
 import { publishedPlda, publishedVoices } from './roles.ts'
 
-/**
- * Returns the path of the ONNX file in a voice model's folder. The weights in this file are fp32, because fp16 and int8
- * weights give worse embeddings.
- */
+/** Returns the path of a voice model's ONNX file, in fp32, because fp16 and int8 weights give worse embeddings. */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }

@@ -10,10 +10,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/**
- * Returns true if the folder has all files of a model: configuration, tokenizer and weights. Does not read the content
- * of these files.
- */
+/** Returns true if the folder has configuration, tokenizer and weights. Does not read the content of these files. */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
   if (kind !== null) return missingFramewiseFile(folder, kind) === null
@@ -21,9 +18,8 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files. If the folder has a file in the compact form (8-bit weights),
- * returns only that file. Otherwise returns the ONNX files with the suffix `variant`, and the extra files that hold
- * weights of these files. Returns an empty list if the encoder or the decoder is missing.
+ * Returns the paths of a Whisper model's weight files: the file in the compact form (8-bit weights), or the ONNX files
+ * with the suffix `variant` and their extra files. The list is empty if the encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]
@@ -38,10 +34,7 @@ export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
 
-/**
- * The variants with float weights, best first: `''` is fp32, and `_fp16` is fp16. fp32 is first because a CPU computes
- * fp16 slowly.
- */
+/** The suffixes of float weights, best first: `''` is fp32. A CPU computes fp16 slowly. */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
 /** Returns the variant of the float weights in a model's folder. Returns null if the folder has no float weights. */
@@ -49,17 +42,12 @@ export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }
 
-/**
- * Returns true if a CPU can run the Whisper model in this folder well: its weights are floats or in the compact form.
- */
+/** Returns true if a CPU can run the Whisper model well: its weights are floats or in the compact form. */
 export function runsOnCpu(folder: string): boolean {
   return isCompact(folder) || floatVariant(folder) !== null
 }
 
-/**
- * Returns the path of the folder for the compact copy of a model. `folder` is the folder of the model itself. `dir` is
- * the models folder. `folder` may be outside `dir`, but the compact copy is always in `dir`.
- */
+/** Returns the folder for the compact copy of the model in `folder`. The copy is always in the models folder `dir`. */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)
   if (join(dir, name) === folder) return `${folder}.compact`

@@ -15,10 +15,7 @@ export type ModelListing = {
   builtIn: boolean
   /** The size of the model on disk, with its compact copy, in bytes. Null if the model is built in or not installed. */
   bytes: number | null
-  /**
-   * The form of the Whisper weights that a CPU uses: compact (8-bit weights) or float. Null for a model of another
-   * kind, and for a model that is not installed.
-   */
+  /** The form of the Whisper weights that a CPU uses. Null for other models, and for a model that is not installed. */
   form: 'compact' | 'float' | null
 }
 
@@ -37,8 +34,8 @@ export function listModels(dir: string): ModelListing[] {
 }
 
 /**
- * Returns the form of a Whisper model's weights: compact or float. `folder` is null for a built-in model, whose weights
- * are in the compact form. `copy` is the folder of the compact copy. Returns null if the folder has no float weights.
+ * Returns the form of a Whisper model's weights. `folder` is null for a built-in model, whose weights are compact.
+ * `copy` is the folder of the compact copy. Returns null if the folder has no float weights.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(copy)) return 'compact'

@@ -6,16 +6,11 @@ import { join } from 'node:path'
 import type { HubFile } from '../../net/hub.ts'
 import { sizeOf } from './fetch-file.ts'
 
-/**
- * The content of the file `steno-lock.json` in a model's folder. `revision` is the hash of the model's commit on the
- * hub.
- */
+/** The content of `steno-lock.json`. `revision` is the hash of the model's commit on the hub. */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 
-/**
- * Returns the content of the file `steno-lock.json` of an installed model. Returns null if the model has no such file.
- */
+/** Returns the content of `steno-lock.json` of an installed model. Returns null if the model has no such file. */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
   const lock = Bun.file(join(folder, lockName))
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null

@@ -11,8 +11,8 @@ export function requireModelName(model: string): void {
 }
 
 /**
- * Returns null if `model` is the name of a known speech model or the path of a folder. Otherwise returns an error
- * message, which suggests the most similar known name.
+ * Returns an error message with the most similar name if `model` is neither a known speech model nor a folder.
+ * Otherwise returns null.
  */
 export function whyUnknown(model: string): string | null {
   const known = speechModelNames()

@@ -19,8 +19,8 @@ const configFiles = [
 ]
 
 /**
- * Returns the names of the models that `steno models pull` downloads for the model `id`. A built-in model is not
- * downloaded. A speech model also needs the voice models, so the list contains each voice model that is not installed.
+ * Returns the names of the models that `steno models pull` downloads for the model `id`. A speech model also needs the
+ * voice models, so the list contains each voice model that is not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
@@ -66,9 +66,9 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern that matches the paths of the weight files to download. `all` holds the paths of all files in the
- * repository. A voice model uses fp32. A speech model uses fp16 on a GPU, and fp32 on a CPU, where the compact copy is
- * made from fp32. If the repository has only one of the two, both devices use it.
+ * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. A speech
+ * model uses fp16 on a GPU, and fp32 on a CPU, where the compact copy is made from fp32. If the repository has only one
+ * of the two, both devices use it.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

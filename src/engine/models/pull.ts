@@ -1,7 +1,6 @@
-// Downloads a model from the hub (Hugging Face's server of model files), and resumes an earlier download that was
-// interrupted. The content of every file is compared with the hub's hash. When all files are complete, the draft folder
-// is renamed to the model's folder. The file `steno-lock.json` in this folder lists the commit and the files, so that a
-// later download can find out which files have changed on the hub.
+// Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. The
+// content of every file is compared with the hub's hash. When all files are complete, the draft folder is renamed to
+// the model's folder.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -17,9 +16,7 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /**
-   * Returns true if the file at `path` belongs to the download. `all` holds the paths of all files in the repository.
-   */
+  /** Returns true if the file at `path` belongs to the download. `all` holds all paths in the repository. */
   wants: (path: string, all: readonly string[]) => boolean
   folder: string
   /** Checks the downloaded files in the folder `draft`. Throws an error if they are not a usable model. */
@@ -31,18 +28,12 @@ export type ModelDownload = {
   onChange?: (paths: readonly string[]) => void
 }
 
-/**
- * Returns the path of a file that processes lock, so that only one process at a time changes the model's folder. This
- * file is not `steno-lock.json`, which lists the files of the model.
- */
+/** Returns the path of a file that processes lock, so that only one process at a time changes the model's folder. */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
-/**
- * Downloads a model. If another process is already downloading the model, waits for that process, and then uses its
- * files.
- */
+/** Downloads a model. If another process is already downloading it, waits for that process and uses its files. */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
   const path = lockPath(download.folder)

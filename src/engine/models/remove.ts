@@ -7,10 +7,7 @@ import { isKnownModel } from './catalogue.ts'
 import { compactFolderOf } from './layout.ts'
 import { lockPath } from './pull.ts'
 
-/**
- * Removes a known model, its compact copy and the drafts of its downloads. Returns false if there was nothing to
- * remove.
- */
+/** Removes a known model, its compact copy and its drafts. Returns false if there was nothing to remove. */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false
   const release = lockFile(lockPath(join(dir, id)))

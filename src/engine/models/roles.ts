@@ -8,15 +8,12 @@ export const builtInSpeech = 'base' satisfies ModelId
 /** The speech model that STENO_MODEL=auto-fast uses for each language that this model supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
-/**
- * The value of STENO_MODEL that uses `fastSpeech` for the languages that it supports, and the default model for all
- * other languages.
- */
+/** The value of STENO_MODEL that uses `fastSpeech` for its languages, and the default model for all other languages. */
 export const automaticFast = 'auto-fast'
 
 /**
- * The speech models for languages that Whisper does not support, best first. The first model in this list that is
- * installed is loaded in addition to Whisper.
+ * The speech models for languages that Whisper does not support, best first. The first installed one is loaded beside
+ * Whisper.
  */
 export const omnilingualSpeech = ['omnilingual-1b', 'omnilingual'] as const satisfies readonly ModelId[]
 
@@ -31,13 +28,11 @@ export const publishedVoices = {
 
 /**
  * The published PLDA model (probabilistic linear discriminant analysis) for the embeddings of `publishedVoices`.
- * Without it, diarization works, but finds the wrong number of speakers more often.
+ * Without this model, diarization finds the wrong number of speakers more often.
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
-/**
- * The two built-in voice models. A built-in speech model uses them when the published voice models are not installed.
- */
+/** The built-in voice models, which a built-in speech model uses when the published ones are not installed. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'voice-encoder',
@@ -56,10 +51,7 @@ export function isVoiceModel(id: string): boolean {
   )
 }
 
-/**
- * Returns the possible values of STENO_MODEL, except paths: the names of the speech models in the catalogue, and
- * `auto-fast`.
- */
+/** Returns the values of STENO_MODEL, except paths: the names of the speech models, and `auto-fast`. */
 export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }

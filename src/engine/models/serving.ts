@@ -15,16 +15,10 @@ export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'de
 export type ChosenModel = InstalledModel & {
   /** The speech models for languages that the first model does not support, best first. */
   others: InstalledModel[]
-  /**
-   * The model that detects the language for speech models that cannot detect it. Null if another chosen model detects
-   * languages, or if no such model is installed.
-   */
+  /** The model that detects the language, if no other chosen model detects languages. */
   detector: InstalledModel | null
   voices: VoiceChoice
-  /**
-   * A message for the operator when the built-in model is used because the default model is not installed. Otherwise
-   * null.
-   */
+  /** A message for the operator when the built-in model is used because the default model is not installed. */
   notice: string | null
 }
 
@@ -37,9 +31,7 @@ export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
 }
 
-/**
- * Chooses among the installed models, and downloads nothing. Throws an error if the configured model is not installed.
- */
+/** Chooses among the installed models. Throws an error if the configured model is not installed. */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)
@@ -54,9 +46,7 @@ export function findServing(settings: ModelSettings): ChosenModel {
   }
 }
 
-/**
- * Chooses the default model if it is installed. Otherwise chooses the built-in model, with a notice for the operator.
- */
+/** Chooses the default model. If it is not installed, chooses the built-in model, with a notice for the operator. */
 function findDefault(settings: ModelSettings): ChosenModel {
   const wanted = defaultModel(settings.device)
   if (findInstalled(wanted, settings)) return findChosen(wanted, settings)
@@ -82,10 +72,7 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
   }
 }
 
-/**
- * Returns a list with the best installed model for languages that Whisper does not support. The list is empty if no
- * such model is installed.
- */
+/** Returns the best installed model for languages that Whisper does not support, as a list of one model or none. */
 function findOmnilingual(settings: ModelSettings): InstalledModel[] {
   const installed = omnilingualSpeech.map(id => findInstalled(id, settings))
   const usable = installed.filter(model => model !== null && faultOf(model.folder) === null)

@@ -20,8 +20,7 @@ export type InstalledModel = {
 }
 
 /**
- * Finds the folder of a model. `model` is the name of a built-in or installed model, or the path of a folder. Returns
- * null if there is no such folder. Does not check the content of the folder.
+ * Finds the folder of a model by its name or path. Returns null if there is no such folder. Does not check its content.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)
@@ -33,10 +32,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/**
- * Returns the name of the built-in model in this folder. If the folder holds no built-in model, returns the name of the
- * folder.
- */
+/** Returns the name of the built-in model in this folder, or else the name of the folder. */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)
@@ -47,7 +43,7 @@ function nameOf(folder: string): string {
 
 /**
  * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or if its folder
- * has no lock file because it was copied by hand.
+ * was copied by hand and has no lock file.
  */
 export async function findDownloaded(
   dir: string,

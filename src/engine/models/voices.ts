@@ -18,16 +18,12 @@ export type VoiceFiles = {
   warning: string | null
 }
 
-/**
- * The files of the chosen voice models. If no voice models can be used, `problem` is the error message for a job with
- * diarization.
- */
+/** The chosen voice models, or the error message for a job with diarization (`problem`). */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used. If one of
- * the two is missing, a built-in speech model uses the built-in voice models. A speech model for tests always uses the
- * voice models for tests.
+ * Chooses the voice models for a speech model: the published ones if both are in `dir`. Otherwise a built-in speech
+ * model uses the built-in voice models. A speech model for tests always uses the voice models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)

@@ -9,8 +9,8 @@ export function allowedCores(): number {
 }
 
 /**
- * Returns the number of cores that the content of the file cpu.max allows, rounded down, and at least 1. The result is
- * 2 for `200000 100000`, and infinity for `max 100000`.
+ * Returns the number of cores in the content of cpu.max, rounded down: 2 for `200000 100000`, and infinity for `max
+ * 100000`.
  */
 export function quotaOf(line: string): number {
   const [quota, period] = line.trim().split(/\s+/).map(Number)

@@ -11,7 +11,7 @@ export type Shared = { tensor: Tensor; bytes: Uint8Array; free(): void }
 
 /**
  * Allocates tensors in the memory of the device on which a session runs. On a GPU, shared tensors are in pinned memory
- * of the host. The kernels of the GPU read this memory over the bus, so the few bytes of these tensors need no copy.
+ * of the host, which the GPU reads over the bus without a copy.
  */
 export class DeviceMemory {
   private readonly own: Area

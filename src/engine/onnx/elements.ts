@@ -1,9 +1,6 @@
 // The element types of tensors, and the number of elements in a tensor.
 
-/**
- * The element types that the engine uses. `id` is the number of the type in ONNX Runtime's C API. `bytes` is the size
- * of an element.
- */
+/** The element types. `id` is the number of the type in ONNX Runtime's C API and in ONNX files. */
 export const elements = {
   float32: { id: 1, bytes: 4 },
   uint8: { id: 2, bytes: 1 },

@@ -1,13 +1,12 @@
-// The functions of ONNX Runtime's C API that the engine needs. The library gives access to its functions by an array of
-// function pointers. New versions of the library only add functions at the end of this array, so the index of a function
-// never changes.
+// The functions of ONNX Runtime's C API that the engine needs. The library has an array of function pointers. New
+// versions only add functions at its end, so the index of a function never changes.
 
 import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'
 
 /**
- * The functions that return a status. For each function: its index in the library's array, and the types of its
- * arguments. `p` is a pointer, `n` is a size, and `i` is an int. The status is null, or a pointer to an error.
+ * The functions that return a status, which is null or a pointer to an error. For each function: its index in the
+ * array, and the types of its arguments. `p` is a pointer, `n` is a size, and `i` is an int.
  */
 export const table = {
   CreateSession: [7, 'pppp'],

@@ -20,10 +20,7 @@ export class Graph {
   private readonly outputs: Uint8Array[] = []
   private count = 0
 
-  /**
-   * Makes an empty graph. `prefix` is the start of all names that the graph generates. A branch needs a prefix of its
-   * own, so that its names differ from the names of the outer graph.
-   */
+  /** Makes an empty graph. `prefix` begins all generated names. A branch needs a prefix of its own. */
   constructor(private readonly prefix = '') {}
 
   input(name: string, type: ElementType, shape: Shape): string {
@@ -68,9 +65,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation to the graph and returns the name of its first output. `operation` is the type of the operation.
-   * A type of ONNX Runtime that is not in the ONNX standard begins with `com.microsoft.`. An empty text in `inputs` or
-   * `outputs` means that this input or output is not used. `name` is only a label and has no effect.
+   * Adds an operation to the graph and returns the name of its first output. A type of operation that only ONNX Runtime
+   * has begins with `com.microsoft.`. An empty text in `inputs` or `outputs` means that this input or output is not
+   * used. `name` is only a label.
    */
   add(
     operation: string,

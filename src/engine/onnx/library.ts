@@ -9,8 +9,8 @@ import { findCarried, nativeHome } from '../../base/carried.ts'
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
 /**
- * Returns the path of ONNX Runtime's shared library. If the CUDA provider is installed, this is the copy of the library
- * in the provider's folder. Otherwise it is the library that steno contains.
+ * Returns the path of ONNX Runtime's shared library: the copy in the folder of the CUDA provider if this provider is
+ * installed, or else the library that steno contains.
  */
 export function runtimeLibrary(): string {
   return hasCuda() ? join(cudaFolder(), basename(carriedRuntime())) : carriedRuntime()
@@ -31,10 +31,7 @@ export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
-/**
- * Returns the C++ libraries that the program contains, because ONNX Runtime needs them and some machines lack them. The
- * list is empty if the program contains none.
- */
+/** Returns the C++ libraries in the program. ONNX Runtime needs these libraries, and some machines lack them. */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
   return Object.entries(symbols).flatMap(([name, symbol]) => {
@@ -53,8 +50,8 @@ export function vadModel(): string {
 }
 
 /**
- * Returns the paths of a recorded speech clip (`sound`) and of its reference text (`truth`). Returns null if the build
- * does not contain these files.
+ * Returns the paths of a recorded speech clip (`sound`) and of its reference text (`truth`), if the build contains
+ * them.
  */
 export function builtInClip(): { sound: string; truth: string } | null {
   const sound = findCarried('test/fixtures/speech/doctor.flac')

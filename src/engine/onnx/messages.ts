@@ -9,10 +9,7 @@ export type Constant = {
 }
 /** A constant whose content is in an external file: `bytes` bytes, starting at offset `from` of the file `file`. */
 export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
-/**
- * An attribute of an operation. An attribute can be a graph, for example a branch of an `If` operation. Such a graph
- * can read values of the graph that contains the operation.
- */
+/** An attribute of an operation. A branch, for example of an `If` operation, can read values of the outer graph. */
 export type Attribute = number | readonly number[] | string | { float: number } | Branch
 type Branch = { body(): Uint8Array }
 export type Shape = readonly (number | string)[]

@@ -9,10 +9,7 @@ export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   return Number(out[0]) as Pointer
 }
 
-/**
- * Returns the bytes of a C string. While the library may read the string, the caller must keep a reference to the
- * returned array.
- */
+/** Returns the bytes of a C string. The caller must keep the array while the library may read the string. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`)
 }
@@ -27,10 +24,7 @@ export function cStrings(texts: readonly string[]): BigUint64Array {
 
 const kept = new WeakMap<object, unknown>()
 
-/**
- * Keeps `memory` alive as long as `owner` is alive. The library reads this memory through pointers, which the garbage
- * collector does not see.
- */
+/** Keeps `memory` alive as long as `owner`. The garbage collector does not see the pointers of the library. */
 function keepAlive(owner: object, memory: unknown): void {
   kept.set(owner, memory)
 }

@@ -9,10 +9,7 @@ import { withSignedWeights } from './signed-weights.ts'
 /** The file in which Linux lists the features of the CPU. Other systems do not have this file. */
 const cpus = '/proc/cpuinfo'
 
-/**
- * Opens the model in the file `path`. If the model has 8-bit weights and runs on a CPU with VNNI, its weights are made
- * signed first.
- */
+/** Opens the model in the file `path`. On a CPU with VNNI, 8-bit weights are made signed first. */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
     return openSession(runtime, path, device)
@@ -21,8 +18,7 @@ export function openQuantised(runtime: Runtime, path: string, device: Device): S
 
 /**
  * Returns true if the CPU has VNNI instructions, which multiply unsigned bytes by signed bytes exactly. Older x86 CPUs
- * limit the sum of two such products to 16 bits, so their results can be wrong. Returns false if the features of the
- * CPU are not known.
+ * limit the sum of two such products to 16 bits, so their results can be wrong.
  */
 function hasVnni(): boolean {
   if (process.arch !== 'x64' || !existsSync(cpus)) return false

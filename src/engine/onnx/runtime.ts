@@ -5,10 +5,7 @@ import { type Argument, type Checked, link, type Silent, type table } from './fu
 import { cppLibraries } from './library.ts'
 import { cString, pointerFrom, textAt } from './pointers.ts'
 
-/**
- * The version of the C API that steno requests. It is the oldest version with all functions that steno calls (`table`
- * and `silentTable`). Newer libraries support this version too.
- */
+/** The version of the C API: the oldest one with all functions that steno calls. Newer libraries support it too. */
 const apiVersion = 22
 
 export type Runtime = Checked &

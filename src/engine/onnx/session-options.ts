@@ -12,10 +12,7 @@ export const constantsKey = 'session.model_external_initializers_file_folder_pat
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
 
 export type SessionOptions = {
-  /**
-   * If true, CUDA records the GPU kernels of a run once, and replays the recording in later runs with the same
-   * `gpu_graph_id`.
-   */
+  /** If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same `gpu_graph_id`. */
   cudaGraphs?: boolean
   /** If true, a run on a CPU uses only the calling thread, and not the shared threads. */
   singleThreaded?: boolean
@@ -35,19 +32,15 @@ export function weightTensors(
   return tensors
 }
 
-/**
- * Returns the same bytes at an address that is a multiple of 64, as kernels on a CPU require. Bytes at any other
- * address are copied.
- */
+/** Returns the bytes at an address that is a multiple of 64, as kernels on a CPU require. Copies them if needed. */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
 }
 
 export function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
-  // Replaces two defaults of the CUDA provider. By default, the CUDA provider tries every algorithm for each
-  // convolution, which takes time. By default, it also doubles its memory each time it needs more memory, which wastes
-  // memory.
+  // By default, the CUDA provider tries every algorithm for each convolution, and doubles its memory each time it needs
+  // more.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

@@ -35,10 +35,7 @@ export class Session {
   constructor(
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
-    /**
-     * The weights that the session reads from memory of the caller, as tensors. This memory is kept alive until the
-     * session is closed.
-     */
+    /** The weights in memory of the caller. This memory is kept alive until the session is closed. */
     private readonly weights: readonly Tensor[] = [],
   ) {
     this.inputs = this.ports('Input')
@@ -46,8 +43,8 @@ export class Session {
   }
 
   /**
-   * Returns a function that runs the model. This function gets its inputs in the order of `inputNames`, and returns the
-   * outputs in the order of `outputNames`.
+   * Returns a function that runs the model, with inputs in the order of `inputNames` and outputs in the order of
+   * `outputNames`.
    */
   run<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
@@ -67,10 +64,7 @@ export class Session {
     }
   }
 
-  /**
-   * Returns a binding, which connects tensors to the inputs and outputs of the model. Later runs read and write these
-   * tensors in place (see binding.ts).
-   */
+  /** Returns a binding, which connects tensors to the inputs and outputs of the model (see binding.ts). */
   bind(): Binding {
     return new Binding(this.runtime, this.pointer)
   }
@@ -108,9 +102,8 @@ export function openSession(
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The constants of the model whose content is not in the bytes of `model`: the folder of the files with this content,
-   * or the content by name. Null if there are no such constants, or if `model` is a path, because ONNX Runtime then
-   * finds the files next to the model.
+   * The constants whose content is not in the bytes of `model`: the folder of their files, or their content by name.
+   * Null if there are none, or if `model` is a path, because ONNX Runtime then finds the files itself.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},

@@ -1,7 +1,6 @@
-// Opens models whose weight matrices are unsigned bytes, such as the published CTC and TDT models. The VNNI
-// instructions of a CPU multiply unsigned activations by signed weights. For unsigned weights, ONNX Runtime uses other
-// instructions, which take twice the time. So 128 is subtracted from the weights and from their zero points. The
-// difference of a weight and its zero point stays the same, so the products are exactly the same.
+// Changes weight matrices from unsigned to signed bytes. The VNNI instructions of a CPU multiply unsigned activations
+// by signed weights. For unsigned weights, ONNX Runtime needs twice the time. So 128 is subtracted from the weights and
+// from their zero points. Their difference stays the same, so the products are exactly the same.
 
 import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'
@@ -17,9 +16,9 @@ const shift = 128
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Changes the weights of a model from unsigned to signed bytes. A large model has hundreds of megabytes, so the result
- * is written over the memory of `model`. This is possible because a changed field is never longer than the original
- * field: no part of the model moves to a higher address. Returns `model` unchanged if its weights cannot be changed.
+ * Changes the weights of a model to signed bytes. A large model has hundreds of megabytes, so the result is written
+ * over the memory of `model`. A changed field is never longer than before, so no part moves to a higher address.
+ * Returns `model` unchanged if its weights cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
@@ -63,8 +62,7 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the parts of a tensor whose content changes to signed bytes. The content of a small tensor may be a list of
- * integers. This list is converted to bytes too.
+ * Returns the parts of a tensor whose content changes to signed bytes. A list of integers is converted to bytes too.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

@@ -10,10 +10,7 @@ export class Tensor {
   constructor(
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
-    /**
-     * The array of JavaScript that has the content. Null if the memory of the content belongs to the library or to
-     * another tensor.
-     */
+    /** The array of JavaScript that has the content. Null if the library or another tensor has it. */
     private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
 
@@ -26,8 +23,8 @@ export class Tensor {
   }
 
   /**
-   * Returns an array over `length` floats, starting at element `from`, without copying. Do not read the array after the
-   * tensor is freed.
+   * Returns an array over `length` floats from element `from`, without copying. Do not read it after the tensor is
+   * freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
@@ -54,8 +51,7 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor over the array `data`, starting at element `from`, without copying. `data` must not be changed until
- * the tensor is freed.
+ * Creates a tensor over the array `data` from element `from`, without copying. Do not change `data` before it is freed.
  */
 export function tensor(
   runtime: Runtime,
@@ -98,8 +94,8 @@ export function valueAt(
 }
 
 /**
- * Returns the element type and the dimensions of a tensor, or of an input or output of a model. `info` is ONNX
- * Runtime's description of them. If `owned` is true, `info` is released. A dimension of -1 can have any size.
+ * Returns the element type and the dimensions of a tensor, or of an input or output of a model, from ONNX Runtime's
+ * description `info`. If `owned` is true, `info` is released. A dimension of -1 can have any size.
  */
 export function describe(
   runtime: Runtime,

@@ -8,7 +8,7 @@ const inputs = { matrix: 1, zero: 3 } as const
 
 /**
  * Returns the names of the unsigned weight matrices and of their zero points. The result is empty if the content of a
- * matrix is missing in the model, or if another operation also reads one of these constants.
+ * matrix is in another file, or if another operation also reads one of these constants.
  */
 export function unsignedNames(model: Uint8Array): Set<string> {
   const { constants, operations } = readModel(model)

@@ -5,10 +5,7 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/**
- * A constant as the model stores it. `type` is the number of its element type. `bytes` is its content. If `bytes` is
- * null, the content is in an external file, at the place `stored`.
- */
+/** A constant as the model stores it. If `bytes` is null, its content is in an external file, at the place `stored`. */
 export type RawConstant = {
   type: number
   dims: number[]

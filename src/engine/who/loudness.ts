@@ -5,7 +5,10 @@ import { samplesPerMelFrame } from '../audio.ts'
 import { partsWithoutPauses, silence } from './pauses.ts'
 import type { Turn } from './turn.ts'
 
-/** Each loudness is replaced by the mean of itself, of this many values before it, and of this many values after it. */
+/**
+ * The loudness is smoothed: each value is replaced by a mean. The mean includes the value itself, this many values
+ * before it, and this many values after it.
+ */
 const smoothing = 2
 
 /** The loudness of one recording. `add` accepts the sound in parts of any length. */

@@ -7,18 +7,21 @@ import type { Turn } from './turn.ts'
 const belowSpeech = 32
 /**
  * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
- * In a louder background, a pause sounds like quiet speech.
+ * In a louder background, a pause sounds like quiet speech, so the turn keeps its pauses.
  */
 const quietBackground = 40
-/** The background is measured in the turn itself, and in this many seconds before and after the turn. */
+/**
+ * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
+ */
 const backgroundSeconds = 5
 /**
- * The minimum length of a pause inside a turn that is removed, in seconds. At both ends of a turn, shorter pauses are
- * removed too.
+ * The minimum length, in seconds, of a pause that is removed from the inside of a turn. A shorter pause stays in the
+ * turn. At the start and at the end of a turn, shorter pauses are removed too.
  */
 const pauseSeconds = 0.25
 /**
- * The minimum length of a sound between two pauses, in seconds. A shorter sound is removed, because it is not speech.
+ * The minimum length, in seconds, of a sound between two pauses. A shorter sound is not speech, and is removed together
+ * with the two pauses.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame
