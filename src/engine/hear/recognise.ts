@@ -201,21 +201,27 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when the text of a window ends with the end token. Returns the part of the window that must be decoded again.
- * Two time tokens at the end of the text mean that more speech follows the last sentence. This speech is often only one
- * or two seconds long. In a window of its own, this speech would have more errors, so it is decoded together with the
- * last sentence. Returns null if the text covers the whole window.
+ * Called when the text of a window ends with the end token. Returns the part of the window that must be decoded again,
+ * or null if there is no such part. Two time tokens at the end of the text mean that more speech follows the last
+ * sentence. This speech is short. In a window of its own, this speech would have more errors, so it is decoded together
+ * with the last sentence. If the text after the last two time tokens is improbable, this part is decoded again.
  */
 function unfinishedAtEnd(
-  tokens: readonly number[],
-  frames: number,
+  { tokens, logProbabilities, frames }: Hypothesis,
   firstTimestamp: number,
 ): Unfinished | null {
   const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
-  if (rest === null) return null
+  if (rest === null) {
+    const last = unfinishedAtLimit(tokens, firstTimestamp)
+    return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
+  }
   const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
   const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
   return sentence !== null && frames - sentence.frame <= sentenceFramesMax ? sentence : rest
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /**
@@ -255,7 +261,7 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   hypothesis.logProbability += logProbability
   if (token === rules.facts.end) {
     hypothesis.logProbability /= tokens.length + 1
-    hypothesis.unfinished = unfinishedAtEnd(tokens, frames, rules.facts.firstTimestamp)
+    hypothesis.unfinished = unfinishedAtEnd(hypothesis, rules.facts.firstTimestamp)
     return null
   }
   tokens.push(token)

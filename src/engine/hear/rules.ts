@@ -2,6 +2,7 @@
 // allowed. The decoder never chooses a token that the rules forbid. The probability of the chosen token is its share
 // among the allowed tokens.
 
+import { framesPerSecond } from '../audio.ts'
 import type { Facts } from './facts.ts'
 
 export type NextToken = { token: number; logProbability: number }
@@ -16,6 +17,13 @@ const negligible = 18
  * first segment begins early.
  */
 const firstTimestampMax = 50
+
+/**
+ * If at least this much sound follows two time tokens, the text must not end there. It is 1.5 s, in model frames. Two
+ * time tokens mean that more speech follows. The model was trained to stop there, because its windows end at any point
+ * of the speech. The windows here end at pauses, so the model can write the rest too.
+ */
+const restMin = 1.5 * framesPerSecond
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
@@ -97,7 +105,9 @@ export function allowedAfter({ tokens, frames }: History, { facts, timestamps }:
     return { text, end: stop, times: { from: latest === undefined ? first : latest + 1, to } }
   }
   const opens = (tokens.at(-2) ?? first) >= first
-  return opens ? { text, end: stop, times: none } : { text: none, end: stop, times: { from: last, to } }
+  if (!opens) return { text: none, end: stop, times: { from: last, to } }
+  const mustGoOn = tokens.length > 1 && first + frames - last >= restMin
+  return { text, end: mustGoOn ? none : stop, times: none }
 }
 
 type Candidate = { token: number; score: number }

@@ -144,9 +144,9 @@ test.each([
 
 test('speech after the last sentence of a window is recognised again, together with that sentence', async () => {
   const { models, decoded } = modelsThatSay(second =>
-    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0), 3, 5, 6, at(12)],
+    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0), 3, 5, 6, at(11)],
   )
-  const { texts } = await hear(models, [[0, 20]])
+  const { texts } = await hear(models, [[0, 19]])
   expect(decoded).toEqual([0, 8])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6].map(id => words[id]!))
 })
@@ -156,12 +156,12 @@ test('speech is recognised again with the speech after it, whose text comes from
     second =>
       ({
         0: [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)],
-        8: [at(0), 3, 5, 6, at(12), at(13), 7, 8, at(22)],
+        8: [at(0), 3, 5, 6, at(11), at(13), 7, 8, at(22)],
         21: [at(0), 7, 9, at(9)],
       })[second] ?? [],
   )
   const { texts } = await hear(models, [
-    [0, 20],
+    [0, 19],
     [21, 30],
   ])
   expect(decoded).toEqual([0, 21, 8])
@@ -172,7 +172,7 @@ test('a sentence keeps its text when the second recognition finds nothing', asyn
   const { models } = modelsThatSay(second =>
     second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0)],
   )
-  const { texts, warnings } = await hear(models, [[0, 20]])
+  const { texts, warnings } = await hear(models, [[0, 19]])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 4].map(id => words[id]!))
   expect(warnings).toEqual(['speech without text'])
 })

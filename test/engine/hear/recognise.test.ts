@@ -161,22 +161,27 @@ test.each([
   ['one time token ends a finished window', [at(0), 1, 2, at(8), at(8), 3, 4, at(12)], null],
   [
     'two time tokens leave the rest, with the sentence before it, to be heard again',
-    [at(0), 1, 2, at(18), at(18), 3, 4, at(25), at(25)],
+    [at(0), 1, 2, at(18), at(18), 3, 4, at(29), at(29)],
     { tokens: 4, frame: 900 },
   ],
   [
     'the only sentence is not heard again with the rest',
-    [at(0), 1, 2, at(8), at(8)],
-    { tokens: 4, frame: 400 },
+    [at(0), 1, 2, at(29), at(29)],
+    { tokens: 4, frame: 1450 },
   ],
   [
     'a long sentence is not heard again with the rest',
-    [at(0), 1, 2, at(4), at(4), 3, 4, at(28), at(28)],
-    { tokens: 8, frame: 1400 },
+    [at(0), 1, 2, at(4), at(4), 3, 4, at(29), at(29)],
+    { tokens: 8, frame: 1450 },
+  ],
+  [
+    'an improbable text after two time tokens is heard again',
+    [at(0), 1, 2, at(8), at(8), 3, 4, -at(29)],
+    { tokens: 4, frame: 400 },
   ],
 ])('%s', async (_, tokens, unfinished) => {
   const [hypothesis] = await recogniseAll([{ attempts: [tokens] }], undefined, true)
-  expect(hypothesis).toMatchObject({ verdict: 'good', tokens, unfinished })
+  expect(hypothesis).toMatchObject({ verdict: 'good', tokens: tokens.map(Math.abs), unfinished })
 })
 
 test('a window that failed is decoded again without the text of the caller', async () => {

@@ -35,6 +35,14 @@ test.each([
   ['the opening time may equal the closing one', { 20: 1, 19: 9 }, [15, 5, 20], 20],
   ['the end may follow a closing time token', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
   [
+    'the end may follow two time tokens if less than 1.5 s of sound follow',
+    { 5: 8, [end]: 9 },
+    [15, 5, 941, 941],
+    end,
+  ],
+  ['text must follow two time tokens if 1.5 s of sound follow', { 5: 8, [end]: 9 }, [15, 5, 940, 940], 5],
+  ['the end may follow the first time token', { 5: 8, [end]: 9 }, [15], end],
+  [
     'no time lies after the end of the sound',
     { [first + 1001]: 9, [first + 1000]: 8 },
     [15, 6],
