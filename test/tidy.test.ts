@@ -150,9 +150,9 @@ const confined: [string, RegExp, (path: string) => boolean][] = [
     path => /^src\/(cli\/|base\/log|api\/accounts|api\/docs)/.test(path),
   ],
   [
-    'only job.ts writes the state of a job',
+    'only moves.ts writes the state of a job',
     /update jobs set[^`']*\bstate =/,
-    path => path === 'src/jobs/job.ts',
+    path => path === 'src/jobs/moves.ts',
   ],
   ['no TODO comment is left', /\b(TODO|FIXME|XXX)\b/, () => false],
   ['no path of a developer machine', /['"`](\/home\/|\/root\/|\/Users\/)/, () => false],
@@ -168,7 +168,7 @@ test('each confinement finds a sample that breaks it', () => {
   const bad: [string, string][] = [
     ['only one file starts the media program', 'Bun.spawn([findProgram(null)])'],
     ['only src/net and the web app call fetch', 'await fetch(url)'],
-    ['only job.ts writes the state of a job', "db.run('update jobs set state = 1')"],
+    ['only moves.ts writes the state of a job', "db.run('update jobs set state = 1')"],
     ['no TODO comment is left', 'later() // TODO'],
   ]
   for (const [rule, text] of bad) {

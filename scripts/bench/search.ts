@@ -6,7 +6,11 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { type Db, openDb } from '../../src/db/db.ts'
-import { completeJob, createJob, deleteJob, type Job, queueJob, startNextJob } from '../../src/jobs/job.ts'
+import { createJob } from '../../src/jobs/create.ts'
+import { deleteJob } from '../../src/jobs/delete.ts'
+import { completeJob } from '../../src/jobs/end.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { queueJob, startNextJob } from '../../src/jobs/queue.ts'
 import { Indexer } from '../../src/transcripts/indexer.ts'
 import { mergeIndexPiece, writeIndexPiece } from '../../src/transcripts/search-index.ts'
 import { storeAhead } from '../../src/transcripts/store-ahead.ts'

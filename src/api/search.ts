@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { type Hit, searchUtterances } from '../jobs/search.ts'
+import { searchUtterances } from '../jobs/search.ts'
+import type { Hit } from '../jobs/search-hits.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { gate } from './gate.ts'
 import { timestamp } from './job-json.ts'

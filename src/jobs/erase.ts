@@ -8,7 +8,8 @@ import { removeMailTo } from '../accounts/mail-folder.ts'
 import type { Db } from '../db/db.ts'
 import { deleteTranscript } from '../transcripts/search-index.ts'
 import { uploadPath } from '../uploads/disk.ts'
-import { failJob, type Job, selectJobs } from './job.ts'
+import { failJob } from './end.ts'
+import { type Job, selectJobs } from './job.ts'
 import { removeMedia } from './media-files.ts'
 
 type Owner = { id: string; email: string }

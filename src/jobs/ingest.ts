@@ -6,9 +6,10 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Inspection, Media } from '../media/media.ts'
-import { type Job, setFileBytes, startDownload } from './job.ts'
+import { type Job, setFileBytes } from './job.ts'
 import type { LiveJobs } from './live.ts'
 import { mediaPath } from './media-files.ts'
+import { startDownload } from './moves.ts'
 import { downloadProgress, setProgress, throttled } from './progress.ts'
 
 export type Download = (

@@ -10,23 +10,19 @@ import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/engine.ts'
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
+import { deleteJob } from './delete.ts'
+import { listOldJobs, listStuckJobs, listUnfinishedJobs } from './due-jobs.ts'
+import { type Cancelled, cancelJob, failJob } from './end.ts'
 import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
-import {
-  type Cancelled,
-  cancelJob,
-  deleteJob,
-  failJob,
-  findJob,
-  type Job,
-  restartTimeout,
-  restartTimeouts,
-  startNextJob,
-} from './job.ts'
-import { listOldJobs, listStuckJobs, listUnfinishedJobs } from './list.ts'
+import { findJob, type Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
 import { removeMedia } from './media-files.ts'
+import { restartTimeout, restartTimeouts } from './moves.ts'
+import { prepare } from './prepare.ts'
+import { startNextJob } from './queue.ts'
+import { recognise } from './recognise.ts'
 import { isTerminal, timeouts } from './states.ts'
-import { type End, prepare, recognise, type Work } from './steps.ts'
+import type { End, Work } from './steps.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import { WorkUnderWay } from './work.ts'
 

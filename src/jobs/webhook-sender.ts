@@ -10,18 +10,16 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
+import { type Delivery, findDelivery, reopenDelivery } from './deliveries.ts'
 import {
-  type Delivery,
   type DueEvent,
-  findDelivery,
   keepBody,
   listDueEvents,
   listJobsWithDueEvents,
   listOpenEvents,
   markAttempted,
   markEnded,
-  reopenDelivery,
-} from './deliveries.ts'
+} from './due-events.ts'
 import { bodyOf } from './event-body.ts'
 import { findJob, type Job } from './job.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { retryPauseMs } from '../../src/jobs/deliveries.ts'
+import { retryPauseMs } from '../../src/jobs/due-events.ts'
 import { limits } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'

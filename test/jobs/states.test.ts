@@ -1,17 +1,12 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/db.ts'
-import {
-  claimJob,
-  completeJob,
-  createJob,
-  deleteJob,
-  failJob,
-  findJob,
-  queueJob,
-  startDownload,
-  startNextJob,
-} from '../../src/jobs/job.ts'
+import { createJob } from '../../src/jobs/create.ts'
+import { deleteJob } from '../../src/jobs/delete.ts'
+import { completeJob, failJob } from '../../src/jobs/end.ts'
+import { findJob } from '../../src/jobs/job.ts'
+import { claimJob, startDownload } from '../../src/jobs/moves.ts'
+import { queueJob, startNextJob } from '../../src/jobs/queue.ts'
 import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
 import { makeAccount } from '../support/account.ts'
 import { transcriptOf } from '../support/engine.ts'

@@ -1,4 +1,4 @@
-import type { JobRequest } from '../../src/jobs/job.ts'
+import type { JobRequest } from '../../src/jobs/create.ts'
 
 /**
  * Returns a request for a job in which all options have their usual values. The fields in `own` replace these values.

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
 import { type Db, databasePath, openDb } from '../../src/db/db.ts'
-import { deleteJob } from '../../src/jobs/job.ts'
+import { deleteJob } from '../../src/jobs/delete.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { limits } from '../../src/limits.ts'
 import {

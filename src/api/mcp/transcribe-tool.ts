@@ -1,7 +1,8 @@
 // The tool that transcribes the recording at a web address.
 
 import { Type } from '@sinclair/typebox'
-import { checkSubmission, submitJob } from '../../jobs/submit.ts'
+import { checkSubmission } from '../../jobs/submission.ts'
+import { submitJob } from '../../jobs/submit.ts'
 import { limits } from '../../limits.ts'
 import { closed } from '../shapes/request-values.ts'
 import { readTranscript, waitForEnd } from './reading.ts'

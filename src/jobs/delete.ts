@@ -1,0 +1,44 @@
+// Deletes ended jobs. The row of a deleted job stays in the database for some time.
+
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { deleteTranscript } from '../transcripts/search-index.ts'
+import { purgeUpload } from '../uploads/upload.ts'
+import { findJob, type Job } from './job.ts'
+import { isTerminal } from './states.ts'
+
+/** Deletes the transcript of a job, and marks the job as deleted. Returns null if the job was already deleted. */
+export function deleteJob(db: Db, accountId: string, id: string): Job | null {
+  return db.tx(() => {
+    const job = findJob(db, id)
+    if (!job || job.accountId !== accountId) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+    if (job.deletedAt !== null) return null
+    if (!isTerminal(job.state)) throw new ApiError('CONFLICT', 'Cancel the transcription before deleting it.')
+    deleteTranscript(db, job)
+    db.run(
+      'update jobs set deleted_at = $now, prompt = null, vocabulary = null, metadata = null where id = $id',
+      {
+        id,
+        now: db.now(),
+      },
+    )
+    return job
+  })
+}
+
+/**
+ * Removes from the database the rows of the jobs that were deleted at least `keptMs` ago, and the rows of their
+ * uploads. The row of a job stays until the indexer has removed the transcript from the search index, because the
+ * indexer needs this row.
+ */
+export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
+  db.tx(() => {
+    const purged = db.list<{ uploadId: string | null }>(
+      `delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore
+         and not exists (select 1 from transcripts where job_id = jobs.id)
+       returning upload_id as uploadId`,
+      { deletedBefore: db.now() - keptMs },
+    )
+    for (const { uploadId } of purged) if (uploadId) purgeUpload(db, uploadId)
+  })
+}

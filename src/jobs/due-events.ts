@@ -1,0 +1,94 @@
+// The events that still need a delivery attempt. The database stores when the next attempt of an event is due, and the
+// outcome of the last attempt.
+
+import type { Db, Params } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import type { Outcome } from '../webhooks/deliver.ts'
+import type { JobEvent } from './events.ts'
+
+/**
+ * An event that still needs a delivery attempt. If the job was deleted before the delivery, `sealedBody` is the
+ * encrypted body of the event. Otherwise `sealedBody` is null, and the sender builds the body from the job.
+ */
+export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
+
+/** Lists the events of a job for which a delivery attempt is due, oldest first. */
+export function listDueEvents(db: Db, jobId: string): DueEvent[] {
+  return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
+}
+
+/** Lists the events of a job that need at least one more delivery attempt, immediately or later. */
+export function listOpenEvents(db: Db, jobId: string): DueEvent[] {
+  return selectOpen(db, '', { jobId })
+}
+
+function selectOpen(db: Db, condition: string, params: Params): DueEvent[] {
+  return db.list(
+    `select id, event, sealed_body as sealedBody from webhook_events
+     where job_id = $jobId and sent_at is null ${condition} order by id`,
+    params,
+  )
+}
+
+export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
+  return db.list(
+    `select distinct jobs.id, jobs.account_id as accountId from webhook_events join jobs on jobs.id = job_id
+     where sent_at is null and (next_at is null or next_at <= $now)`,
+    { now: db.now() },
+  )
+}
+
+export function keepBody(db: Db, eventId: number, sealedBody: string): void {
+  db.run('update webhook_events set sealed_body = $sealedBody where id = $eventId', { eventId, sealedBody })
+}
+
+export function markAttempted(db: Db, eventId: number): void {
+  db.run('update webhook_events set attempted_at = $now, attempts = attempts + 1 where id = $eventId', {
+    eventId,
+    now: db.now(),
+  })
+}
+
+/**
+ * Stores the outcome of a delivery attempt, and the time of the next attempt. No further attempt is made if this
+ * attempt succeeded, if it was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event
+ * has no body or no address.
+ */
+export function markEnded(
+  db: Db,
+  eventId: number,
+  outcome: Outcome | null,
+  { retries }: { retries: number },
+): void {
+  db.tx(() => {
+    const row = db.find<{ attempts: number }>('select attempts from webhook_events where id = $eventId', {
+      eventId,
+    })
+    const attempts = row?.attempts ?? 0
+    const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
+    db.run(
+      `update webhook_events set outcome = $kind, response_status = $status, next_at = $nextAt,
+         sent_at = case when $isSettled then $now end,
+         sealed_body = case when $isSettled then null else sealed_body end
+       where id = $eventId`,
+      {
+        eventId,
+        kind: outcome?.kind ?? null,
+        status: outcome && 'status' in outcome ? outcome.status : null,
+        nextAt: isSettled ? null : db.now() + retryPauseMs(attempts),
+        isSettled: Number(isSettled),
+        now: db.now(),
+      },
+    )
+  })
+}
+
+/**
+ * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The pause is 4
+ * minutes after the first attempt. After each further attempt it is four times as long as before, up to
+ * `webhookRetryMsMax`.
+ */
+export function retryPauseMs(attempts: number): number {
+  const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)
+  return Math.min(pauseMs, limits.webhookRetryMsMax)
+}

@@ -1,0 +1,70 @@
+// Changes the state of a job, the number of its last claim, and the start of its timeout. Only this file writes the
+// state. The allowed changes of state are listed in `life` in states.ts.
+
+import type { Db } from '../db/db.ts'
+import { type JobErrorCode, jobErrors } from '../errors.ts'
+import { type Job, updateJob } from './job.ts'
+import { defaultProgress } from './progress.ts'
+import { before, isTerminal, type JobState } from './states.ts'
+
+export type Failure = { code: JobErrorCode; message?: string }
+
+/** Moves a job to another state. Returns null if `life` in states.ts does not allow this change. */
+export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
+  const from = before(to)
+    .map(state => `'${state}'`)
+    .join(', ')
+  return updateJob(
+    db,
+    `update jobs set state = $to, state_at = $uptime, progress = $progress,
+       progress_percent = case $to when 'processing' then 0 when 'completed' then 100 else progress_percent end,
+       started_at = case when $to = 'processing' then $now else started_at end,
+       fence = fence + ($to = 'processing'),
+       completed_at = case when $terminal then $now end,
+       error_code = $code, error_message = $message
+     where id = $id and state in (${from})`,
+    {
+      id,
+      to,
+      now: db.now(),
+      uptime: db.uptime(),
+      progress: defaultProgress[to],
+      terminal: Number(isTerminal(to)),
+      code: failure?.code ?? null,
+      message: failure ? (failure.message ?? jobErrors[failure.code]) : null,
+    },
+  )
+}
+
+/**
+ * Restarts the timeouts of all unfinished jobs. Must be called when the server starts: timeouts use the clock `uptime`,
+ * which starts at zero in each process.
+ */
+export function restartTimeouts(db: Db): void {
+  db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
+}
+
+/** Restarts the timeout of one unfinished job. */
+export function restartTimeout(db: Db, id: string): void {
+  db.run('update jobs set state_at = $uptime where id = $id and completed_at is null', {
+    id,
+    uptime: db.uptime(),
+  })
+}
+
+export function startDownload(db: Db, id: string): Job | null {
+  return db.tx(() => moveJob(db, id, 'downloading'))
+}
+
+/**
+ * Claims a job for a worker on another machine, and restarts the timeout of the job. After that, the holder of an
+ * earlier claim cannot complete the job. Returns null if the job is not in the state `processing`.
+ */
+export function claimJob(db: Db, id: string, worker: string): Job | null {
+  return updateJob(
+    db,
+    `update jobs set fence = fence + 1, attempts = attempts + 1, worker = $worker, state_at = $uptime
+     where id = $id and state = 'processing'`,
+    { id, worker, uptime: db.uptime() },
+  )
+}

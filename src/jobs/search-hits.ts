@@ -1,0 +1,61 @@
+// The hits of a search: utterances, and the parts of their texts that match the query.
+
+import { findPhrases, type Phrase, type Stretch } from '../transcripts/search-words.ts'
+import { placeOfUtterance } from '../transcripts/store.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
+
+/**
+ * A part of an utterance's text that matches the query. `start` and `end` are the times of this part in the recording,
+ * in seconds.
+ */
+export type Match = Stretch & { start: number; end: number }
+
+/** An utterance that contains all phrases of a search query. */
+export type Hit = {
+  jobId: string
+  /** The name of the uploaded media file. Null if the source of the job is an address. */
+  filename: string | null
+  sourceUrl: string | null
+  createdAt: number
+  /** The index of the utterance in its transcript. */
+  index: number
+  utterance: Utterance
+  matches: Match[]
+}
+
+export type HitRow = Pick<Hit, 'jobId' | 'filename' | 'sourceUrl' | 'createdAt'> & {
+  rowId: number
+  body: string
+}
+
+export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[]): Hit {
+  const utterance = JSON.parse(body) as Utterance
+  return {
+    ...row,
+    index: placeOfUtterance(rowId).index,
+    utterance,
+    matches: matchesIn(utterance, phrases),
+  }
+}
+
+/** Returns the parts of an utterance that match the phrases, each part with the start and the end of its words. */
+function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
+  const spoken = placeWords(text, words)
+  return findPhrases(text, phrases).map(({ from, to }) => {
+    const touched = spoken.filter(word => word.from < to && word.to > from)
+    return { from, to, start: touched[0]?.start ?? start, end: touched.at(-1)?.end ?? end }
+  })
+}
+
+/**
+ * Returns the position of each word in the text of the utterance. A word that the text does not contain is left out.
+ */
+function placeWords(text: string, words: Utterance['words']): Match[] {
+  let cursor = 0
+  return words.flatMap(({ word, start, end }) => {
+    const from = text.indexOf(word, cursor)
+    if (from < 0) return []
+    cursor = from + word.length
+    return [{ from, to: cursor, start, end }]
+  })
+}

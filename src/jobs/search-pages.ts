@@ -1,0 +1,74 @@
+// Reads one page of hits from the search index of an account.
+
+import type { Db } from '../db/db.ts'
+import { partsUpTo, wordInPart } from '../transcripts/search-parts.ts'
+import type { Phrase } from '../transcripts/search-words.ts'
+import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
+import type { HitRow } from './search-hits.ts'
+
+/**
+ * The place at which the next page of hits starts. In the order `newest`, the next page contains utterances whose row
+ * id is below `top`, and `skip` is 0. In the order `best`, the next page leaves out the first `skip` hits. All pages
+ * then have the same `top`: utterances that are added later have row ids above `top`, so they do not move the hits.
+ */
+export type SearchPlace = { top: number; skip: number }
+
+/** The input of the functions `newestPage` and `bestPage`. */
+export type Query = {
+  accountId: string
+  phrases: readonly Phrase[]
+  limit: number
+  after: SearchPlace | null
+}
+
+export type Page = { rows: HitRow[]; next: SearchPlace | null }
+
+export const hitColumns = `jobs.id as jobId, jobs.created_at as createdAt, jobs.source_url as sourceUrl,
+  uploads.filename, utterances.body, utterances.id as rowId`
+
+/**
+ * The part of an SQL query that joins utterances with their jobs. `cross join` fixes the order in which SQLite reads
+ * the tables: first the utterances, and then only the jobs of these utterances.
+ */
+export const jobsOfUtterances = `cross join jobs on jobs.seq = utterances.id / ${utterancesMax} and jobs.deleted_at is null
+  left join uploads on uploads.id = jobs.upload_id`
+
+const found = `from search cross join utterances on utterances.id = search.rowid ${jobsOfUtterances}
+  where search match $match and search.rowid < $top order by search.rowid desc limit $limit`
+
+export const newestTop = Number.MAX_SAFE_INTEGER
+
+/**
+ * Returns at most `limit` utterances that contain all phrases and have a row id below `top`, newest first. The search
+ * index of an account has several parts. These parts are read from the newest to the oldest, until `limit` utterances
+ * are found.
+ */
+export function findRows<Row>(
+  db: Db,
+  columns: string,
+  { accountId, phrases }: Query,
+  { top, limit }: { top: number; limit: number },
+): Row[] {
+  const rows: Row[] = []
+  for (const part of partsUpTo(db, accountId, placeOfUtterance(top).seq)) {
+    const match = matchIn(part, phrases)
+    rows.push(...db.list<Row>(`select ${columns} ${found}`, { match, top, limit: limit - rows.length }))
+    if (rows.length === limit) break
+  }
+  return rows
+}
+
+/** Returns a query of FTS5, SQLite's full-text search, for the phrases in one part of the search index. */
+function matchIn(part: number, phrases: readonly Phrase[]): string {
+  return phrases.map(phrase => `"${phrase.map(word => wordInPart(part, word)).join(' ')}"`).join(' ')
+}
+
+export function newestPage(db: Db, query: Query): Page {
+  const { limit, after } = query
+  const top = after?.top ?? newestTop
+  // One row more than `limit` is read. If this row exists, there is a next page.
+  const rows = findRows<HitRow>(db, hitColumns, query, { top, limit: limit + 1 })
+  const shown = rows.slice(0, limit)
+  const last = rows.length > limit ? shown.at(-1) : undefined
+  return { rows: shown, next: last ? { top: last.rowId, skip: 0 } : null }
+}

@@ -1,0 +1,50 @@
+// The ranking of the hits of a search, best hits first.
+
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { countPhrases, type Phrase } from '../transcripts/search-words.ts'
+import type { HitRow } from './search-hits.ts'
+import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
+
+/**
+ * The constants k1 and b of the ranking function BM25, and a typical length of an utterance, in characters, which is
+ * used in place of the average length.
+ */
+const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
+
+/** Returns the BM25 score of an utterance. All phrases have equal weight. */
+export function scoreOf(text: string, phrases: readonly Phrase[]): number {
+  const counts = countPhrases(text, phrases)
+  const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
+  return counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
+}
+
+/**
+ * Ranks the newest `searchRankedMax` hits by their scores, and returns one page of them, best hits first. The ranking
+ * of FTS5 itself is not used: for each word, FTS5 counts all utterances of the account, which takes 0.2 s for 30
+ * million words.
+ */
+export function bestPage(db: Db, query: Query): Page {
+  const { phrases, limit, after } = query
+  const { top, skip } = after ?? { top: newestTop, skip: 0 }
+  const candidates = findRows<{ rowId: number; text: string }>(
+    db,
+    "search.rowid as rowId, utterances.body ->> '$.text' as text",
+    query,
+    { top, limit: limits.searchRankedMax },
+  )
+  const ranked = candidates
+    .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
+    .toSorted((one, other) => other.score - one.score || other.rowId - one.rowId)
+  const shown = ranked.slice(skip, skip + limit)
+  const rows = shown.flatMap(({ rowId }) =>
+    db.list<HitRow>(`select ${hitColumns} from utterances ${jobsOfUtterances} where utterances.id = $rowId`, {
+      rowId,
+    }),
+  )
+  // Utterances that are added later have higher row ids. The next pages contain only row ids below `fixedTop`, so that
+  // all pages rank the same utterances.
+  const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
+  const isLast = skip + limit >= ranked.length
+  return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }
+}
