@@ -1,27 +1,25 @@
 // Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step exists
 // only in memory, and is lost at a restart of the server.
 
-import { LedgerError } from '../accounts/ledger.ts'
-import { centsOf } from '../accounts/price.ts'
-import { errorFields, log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import { type Db, refusalOf } from '../db/db.ts'
 import type { Engine } from '../engine/engine.ts'
-import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Media } from '../media/media.ts'
 import { deleteJob } from './delete.ts'
 import { listOldJobs, listStuckJobs, listUnfinishedJobs } from './due-jobs.ts'
 import { type Cancelled, cancelJob, failJob } from './end.ts'
+import { failureOf, logEnd } from './failure.ts'
 import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
 import { findJob, type Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
 import { removeMedia } from './media-files.ts'
 import { restartTimeout, restartTimeouts } from './moves.ts'
 import { prepare } from './prepare.ts'
-import { startNextJob } from './queue.ts'
 import { recognise } from './recognise.ts'
+import { Recognitions } from './recognitions.ts'
 import { isTerminal, timeouts } from './states.ts'
+import { StepResults } from './step-results.ts'
 import type { End, Work } from './steps.ts'
 import type { WebhookSender } from './webhook-sender.ts'
 import { WorkUnderWay } from './work.ts'
@@ -45,22 +43,23 @@ export class Runner {
   readonly #parts: Parts
   readonly #ingest: Ingest
   readonly #underWay = new WorkUnderWay()
-  /**
-   * Jobs in the state `processing` whose recognition was interrupted, for example by a restart of the server. These
-   * jobs are started before the pending jobs.
-   */
-  readonly #interrupted = new Map<string, Job>()
-  /**
-   * Results of steps, by the id of the job. These results are not in the database yet, because the database was locked
-   * or full.
-   */
-  readonly #unwritten = new Map<string, { job: Job; end: End }>()
-  #recognising = 0
+  readonly #recognitions: Recognitions
+  readonly #results: StepResults
   #closing = false
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#ingest = openIngest(parts)
+    this.#results = new StepResults(parts.db, job => this.#end(job))
+    this.#recognitions = new Recognitions({
+      db: parts.db,
+      engine: parts.engine,
+      recognise: job => this.#work(job, recognise),
+      onStart: job => {
+        parts.webhooks.send(job)
+        parts.live.changed(job.id)
+      },
+    })
     parts.engine.onReady(() => this.pump())
   }
 
@@ -90,16 +89,9 @@ export class Runner {
     if (deleted) removeMedia(db, config.dataDir, deleted)
   }
 
-  /** Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. */
+  /** Starts the recognition of waiting jobs, until the engine has no free capacity. */
   pump(): void {
-    const { db, engine, live, webhooks } = this.#parts
-    while (!this.#closing && engine.state().ready && this.#recognising < engine.capacity) {
-      const job = takeFirst(this.#interrupted) ?? startIfWritable(db)
-      if (!job) return
-      webhooks.send(job)
-      live.changed(job.id)
-      this.#recognise(job)
-    }
+    this.#recognitions.pump()
   }
 
   /**
@@ -140,11 +132,7 @@ export class Runner {
    * webhook events.
    */
   writeEnds(): void {
-    for (const { job, end } of [...this.#unwritten.values()]) {
-      this.#write(job, end)
-      if (this.#unwritten.has(job.id)) return
-    }
-    this.#parts.webhooks.resume()
+    if (this.#results.writeAll()) this.#parts.webhooks.resume()
   }
 
   /** Continues all unfinished jobs after a start of the server. */
@@ -156,24 +144,14 @@ export class Runner {
 
   async close(): Promise<void> {
     this.#closing = true
+    this.#recognitions.close()
     await this.#underWay.stopAll()
   }
 
   #resumeJob(job: Job): void {
-    const { id: jobId, worker, fence, attempts } = job
     if (this.#closing) return
-    if (job.state === 'processing') {
-      if (this.#parts.engine.mayBeHeld?.({ jobId, worker, fence, attempts })) this.#recognise(job)
-      else this.#interrupted.set(jobId, job)
-    } else if (job.state !== 'pending') this.#prepare(job)
-  }
-
-  #recognise(job: Job): void {
-    this.#recognising += 1
-    this.#work(job, recognise).then(() => {
-      this.#recognising -= 1
-      this.pump()
-    })
+    if (job.state === 'processing') this.#recognitions.resume(job)
+    else if (job.state !== 'pending') this.#prepare(job)
   }
 
   #prepare(job: Job): void {
@@ -196,14 +174,7 @@ export class Runner {
             return failJob(db, job.id, failureOf(job, error))
           },
       )
-      this.#write(job, () => {
-        try {
-          return end()
-        } catch (error) {
-          if (refusalOf(error)) throw error
-          return failJob(db, job.id, failureOf(job, error))
-        }
-      })
+      this.#results.write(job, end)
     })
   }
 
@@ -215,29 +186,12 @@ export class Runner {
   }
 
   /**
-   * Stores the result of a step. If the database is locked or full, keeps the result in `#unwritten`, and a later sweep
-   * stores it.
-   */
-  #write(job: Job, end: End): void {
-    this.#unwritten.delete(job.id)
-    try {
-      const ended = end()
-      if (ended) this.#end(ended)
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (!refusal) throw error
-      log.warn('end not written', { job_id: job.id, database: refusal })
-      this.#unwritten.set(job.id, { job, end })
-    }
-  }
-
-  /**
    * Handles the end of a job: aborts the running step of the job, and discards a result of the step that is not stored
    * yet.
    */
   #stop(job: Job): void {
-    this.#interrupted.delete(job.id)
-    this.#unwritten.delete(job.id)
+    this.#recognitions.forget(job.id)
+    this.#results.discard(job.id)
     this.#underWay.stop(job.id)
     this.#end(job)
   }
@@ -251,56 +205,4 @@ export class Runner {
     if (config.mediaRetentionMs === 0) removeMedia(db, config.dataDir, job)
     logEnd(job)
   }
-}
-
-/** The error codes of failures that are not the fault of the account. Only the operator can correct their causes. */
-const ownFaults = new Set<JobErrorCode>([
-  'PROCESSING_ERROR',
-  'CREATED_TIMEOUT',
-  'PROCESSING_TIMEOUT',
-  'BILLING_ERROR',
-  'INTERNAL_ERROR',
-])
-
-function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job): void {
-  const write = errorCode !== null && ownFaults.has(errorCode) ? log.warn : log.info
-  write(`job ${state}`, {
-    job_id: id,
-    account_id: accountId,
-    code: errorCode,
-    audio_ms: durationMs,
-    cost_cents: state === 'completed' ? centsOf(costUnits ?? 0) : 0,
-  })
-}
-
-/**
- * Converts an error to the failure that the account sees. A LedgerError means that the account could not be charged for
- * the job; the job then fails with BILLING_ERROR.
- */
-function failureOf(job: Job, error: unknown): JobFailure {
-  if (error instanceof JobFailure) return error
-  const isBilling = error instanceof LedgerError
-  log.error(isBilling ? 'charge not settled' : 'job broke', { job_id: job.id, ...errorFields(error) })
-  return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
-}
-
-/**
- * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. If the database
- * is locked or full, a later sweep calls `pump` again.
- */
-function startIfWritable(db: Db): Job | null {
-  try {
-    return startNextJob(db)
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-    return null
-  }
-}
-
-function takeFirst(jobs: Map<string, Job>): Job | null {
-  for (const [id, job] of jobs) {
-    jobs.delete(id)
-    return job
-  }
-  return null
 }

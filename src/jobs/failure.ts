@@ -1,0 +1,38 @@
+// The failure of a job: the conversion of an error to a failure, and the log line at the end of a job.
+
+import { LedgerError } from '../accounts/ledger.ts'
+import { centsOf } from '../accounts/price.ts'
+import { errorFields, log } from '../base/log.ts'
+import { type JobErrorCode, JobFailure } from '../errors.ts'
+import type { Job } from './job.ts'
+
+/**
+ * Converts an error to the failure that the account sees. A LedgerError means that the account could not be charged for
+ * the job; the job then fails with BILLING_ERROR.
+ */
+export function failureOf(job: Job, error: unknown): JobFailure {
+  if (error instanceof JobFailure) return error
+  const isBilling = error instanceof LedgerError
+  log.error(isBilling ? 'charge not settled' : 'job broke', { job_id: job.id, ...errorFields(error) })
+  return new JobFailure(isBilling ? 'BILLING_ERROR' : 'INTERNAL_ERROR')
+}
+
+/** The error codes of failures that are not the fault of the account. Only the operator can correct their causes. */
+const ownFaults = new Set<JobErrorCode>([
+  'PROCESSING_ERROR',
+  'CREATED_TIMEOUT',
+  'PROCESSING_TIMEOUT',
+  'BILLING_ERROR',
+  'INTERNAL_ERROR',
+])
+
+export function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job): void {
+  const write = errorCode !== null && ownFaults.has(errorCode) ? log.warn : log.info
+  write(`job ${state}`, {
+    job_id: id,
+    account_id: accountId,
+    code: errorCode,
+    audio_ms: durationMs,
+    cost_cents: state === 'completed' ? centsOf(costUnits ?? 0) : 0,
+  })
+}

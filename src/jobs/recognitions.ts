@@ -1,0 +1,90 @@
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs.
+
+import { type Db, refusalOf } from '../db/db.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Job } from './job.ts'
+import { startNextJob } from './queue.ts'
+
+type Parts = {
+  db: Db
+  engine: Engine
+  /** Recognises the speech of a job. Resolves at the end of the recognition, and never rejects. */
+  recognise: (job: Job) => Promise<void>
+  /** Called when a job gets free capacity of the engine, before its recognition. */
+  onStart: (job: Job) => void
+}
+
+export class Recognitions {
+  readonly #parts: Parts
+  /**
+   * Jobs in the state `processing` whose recognition was interrupted, for example by a restart of the server. These
+   * jobs are started before the pending jobs.
+   */
+  readonly #interrupted = new Map<string, Job>()
+  #running = 0
+  #isClosed = false
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  /** Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. */
+  pump(): void {
+    const { db, engine, onStart } = this.#parts
+    while (!this.#isClosed && engine.state().ready && this.#running < engine.capacity) {
+      const job = takeFirst(this.#interrupted) ?? startIfWritable(db)
+      if (!job) return
+      onStart(job)
+      this.#start(job)
+    }
+  }
+
+  /**
+   * Continues a job in the state `processing`. If a worker on another machine may still hold the job, the recognition
+   * starts at once, otherwise when the engine has free capacity.
+   */
+  resume(job: Job): void {
+    const { id: jobId, worker, fence, attempts } = job
+    if (this.#parts.engine.mayBeHeld?.({ jobId, worker, fence, attempts })) this.#start(job)
+    else this.#interrupted.set(jobId, job)
+  }
+
+  /** Removes a job that has ended from the interrupted jobs. */
+  forget(jobId: string): void {
+    this.#interrupted.delete(jobId)
+  }
+
+  /** Starts no further recognition. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  #start(job: Job): void {
+    this.#running += 1
+    this.#parts.recognise(job).then(() => {
+      this.#running -= 1
+      this.pump()
+    })
+  }
+}
+
+/**
+ * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. If the database
+ * is locked or full, a later sweep calls `pump` again.
+ */
+function startIfWritable(db: Db): Job | null {
+  try {
+    return startNextJob(db)
+  } catch (error) {
+    if (refusalOf(error) === null) throw error
+    return null
+  }
+}
+
+function takeFirst(jobs: Map<string, Job>): Job | null {
+  for (const [id, job] of jobs) {
+    jobs.delete(id)
+    return job
+  }
+  return null
+}

@@ -1,0 +1,66 @@
+// Stores the results of steps in the database. A result that the database refuses is stored later.
+
+import { log } from '../base/log.ts'
+import { type Db, refusalOf } from '../db/db.ts'
+import { failJob } from './end.ts'
+import { failureOf } from './failure.ts'
+import type { Job } from './job.ts'
+import type { End } from './steps.ts'
+
+export class StepResults {
+  readonly #db: Db
+  readonly #onEnd: (job: Job) => void
+  /**
+   * Results of steps, by the id of the job. These results are not in the database yet, because the database was locked
+   * or full.
+   */
+  readonly #unwritten = new Map<string, { job: Job; end: End }>()
+
+  /** `onEnd` is called if storing a result has ended the job. */
+  constructor(db: Db, onEnd: (job: Job) => void) {
+    this.#db = db
+    this.#onEnd = onEnd
+  }
+
+  /**
+   * Stores the result of a step. If this causes an error, the job fails. If the database is locked or full, keeps the
+   * result for `writeAll`.
+   */
+  write(job: Job, end: End): void {
+    this.#unwritten.delete(job.id)
+    try {
+      const ended = this.#ended(job, end)
+      if (ended) this.#onEnd(ended)
+    } catch (error) {
+      const refusal = refusalOf(error)
+      if (!refusal) throw error
+      log.warn('end not written', { job_id: job.id, database: refusal })
+      this.#unwritten.set(job.id, { job, end })
+    }
+  }
+
+  /**
+   * Stores the results that could not be stored earlier. Returns false if the database is still locked or full.
+   */
+  writeAll(): boolean {
+    for (const { job, end } of [...this.#unwritten.values()]) {
+      this.write(job, end)
+      if (this.#unwritten.has(job.id)) return false
+    }
+    return true
+  }
+
+  /** Discards a result that is not stored yet, because the job has already ended. */
+  discard(jobId: string): void {
+    this.#unwritten.delete(jobId)
+  }
+
+  #ended(job: Job, end: End): Job | null {
+    try {
+      return end()
+    } catch (error) {
+      if (refusalOf(error)) throw error
+      return failJob(this.#db, job.id, failureOf(job, error))
+    }
+  }
+}
