@@ -11,10 +11,7 @@ export type Voice = { name: string; utterances: Float32Array[] }
 export type Style = {
   /** The share of the turns that begin before the end of the previous turn, from 0 to 1. */
   overlaps: number
-  /**
-   * The nominal level of the pink noise, in dB below the level of the speech. The real noise is 2.6 dB louder. Null:
-   * there is no noise.
-   */
+  /** The level of the pink noise, in dB below the level of the speech. Null: there is no noise. */
   noiseBelow: number | null
   telephone: boolean
 }
@@ -135,9 +132,12 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
+/** The root mean square of the sum of the noise filters, in units of `size`. It was measured on ten minutes of noise. */
+const pinkLevel = 1.49
+
 /**
  * Adds pink noise to the samples. Paul Kellet's three filters make the pink noise from white noise. The root mean
- * square of the noise is 1.35 × `size`.
+ * square of the noise is `size`.
  */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
@@ -146,9 +146,7 @@ function addNoise(samples: Float32Array, size: number, next: () => number): void
     low = 0.99765 * low + white * 0.099046
     middle = 0.963 * middle + white * 0.2965164
     high = 0.57 * high + white * 1.0526913
-    // The outputs of the filters are correlated, so their sum has a root mean square of 1.49. The divisor 1.1 is the
-    // root mean square without correlation.
-    samples[at]! += (size * (low + middle + high + white * 0.1848)) / 1.1
+    samples[at]! += (size * (low + middle + high + white * 0.1848)) / pinkLevel
   }
 }
 
