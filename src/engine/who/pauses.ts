@@ -9,7 +9,7 @@ const belowSpeech = 32
  * Pauses are removed from a turn only if the background is this many decibels quieter than the loud parts of the turn.
  * In a louder background, a pause sounds like quiet speech, so the turn keeps its pauses.
  */
-const quietBackground = 40
+const quietBackground = 45
 /**
  * The background noise of a turn is measured in the turn itself, and in this many seconds before and after the turn.
  */

@@ -36,6 +36,11 @@ test('a turn over a loud background stays whole', () => {
   expect(partsOf(soundOver(0.03), rate)).toEqual([[0.5, 4]])
 })
 
+test('a turn over the faint background of a telephone line stays whole', () => {
+  const decibels = -42
+  expect(partsOf(soundOver(0.3 * 10 ** (decibels / 20)), rate)).toEqual([[0.5, 4]])
+})
+
 test('a pause of a fifth of a second stays in the turn', () => {
   const sound = noise(4, 0.3, 1).map((value, at) => (at >= 2 * rate && at < 2.2 * rate ? 0 : value))
   const loudness = new Loudness()
