@@ -8,8 +8,8 @@ import type { Db } from '../db/db.ts'
 import { whenUnlocked } from '../db/when-unlocked.ts'
 import { ApiError } from '../errors.ts'
 import { append, syncFolder, uploadPath } from './disk.ts'
-import type { Transfer } from './transfer.ts'
 import type { Transfers } from './transfers.ts'
+import { type Turn, Turns } from './turns.ts'
 import { completeUpload, createUpload, findUpload, purgeUpload, renewUpload, type Upload } from './upload.ts'
 
 type ResumableConfig = Pick<Config, 'dataDir' | 'fileBytesMax' | 'uploadTtlMs'>
@@ -19,14 +19,14 @@ export type Progressed = { upload: ResumableUpload; offset: number }
 
 export type ResumableUpload = Upload & { declaredBytes: number }
 
-type Turn = { isOver: boolean; transfer: Transfer | null; done: Promise<void> }
+/** The position in the file at which the bytes of a request begin, and the Content-Length of the request. */
+type Sent = { offset: number; bytesDeclared: number }
 
 export class ResumableUploads {
   readonly #db: Db
   readonly #config: ResumableConfig
   readonly #transfers: Transfers
-  /** The running request of each upload, by the id of the upload. Only one request may use an upload at a time. */
-  readonly #turns = new Map<string, Turn>()
+  readonly #turns = new Turns()
 
   constructor({ db, config, transfers }: { db: Db; config: ResumableConfig; transfers: Transfers }) {
     this.#db = db
@@ -70,11 +70,7 @@ export class ResumableUploads {
   async append(
     accountId: string,
     id: string,
-    {
-      offset,
-      body,
-      bytesDeclared,
-    }: { offset: number; body: ReadableStream<Uint8Array> | null; bytesDeclared: number },
+    { offset, body, bytesDeclared }: Sent & { body: ReadableStream<Uint8Array> | null },
   ): Promise<Progressed> {
     return await this.#alone(accountId, id, async (upload, turn) => {
       const { offset: arrived } = await this.#settled(upload)
@@ -101,15 +97,10 @@ export class ResumableUploads {
   async #receive(
     { id, accountId, declaredBytes }: ResumableUpload,
     turn: Turn,
-    {
-      offset,
-      body,
-      bytesDeclared,
-    }: { offset: number; body: ReadableStream<Uint8Array>; bytesDeclared: number },
+    { offset, body, bytesDeclared }: Sent & { body: ReadableStream<Uint8Array> },
   ): Promise<void> {
     const transfer = this.#transfers.begin(id, { accountId, bytesDeclared, isReserved: true })
-    turn.transfer = transfer
-    if (turn.isOver) transfer.stop(overtaken())
+    turn.start(transfer)
     try {
       this.#transfers.requireRoom(accountId, bytesDeclared)
       const chunks = this.#renewing(id, this.#transfers.admitted(transfer, body))
@@ -149,30 +140,14 @@ export class ResumableUploads {
     return { upload: { ...upload, fileBytes: offset }, offset }
   }
 
-  /**
-   * Calls `use` while no other request uses the upload. If another request for the upload is running, first ends that
-   * request, and waits until all its bytes are on the disk.
-   */
+  /** Calls `use` while no other request uses the upload. */
   async #alone<Result>(
     accountId: string,
     id: string,
     use: (upload: ResumableUpload, turn: Turn) => Promise<Result>,
   ): Promise<Result> {
     this.#require(accountId, id)
-    for (let other = this.#turns.get(id); other; other = this.#turns.get(id)) {
-      other.isOver = true
-      other.transfer?.stop(overtaken())
-      await other.done
-    }
-    const { promise: done, resolve } = Promise.withResolvers<void>()
-    const turn: Turn = { isOver: false, transfer: null, done }
-    this.#turns.set(id, turn)
-    try {
-      return await use(this.#require(accountId, id), turn)
-    } finally {
-      this.#turns.delete(id)
-      resolve()
-    }
+    return await this.#turns.take(id, turn => use(this.#require(accountId, id), turn))
   }
 
   #require(accountId: string, id: string): ResumableUpload {
@@ -192,10 +167,6 @@ export class ResumableUploads {
 
 function used(): ApiError {
   return new ApiError('CONFLICT', 'This upload has already been used for a transcription.')
-}
-
-function overtaken(): ApiError {
-  return new ApiError('CONFLICT', 'A later request continues this upload.')
 }
 
 function tooLong(): ApiError {

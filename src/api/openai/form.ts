@@ -3,7 +3,8 @@
 import { boundaryOf, MultipartError, type Part, readMultipart } from '../../base/multipart.ts'
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import type { HeldFile, UploadStore } from '../../uploads/store.ts'
+import type { HeldFile } from '../../uploads/form-files.ts'
+import type { UploadStore } from '../../uploads/store.ts'
 import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
@@ -32,7 +33,7 @@ export async function withForm<Result>(
       'Accept-Post': 'multipart/form-data',
     })
   const bytesDeclared = Number(request.headers.get('content-length') ?? 0)
-  const chunks = uploads.chunksOfForm(accountId, request.body, bytesDeclared)
+  const chunks = uploads.forms.chunksOf(accountId, request.body, bytesDeclared)
   using files = new DisposableStack()
   const form = await readForm(uploads, readMultipart(chunks, boundary), files).catch(error => {
     throw error instanceof MultipartError ? new OpenAiError('INVALID_REQUEST', error.message, {}) : error
@@ -54,7 +55,7 @@ async function readForm(
       throw invalidField(part.name.slice(0, 100), 'A file is accepted only as the field file.')
     if (part.name === 'file') {
       if (file) throw invalidField('file', 'The form has more than one file.')
-      file = files.use(await uploads.hold(part.body))
+      file = files.use(await uploads.forms.hold(part.body))
       filename = part.filename ?? ''
     } else {
       const value = await readField(part, left)

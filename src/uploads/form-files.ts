@@ -1,0 +1,97 @@
+// Receives files that arrive as a part of a multipart form.
+
+import { renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { newId } from '../base/id.ts'
+import { Draft } from '../base/whole-file.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { whenUnlocked } from '../db/when-unlocked.ts'
+import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
+import type { TransferSettings, Transfers } from './transfers.ts'
+import { completeUpload, createUpload, type Upload } from './upload.ts'
+
+export type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uploadTtlMs'>
+
+type FileFacts = { filename: string; contentType: string }
+
+/**
+ * A file that arrived in a form. It is stored as a draft. The caller declares the object with `using`, so the draft is
+ * removed at the end of the block unless `keep` was called.
+ */
+export type HeldFile = Disposable & {
+  fileBytes: number
+  /** Creates an upload. The draft becomes the file of the upload. */
+  keep(accountId: string, facts: FileFacts): Promise<Upload>
+}
+
+export class FormFiles {
+  readonly #db: Db
+  readonly #config: StoreConfig
+  readonly #transfers: Transfers
+
+  constructor({ db, config, transfers }: { db: Db; config: StoreConfig; transfers: Transfers }) {
+    this.#db = db
+    this.#config = config
+    this.#transfers = transfers
+  }
+
+  /**
+   * Yields the bytes of a form that contains a file for this account. Throws an ApiError if the disk is full, if the
+   * account has used its disk quota, or if no bytes arrive within the idle timeout.
+   */
+  async *chunksOf(
+    accountId: string,
+    body: ReadableStream<Uint8Array> | null,
+    bytesDeclared: number,
+  ): AsyncGenerator<Uint8Array> {
+    const id = newId()
+    if (bytesDeclared > this.#config.fileBytesMax + limits.formExtraBytesMax)
+      throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')
+    const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
+    try {
+      this.#transfers.requireRoom(accountId, Math.min(bytesDeclared, this.#config.fileBytesMax))
+      yield* this.#transfers.admitted(transfer, body)
+    } finally {
+      this.#transfers.end(id)
+    }
+  }
+
+  /** Stores the file of a form as a draft. The file becomes an upload only if the caller calls `keep`. */
+  async hold(chunks: AsyncIterable<Uint8Array>): Promise<HeldFile> {
+    const { fileBytesMax: bytesMax, dataDir } = this.#config
+    const id = newId()
+    const draft = new Draft(uploadPath(dataDir, id))
+    try {
+      const received = await receive(chunks, draft.path, { bytesMax })
+      if (!received) throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')
+      return {
+        fileBytes: received.fileBytes,
+        keep: (accountId, facts) => this.#keep(draft, { ...facts, id, accountId }, received),
+        [Symbol.dispose]: () => draft[Symbol.dispose](),
+      }
+    } catch (error) {
+      draft[Symbol.dispose]()
+      throw error
+    }
+  }
+
+  async #keep(
+    draft: Draft,
+    { id, accountId, filename, contentType }: FileFacts & { id: string; accountId: string },
+    received: Received,
+  ): Promise<Upload> {
+    const { dataDir, uploadTtlMs: ttlMs } = this.#config
+    const path = uploadPath(dataDir, id)
+    const upload = await whenUnlocked(this.#db, () => {
+      renameSync(draft.path, path)
+      const created = createUpload(this.#db, accountId, { id, filename, contentType, ttlMs })
+      completeUpload(this.#db, id, received)
+      return created
+    })
+    await syncFolder(dirname(path))
+    return { ...upload, fileBytes: received.fileBytes }
+  }
+}

@@ -1,0 +1,53 @@
+// The order of requests for the same resumable upload. Only one request may use an upload at a time. A later request
+// ends the running one, because the connection of the running request may be dead.
+
+import { ApiError } from '../errors.ts'
+import type { Transfer } from './transfer.ts'
+
+/** The use of an upload by one request. */
+export class Turn {
+  #transfer: Transfer | null = null
+  #isOver = false
+
+  constructor(readonly done: Promise<void>) {}
+
+  /** Sets the transfer that ends when a later request ends this turn. */
+  start(transfer: Transfer): void {
+    this.#transfer = transfer
+    if (this.#isOver) transfer.stop(overtaken())
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#transfer?.stop(overtaken())
+  }
+}
+
+export class Turns {
+  /** The running turn of each upload, by the id of the upload. */
+  readonly #running = new Map<string, Turn>()
+
+  /**
+   * Calls `use` while no other request uses the upload. If another request for the upload is running, first ends that
+   * request, and waits until all its bytes are on the disk.
+   */
+  async take<Result>(id: string, use: (turn: Turn) => Promise<Result>): Promise<Result> {
+    for (let other = this.#running.get(id); other; other = this.#running.get(id)) {
+      other.end()
+      await other.done
+    }
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const turn = new Turn(done)
+    this.#running.set(id, turn)
+    try {
+      return await use(turn)
+    } finally {
+      this.#running.delete(id)
+      resolve()
+    }
+  }
+}
+
+function overtaken(): ApiError {
+  return new ApiError('CONFLICT', 'A later request continues this upload.')
+}
