@@ -7,6 +7,8 @@ import { deliveries } from './deliveries.ts'
 import { events } from './events.ts'
 import { grants } from './grants.ts'
 import { introduction } from './introduction.ts'
+import { jobChanges } from './job-changes.ts'
+import { jobReading } from './job-reading.ts'
 import { mcp } from './mcp/endpoint.ts'
 import { media } from './media.ts'
 import { oauth } from './oauth/routes.ts'
@@ -39,6 +41,8 @@ export function routes(service: Service, requestLog: RequestLog, whole: () => An
       .use(resumable(service))
       .use(uploads(service))
       .use(transcribe(service))
+      .use(jobReading(service))
+      .use(jobChanges(service))
       .use(events(service))
       .use(media(service))
       .use(deliveries(service))
