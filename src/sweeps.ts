@@ -15,8 +15,7 @@ import { errorFields, log } from './base/log.ts'
 import { refusalOf } from './db/db.ts'
 import { purgeJobs } from './jobs/delete.ts'
 import { removeOldMedia } from './jobs/media-files.ts'
-import { removeUnusedBytes } from './uploads/store.ts'
-import { purgeExpiredUploads } from './uploads/upload.ts'
+import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-uploads.ts'
 
 type Sweeps = Record<string, (service: Service) => void>
 

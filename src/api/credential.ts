@@ -6,6 +6,7 @@ import { findKey } from '../accounts/key.ts'
 import { type Scope, scopes } from '../accounts/scope.ts'
 import { useSession } from '../accounts/session.ts'
 import { ApiError } from '../errors.ts'
+import { challenge, metadataUrl } from './challenge.ts'
 import { isSafe, requireOwnOrigin } from './own-origin.ts'
 import type { Service } from './service.ts'
 import { readSessionToken } from './session-cookie.ts'
@@ -104,18 +105,6 @@ function callerOfSession(service: Service, request: Request, token: string): Cal
   if (!session) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
   const { accountId, keyId } = session
   return { accountId, keyId, scopes, shownAs: 'session', countedAs: `sessions of ${accountId}` }
-}
-
-/**
- * Returns the header WWW-Authenticate. It contains the address of the OAuth metadata document, which tells a client how
- * to get a token.
- */
-function challenge(service: Service, request: Request, error = ''): Record<string, string> {
-  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }
-}
-
-function metadataUrl({ baseUrl }: Service, request: Request): string {
-  return `${baseUrl(request)}/.well-known/oauth-protected-resource`
 }
 
 function readKey(headers: Headers): string {

@@ -11,15 +11,7 @@ import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
 import { FormFiles, type StoreConfig } from './form-files.ts'
 import { ResumableUploads } from './resumable.ts'
 import { Transfers } from './transfers.ts'
-import {
-  completeUpload,
-  findUpload,
-  forgetBytes,
-  listExpiredUploads,
-  markTooLarge,
-  purgeUpload,
-  type Upload,
-} from './upload.ts'
+import { completeUpload, findUpload, markTooLarge, purgeUpload, type Upload } from './upload.ts'
 
 export class UploadStore {
   readonly #db: Db
@@ -87,17 +79,6 @@ export class UploadStore {
   /** Shortens the idle timeout of all running PUTs and forms. Called when the server begins to stop. */
   hurry(): void {
     this.#transfers.hurry()
-  }
-}
-
-/**
- * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
- * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED.
- */
-export function removeUnusedBytes(db: Db, dataDir: string): void {
-  for (const id of listExpiredUploads(db)) {
-    rmSync(uploadPath(dataDir, id), { force: true })
-    forgetBytes(db, id)
   }
 }
 

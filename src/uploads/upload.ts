@@ -107,28 +107,6 @@ export function takeUpload(db: Db, accountId: string, id: string): Upload {
   })
 }
 
-/** Returns the ids of the expired uploads that no job has used and whose files still exist. */
-export function listExpiredUploads(db: Db): string[] {
-  return db
-    .list<{ id: string }>(
-      `select id from uploads where used_at is null and expires_at <= $now
-       and (file_bytes is not null or declared_bytes is not null)`,
-      { now: db.now() },
-    )
-    .map(({ id }) => id)
-}
-
-export function forgetBytes(db: Db, id: string): void {
-  db.run('update uploads set file_bytes = null, declared_bytes = null where id = $id', { id })
-}
-
-/** Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. */
-export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
-  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
-    expiredBefore: db.now() - keptMs,
-  })
-}
-
 export function purgeUpload(db: Db, id: string): void {
   db.run('delete from uploads where id = $id', { id })
 }

@@ -1,6 +1,6 @@
-// The example request for each endpoint, in curl, Python and TypeScript. The examples use only the standard
-// libraries.
+// The example request for each endpoint, in curl, Python and TypeScript.
 
+import { type Call, curl, python, typescript } from './call-code.ts'
 import type { Document, Endpoint } from './document.ts'
 import { sampleOf } from './sample.ts'
 
@@ -29,8 +29,6 @@ const extraHeaders: Record<string, Record<string, string>> = {
 }
 
 export type Example = { language: 'curl' | 'Python' | 'TypeScript'; code: string }
-
-type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
 
 export function examplesOf(document: Document, endpoint: Endpoint): Example[] {
   const types = Object.keys(endpoint.operation.requestBody?.content ?? {})
@@ -64,53 +62,6 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
     },
     body: body === undefined ? null : JSON.stringify(body),
   }
-}
-
-/**
- * The options of curl for each method. For HEAD, curl needs -I: with -X HEAD, it would wait for a body that never
- * comes.
- */
-const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
-
-function curl({ method, url, headers, body }: Call): string {
-  const parts = [
-    `curl -s${methodFlags[method] ?? ` -X ${method}`} '${url}'`,
-    ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
-    ...(body === null ? [] : [`-d '${body}'`]),
-  ]
-  return parts.join(' \\\n  ')
-}
-
-function python({ method, url, headers, body }: Call): string {
-  const given = Object.entries(headers).map(([name, value]) =>
-    value.includes('$KEY') ? `"${name}": "Bearer " + os.environ["KEY"]` : `"${name}": "${value}"`,
-  )
-  return [
-    'import os, urllib.request',
-    '',
-    'request = urllib.request.Request(',
-    `    "${url}",`,
-    `    method="${method}",`,
-    `    headers={${given.join(', ')}},`,
-    ...(body === null ? [] : [`    data=b'${body}',`]),
-    ')',
-    'with urllib.request.urlopen(request) as answer:',
-    '    print(answer.read().decode())',
-  ].join('\n')
-}
-
-function typescript({ method, url, headers, body }: Call): string {
-  const given = Object.entries(headers).map(([name, value]) =>
-    value.includes('$KEY') ? `${name}: \`Bearer \${process.env.KEY}\`` : `'${name}': '${value}'`,
-  )
-  return [
-    `const answer = await fetch('${url}', {`,
-    `  method: '${method}',`,
-    ...(given.length > 0 ? [`  headers: { ${given.join(', ')} },`] : []),
-    ...(body === null ? [] : [`  body: JSON.stringify(${body}),`]),
-    '})',
-    'console.log(await answer.text())',
-  ].join('\n')
 }
 
 function formExample(url: string): Example {

@@ -1,79 +1,18 @@
 // Examples for the OpenAPI document, by the names of the schemas. All examples are about the same job.
 
-const id = '0199a0c5-5a0e-7cc2-8d7e-6f5f0a3c2b11'
-const uploadId = '0199a0c4-11f0-7b5d-9a5b-0d3f3c1a7e42'
-const createdAt = '2026-03-02T09:30:00.000Z'
-const text = 'Good morning, Ann.'
-
-const utterance = {
-  start: 0.32,
-  end: 1.48,
-  text,
-  speaker: 'SPEAKER 1',
-  confidence: 0.94,
-  words: [
-    { word: 'Good', start: 0.32, end: 0.56, confidence: 0.97, speaker: 'SPEAKER 1' },
-    { word: 'morning,', start: 0.56, end: 1.02, confidence: 0.95, speaker: 'SPEAKER 1' },
-    { word: 'Ann.', start: 1.1, end: 1.48, confidence: 0.9, speaker: 'SPEAKER 1' },
-  ],
-}
-
-const result = {
-  full_transcript: text,
-  language: 'en',
-  duration_seconds: 61.5,
-  speakers: ['SPEAKER 1'],
-  utterances: [utterance],
-  model: 'base',
-  warnings: [],
-}
-
-const job = {
+import { openAiExamples } from '../openai/shapes/examples.ts'
+import {
+  cancelled,
+  createdAt,
+  delivery,
   id,
-  status: 'completed',
-  audio_duration_seconds: 61,
-  file_size_bytes: 983_112,
-  filename: 'talk.mp3',
-  metadata: {},
-  language: 'en',
-  diarize: true,
-  speaker_count: null,
-  name_speakers: false,
-  align: true,
-  channels: 'mix',
-  cost_cents: 0.5,
-  progress: 'Done',
-  progress_percent: 100,
-  created_at: createdAt,
-  started_at: '2026-03-02T09:30:01.000Z',
-  completed_at: '2026-03-02T09:30:07.000Z',
-  edited_at: null,
-}
-
-const voice = {
-  id: uploadId,
-  name: 'Ann',
-  model: 'voice-encoder',
-  speech_seconds: 28.4,
-  created_at: createdAt,
-  used_at: createdAt,
-}
-
-const delivery = {
-  id: '17',
-  transcription_id: id,
-  event: 'transcription.completed',
-  url: 'https://example.org/hook',
-  status: 'pending',
-  attempts: 1,
-  last_outcome: 'timeout',
-  response_status: null,
-  created_at: createdAt,
-  last_attempt_at: createdAt,
-  next_attempt_at: '2026-03-02T09:35:00.000Z',
-}
-
-const cancelled = { code: 'CANCELLED', message: 'The transcription was cancelled.' }
+  job,
+  result,
+  text,
+  uploadId,
+  utterance,
+  voice,
+} from './example-job.ts'
 
 export const examples: Record<string, object> = {
   AccountRequest: { email: 'ann@example.org', password: 'a long sentence' },
@@ -160,24 +99,7 @@ export const examples: Record<string, object> = {
       docs_url: 'https://steno.example.org/docs#TRANSCRIPTION_NOT_FOUND',
     },
   },
-  OpenAiTranscription: {
-    text,
-    languages: [{ code: 'en' }],
-    usage: { type: 'duration', seconds: 61 },
-  },
-  OpenAiModelList: {
-    object: 'list',
-    data: [{ id: 'whisper-1', object: 'model', created: 1_772_443_800, owned_by: 'steno' }],
-  },
-  OpenAiModel: { id: 'whisper-1', object: 'model', created: 1_772_443_800, owned_by: 'steno' },
-  OpenAiError: {
-    error: {
-      message: "Missing required parameter: 'file'.",
-      type: 'invalid_request_error',
-      param: 'file',
-      code: 'missing_required_parameter',
-    },
-  },
+  ...openAiExamples,
   Health: { status: 'ok' },
   Readiness: {
     ready: true,

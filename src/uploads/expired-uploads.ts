@@ -1,0 +1,38 @@
+// Removes uploads that have expired and that no job has used: first their files, and later the uploads themselves.
+
+import { rmSync } from 'node:fs'
+import type { Db } from '../db/db.ts'
+import { uploadPath } from './disk.ts'
+
+/**
+ * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
+ * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED.
+ */
+export function removeUnusedBytes(db: Db, dataDir: string): void {
+  for (const id of listExpiredUploads(db)) {
+    rmSync(uploadPath(dataDir, id), { force: true })
+    forgetBytes(db, id)
+  }
+}
+
+/** Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. */
+export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
+  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
+    expiredBefore: db.now() - keptMs,
+  })
+}
+
+/** Returns the ids of the expired uploads that no job has used and whose files still exist. */
+function listExpiredUploads(db: Db): string[] {
+  return db
+    .list<{ id: string }>(
+      `select id from uploads where used_at is null and expires_at <= $now
+       and (file_bytes is not null or declared_bytes is not null)`,
+      { now: db.now() },
+    )
+    .map(({ id }) => id)
+}
+
+function forgetBytes(db: Db, id: string): void {
+  db.run('update uploads set file_bytes = null, declared_bytes = null where id = $id', { id })
+}
