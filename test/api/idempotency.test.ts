@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { marginMs, startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const body = '{"url": "https://media.example/a.mp3"}'
@@ -60,9 +60,9 @@ steered('a key expires after a day', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')
   const first = await ana.post('/v1/transcribe', body, keyed('a'))
-  service.later(defaults.idempotencyTtlMs - 1000)
+  service.later(defaults.idempotencyTtlMs - marginMs)
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).text).toBe(first.text)
-  service.later(1000)
+  service.later(marginMs)
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).body.id).not.toBe(first.body.id)
 })
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, startOAuth, verifier } from '../support/oauth.ts'
-import { type Answer, steered } from '../support/service.ts'
+import { type Answer, marginMs, steered } from '../support/service.ts'
 
 function expectError(answer: Answer, error: string, status = 400): void {
   expect([answer.status, answer.body?.error]).toEqual([status, error])
@@ -280,13 +280,13 @@ steered(
   async () => {
     const { service, getCode, exchange, refresh, call } = await startOAuth()
     const code = await getCode()
-    service.later(limits.codeTtlMs - 1000)
+    service.later(limits.codeTtlMs - marginMs)
     const { body } = await exchange(code)
-    service.later(limits.accessTokenTtlMs - 1000)
+    service.later(limits.accessTokenTtlMs - marginMs)
     expect((await call(body.access_token)).status).toBe(200)
-    service.later(1000)
+    service.later(marginMs)
     expect((await call(body.access_token)).body.error.code).toBe('INVALID_TOKEN')
-    service.later(limits.refreshTokenTtlMs - limits.accessTokenTtlMs - 2000)
+    service.later(limits.refreshTokenTtlMs - limits.accessTokenTtlMs - 2 * marginMs)
     const { body: next } = await refresh(body.refresh_token)
     expect((await call(next.access_token)).status).toBe(200)
     service.later(limits.refreshTokenTtlMs)

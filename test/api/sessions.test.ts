@@ -7,7 +7,7 @@ import { createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits, rates } from '../../src/limits.ts'
-import { type Answer, startTestService, steered, type TestService } from '../support/service.ts'
+import { type Answer, marginMs, startTestService, steered, type TestService } from '../support/service.ts'
 
 const password = 'correct horse battery'
 const passwordHash = await hashPassword(password)
@@ -231,7 +231,7 @@ steered('a session ends 30 days after its last use, and a sweep removes it', asy
     browser(service, await signIn(service, { key })),
     browser(service, await signIn(service, { key })),
   ]
-  service.later(limits.sessionTtlMs - 1000)
+  service.later(limits.sessionTtlMs - marginMs)
   const renewed = await used('GET', '/app/session')
   expect(renewed.headers.get('set-cookie')).toContain('Max-Age=2592000;')
   expect(Date.parse(renewed.body.expires_at)).toBeGreaterThan(
@@ -239,7 +239,7 @@ steered('a session ends 30 days after its last use, and a sweep removes it', asy
   )
   const count = () => service.db.find<{ count: number }>('select count(*) as count from sessions')!.count
   expect(count()).toBe(2)
-  service.later(1000)
+  service.later(marginMs)
   expect(count()).toBe(1)
   await expectEnded(unused('GET', '/app/session'))
   service.later(limits.sessionTtlMs - 60_000)

@@ -7,7 +7,7 @@ import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { marginMs, startTestService, steered } from '../support/service.ts'
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const small = { settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' } }
@@ -301,9 +301,9 @@ steered('an incomplete PUT does not delay the shutdown', async () => {
 steered('bytes without a job are removed by the first sweep after expiry', async () => {
   const service = await startTestService(unlimited)
   const uploadId = await service.account('ana').upload()
-  service.later(defaults.uploadTtlMs - 1000)
+  service.later(defaults.uploadTtlMs - marginMs)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([uploadId])
-  service.later(1000)
+  service.later(marginMs)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
 })
 
@@ -313,9 +313,9 @@ steered('source media is kept for a day after its job ended', async () => {
   const id = await ana.transcribe()
   service.engine.finish(await service.engine.given(1))
   await ana.until(id, 'completed')
-  service.later(defaults.mediaRetentionMs - 1000)
+  service.later(defaults.mediaRetentionMs - marginMs)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toHaveLength(1)
-  service.later(1000)
+  service.later(marginMs)
   expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
   expect(await ana.job(id)).toMatchObject({ status: 'completed', result: { language: 'en' } })
 })

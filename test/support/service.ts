@@ -59,6 +59,12 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
+ * The time before and after an expiry at which a test looks at the service, in milliseconds. The clock of a test also
+ * runs with the real time, and the steps of a test can take many seconds on a busy machine.
+ */
+export const marginMs = 30_000
+
+/**
  * A test that controls the engine, the clock or another part of the service. A built program runs in a process of its
  * own and cannot be controlled, so the test is skipped if STENO_TEST_PROGRAM is set.
  */
