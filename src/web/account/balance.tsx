@@ -1,14 +1,11 @@
-// The page of the account's balance. The statement on this page lists every deposit, and every charge with its job.
+// The page of the account's balance: the present amounts, and the statement.
 
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
-import { showAmount, showDateTime, showDuration, showMoney, showNumber } from '../base/format.ts'
-import { ask, messageOf } from '../base/net.ts'
-import { FaultText } from '../parts/form.tsx'
+import { showMoney, showNumber } from '../base/format.ts'
+import { ask } from '../base/net.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
-import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
 import { details, session } from './session.ts'
+import { StatementList } from './statement.tsx'
 
 type Balance = {
   balance_cents: number
@@ -17,18 +14,6 @@ type Balance = {
   price_per_hour_cents: number
   estimated_hours_available: number | null
 }
-
-type Entry = {
-  id: number
-  kind: 'deposit' | 'charge'
-  cents: number
-  balance_cents: number
-  transcription_id: string | null
-  name: string | null
-  audio_duration_seconds: number | null
-  created_at: string
-}
-type Statement = { items: Entry[]; next_cursor: string | null }
 
 const text = words.balance
 
@@ -77,67 +62,6 @@ function Money({ balance }: { balance: Balance }) {
           </>
         )}
       </p>
-    </>
-  )
-}
-
-function StatementList() {
-  const entries = useSignal<Entry[] | null>(null)
-  const cursor = useSignal<string | null>(null)
-  const fault = useSignal('')
-  const read = async () => {
-    try {
-      const query = { cursor: cursor.value ?? undefined }
-      const page = await ask<Statement>('GET', '/app/statement', { query })
-      entries.value = [...(entries.value ?? []), ...page.items]
-      cursor.value = page.next_cursor
-    } catch (error) {
-      fault.value = messageOf(error)
-    }
-  }
-  useEffect(() => void read(), [])
-  return (
-    <section aria-labelledby="statement-title">
-      <h2 id="statement-title">{text.statement}</h2>
-      {fault.value && <FaultText text={fault.value} />}
-      {entries.value?.length === 0 && <p class="empty">{text.empty}</p>}
-      {entries.value && entries.value.length > 0 && <EntryTable entries={entries.value} />}
-      {cursor.value && (
-        <p class="more">
-          <button type="button" onClick={read}>
-            {words.jobs.more}
-          </button>
-        </p>
-      )}
-    </section>
-  )
-}
-
-function EntryTable({ entries }: { entries: Entry[] }) {
-  const rows = entries.map(entry => ({
-    key: entry.id,
-    cells: [
-      showDateTime(entry.created_at),
-      <EntryName entry={entry} />,
-      showAmount(entry.kind === 'deposit' ? entry.cents : -entry.cents),
-      showAmount(entry.balance_cents),
-    ],
-  }))
-  return <Table columns={text.columns} rows={rows} heading={1} numbers={[2, 3]} />
-}
-
-function EntryName({ entry }: { entry: Entry }) {
-  const { kind, transcription_id: id, name, audio_duration_seconds: seconds } = entry
-  if (kind === 'deposit') return <>{text.deposit}</>
-  const length = seconds === null ? '' : ` · ${showDuration(seconds)}`
-  // The job of this charge was deleted. A deleted job has no page, so the entry in the statement is not a link.
-  if (id === null || name === null) return <>{`${text.deletedJob}${length}`}</>
-  return (
-    <>
-      <a href={`/jobs/${id}`}>
-        <bdi>{name || words.search.transcript}</bdi>
-      </a>
-      {length}
     </>
   )
 }

@@ -1,7 +1,7 @@
 // The input fields for an email address and for a password, in the forms of the account.
 
 import type { Signal } from '@preact/signals'
-import { Field } from '../parts/form.tsx'
+import { Field } from '../parts/field.tsx'
 import { words } from '../words.ts'
 
 export function EmailField({ of, autofocus }: { of: Signal<string>; autofocus?: boolean }) {

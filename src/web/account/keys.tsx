@@ -1,18 +1,16 @@
-// The page of the API keys. On this page, a person creates, lists and revokes keys. The full text of a key is shown
-// only once.
+// The page of the API keys. On this page, a person creates, lists and revokes keys.
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDay } from '../base/format.ts'
 import { ask } from '../base/net.ts'
 import { isConfirmed } from '../parts/confirm.tsx'
-import { Dialog } from '../parts/dialog.tsx'
-import { Field, Form } from '../parts/form.tsx'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { type Loaded, Shown, useLoaded } from '../parts/load.tsx'
-import { ScrollBox } from '../parts/scroll.tsx'
 import { Table } from '../parts/table.tsx'
 import { tell, tellFault } from '../parts/toast.tsx'
-import { copy } from '../transcript/studio.ts'
 import { words } from '../words.ts'
+import { MadeKey } from './made-key.tsx'
 
 type Key = {
   id: string
@@ -55,28 +53,6 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
     <Form onSend={make} button={text.make} class="inline">
       <Field label={text.name} hint={text.nameHint} required maxLength={80} of={name} />
     </Form>
-  )
-}
-
-function MadeKey({ secret, onClose }: { secret: string; onClose: () => void }) {
-  const example = `curl ${location.origin}/v1/balance \\\n  -H 'Authorization: Bearer ${secret}'`
-  return (
-    <Dialog title={text.madeTitle} onClose={onClose} wide>
-      <p>{text.made}</p>
-      <p class="secret">
-        <code>{secret}</code>
-        <button type="button" class="main" onClick={() => copy(secret, text.copied)}>
-          {words.selection.copy}
-        </button>
-      </p>
-      <div class="line">
-        <h3>{text.example}</h3>
-        <button type="button" onClick={() => copy(example, text.exampleCopied)}>
-          {words.selection.copy}
-        </button>
-      </div>
-      <ScrollBox label={text.example}>{example}</ScrollBox>
-    </Dialog>
   )
 }
 

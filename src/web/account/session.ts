@@ -1,7 +1,9 @@
 // The session of the signed-in person, and facts about the person's account.
 
 import { signal } from '@preact/signals'
-import { ask, Fault, resumeRequests } from '../base/net.ts'
+import { resumeRequests } from '../base/connection.ts'
+import { Fault } from '../base/fault.ts'
+import { ask } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 

@@ -1,9 +1,11 @@
 // The forms that sign a person in: by email address and password, or by API key.
 
 import { useSignal } from '@preact/signals'
-import { Fault, needsSignIn } from '../base/net.ts'
+import { needsSignIn } from '../base/connection.ts'
+import { Fault } from '../base/fault.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Field, Form } from '../parts/form.tsx'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
 import { EmailField, PasswordField } from './fields.tsx'
 import { session, signIn } from './session.ts'

@@ -1,30 +1,16 @@
 // The page of the account's default webhook. It also lists the deliveries of the webhook.
 
 import { useSignal } from '@preact/signals'
-import { showAgo, showDateTime, showTime } from '../base/format.ts'
 import { ask } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { namesOfJobs } from '../jobs/hits.ts'
-import { Field, Form } from '../parts/form.tsx'
+import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Shown, useLoaded } from '../parts/load.tsx'
-import { Table } from '../parts/table.tsx'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
+import { type Delivery, DeliveryTable, outcomeText } from './deliveries.tsx'
 import { details, loadDetails } from './session.ts'
-
-type Delivery = {
-  id: string
-  transcription_id: string
-  event: string
-  url: string
-  status: string
-  attempts: number
-  last_outcome: string | null
-  response_status: number | null
-  created_at: string
-  last_attempt_at: string | null
-  next_attempt_at: string | null
-}
 
 const text = words.webhooks
 
@@ -105,58 +91,4 @@ function DefaultWebhook({ onTested }: { onTested: () => Promise<void> }) {
       </p>
     </>
   )
-}
-
-type DeliveryTableProps = {
-  items: Delivery[]
-  /** The name of each job, by the id of the job. */
-  names: Record<string, string>
-  again: (delivery: Delivery) => void
-}
-
-function DeliveryTable({ items, names, again }: DeliveryTableProps) {
-  const rows = items.map(delivery => ({
-    key: delivery.id,
-    cells: [
-      <span title={showDateTime(delivery.created_at)}>{showAgo(delivery.created_at)}</span>,
-      <>
-        <a href={`/jobs/${delivery.transcription_id}`}>
-          <bdi>{names[delivery.transcription_id] ?? words.search.transcript}</bdi>
-        </a>{' '}
-        · {text.events[delivery.event] ?? delivery.event}
-        <span class="hint address">{delivery.url}</span>
-      </>,
-      <State delivery={delivery} />,
-      String(delivery.attempts),
-      <button type="button" aria-label={text.againFor(delivery.event)} onClick={() => again(delivery)}>
-        {text.again}
-      </button>,
-    ],
-  }))
-  return <Table columns={text.columns} rows={rows} heading={1} numbers={[3]} />
-}
-
-/** Shows the state of a delivery: the result of its last attempt, and the time of its next attempt. */
-function State({ delivery }: { delivery: Delivery }) {
-  const { status, last_outcome: outcome, response_status: answered } = delivery
-  const { last_attempt_at: lastAt, next_attempt_at: nextAt } = delivery
-  const isGood = status === 'delivered'
-  return (
-    <>
-      <span class={status === 'failed' ? 'fault' : ''}>{text.statuses[status] ?? status}</span>
-      {!isGood && outcome && <span class="hint"> {outcomeText(outcome, answered)}</span>}
-      {lastAt && (
-        <span class="hint" title={showDateTime(lastAt)}>
-          {' '}
-          {text.lastAttempt(showAgo(lastAt))}
-        </span>
-      )}
-      {nextAt && <span class="hint"> {text.nextAt(showTime(nextAt))}</span>}
-    </>
-  )
-}
-
-function outcomeText(outcome: string, status: number | null): string {
-  if (outcome === 'refused' && status !== null) return text.refused(status)
-  return text.outcomes[outcome] ?? outcome
 }

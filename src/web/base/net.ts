@@ -1,41 +1,10 @@
 // Sends requests to the server. If the server does not answer, the request is sent again. If the session has ended, the
 // request waits until the person has signed in again, and is then sent again.
 
-import { signal } from '@preact/signals'
 import { words } from '../words.ts'
+import { isOnline, pause, signInAgain } from './connection.ts'
+import { Fault, faultOf, isJson } from './fault.ts'
 import { timing } from './timing.ts'
-
-/** The error of a request that failed. Its message is a sentence that the page shows to the person. */
-export class Fault extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly status = 0,
-    readonly retryAfterMs: number | null = null,
-  ) {
-    super(message)
-  }
-}
-
-/** False while the server does not answer any request. */
-export const isOnline = signal(true)
-/** True while a request waits because the session has ended and the person must sign in again. */
-export const needsSignIn = signal(false)
-
-let signedInAgain = Promise.withResolvers<void>()
-
-/** Shows the dialog for signing in. Resolves when the person has signed in again. */
-export function signInAgain(): Promise<void> {
-  needsSignIn.value = true
-  return signedInAgain.promise
-}
-
-/** Resumes the requests that wait until the person has signed in again. */
-export function resumeRequests(): void {
-  needsSignIn.value = false
-  signedInAgain.resolve()
-  signedInAgain = Promise.withResolvers<void>()
-}
 
 type Options = {
   /** The parameters of the query in the URL. A parameter that is undefined is left out. */
@@ -94,17 +63,6 @@ export function withQuery(path: string, query: NonNullable<Options['query']>): s
   return given.length === 0 ? path : `${path}?${search}`
 }
 
-export async function faultOf(response: Response): Promise<Fault> {
-  const retryAfter = Number(response.headers.get('retry-after')) * 1000 || null
-  const body = isJson(response) ? await response.json().catch(() => null) : null
-  const { code = 'NOT_JSON', message = words.faults.notJson } = body?.error ?? {}
-  return new Fault(code, words.advice[code] ?? message, response.status, retryAfter)
-}
-
-export function messageOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault)
-}
-
 /**
  * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. If
  * `waitsForServer` or `waitsForSignIn` in `options` is false, the request is not sent again in this case.
@@ -145,23 +103,4 @@ async function send(method: string, path: string, options: Options): Promise<Res
     isOnline.value = false
     await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), options.signal)
   }
-}
-
-/** Resolves after `ms` milliseconds. Resolves earlier if the browser is online again or the signal is aborted. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const end = () => {
-      clearTimeout(timer)
-      removeEventListener('online', end)
-      signal?.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    addEventListener('online', end)
-    signal?.addEventListener('abort', end)
-  })
-}
-
-function isJson(response: Response): boolean {
-  return response.headers.get('content-type')?.startsWith('application/json') ?? false
 }

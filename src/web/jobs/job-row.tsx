@@ -5,6 +5,7 @@ import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { isEnded, type Job, nameOf } from './job.ts'
 import { cancelJob, deleteJob } from './job-list.ts'
+import { Status } from './status.tsx'
 
 const text = words.jobs
 
@@ -39,38 +40,6 @@ export function JobRow({ job }: { job: Job }) {
         </button>
       )}
     </li>
-  )
-}
-
-export function Status({ job }: { job: Job }) {
-  if (job.status === 'failed') {
-    const { code = '', message = '' } = job.error ?? {}
-    if (code === 'CANCELLED') return <p class="status hint">{text.wasCancelled}</p>
-    return (
-      <p class="status fault">
-        {text.statuses.failed}: {message || words.advice[code]}
-      </p>
-    )
-  }
-  if (job.status === 'completed') {
-    return (
-      <p class="status done">
-        <Icon name="check" />
-        {text.statuses.completed}
-      </p>
-    )
-  }
-  return (
-    <div class="status">
-      <span>{job.status === 'processing' && job.progress ? job.progress : text.statuses[job.status]}</span>
-      {job.status !== 'pending' && (
-        <progress
-          aria-label={text.progressOf(nameOf(job))}
-          max={100}
-          {...(job.progress_percent == null ? {} : { value: job.progress_percent })}
-        />
-      )}
-    </div>
   )
 }
 

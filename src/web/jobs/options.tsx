@@ -3,7 +3,7 @@
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
 import { storedSignal } from '../base/storage.ts'
-import { Check, Choice, Field } from '../parts/form.tsx'
+import { Check, Choice, Field } from '../parts/field.tsx'
 import { words } from '../words.ts'
 import type { JobOptions } from './job.ts'
 

@@ -2,8 +2,8 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { messageOf } from '../base/fault.ts'
 import { showClock, showSpeaker } from '../base/format.ts'
-import { messageOf } from '../base/net.ts'
 import { go, query } from '../base/route.ts'
 import { timing } from '../base/timing.ts'
 import { FaultText } from '../parts/form.tsx'

@@ -1,7 +1,8 @@
 // Uploads a file in parts by the tus protocol 1.0. An upload that was interrupted continues after the last byte that
 // the server received.
 
-import { Fault, faultOf, isOnline, pause, signInAgain } from '../base/net.ts'
+import { isOnline, pause, signInAgain } from '../base/connection.ts'
+import { Fault, faultOf } from '../base/fault.ts'
 import { timing } from '../base/timing.ts'
 
 const version = { 'Tus-Resumable': '1.0.0' }

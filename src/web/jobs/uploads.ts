@@ -2,7 +2,8 @@
 // reload. If several pages of the app are open, each page tells the other pages which uploads it is sending.
 
 import { signal } from '@preact/signals'
-import { Fault, isOnline, messageOf, pause, signInAgain } from '../base/net.ts'
+import { isOnline, pause, signInAgain } from '../base/connection.ts'
+import { Fault, messageOf } from '../base/fault.ts'
 import { forget, store, stored, storedNames } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { showAgo, showDuration, showMoney, showNumber, showTime } from '../base/format.ts'
-import { Check } from '../parts/form.tsx'
+import { Check } from '../parts/field.tsx'
 import { Table } from '../parts/table.tsx'
 import { words } from '../words.ts'
 import type { Account, Overview, Request } from './overview.ts'

@@ -3,7 +3,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Fault, messageOf } from '../base/net.ts'
+import { Fault, messageOf } from '../base/fault.ts'
 import { words } from '../words.ts'
 
 export type Loaded<Value> = {

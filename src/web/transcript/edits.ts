@@ -2,7 +2,8 @@
 // server has not saved yet is also stored in the browser, so that a reload or a crash does not lose it.
 
 import { signal } from '@preact/signals'
-import { askTagged, Fault, messageOf } from '../base/net.ts'
+import { Fault, messageOf } from '../base/fault.ts'
+import { askTagged } from '../base/net.ts'
 import { forget, store, stored } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import { tellFault } from '../parts/toast.tsx'

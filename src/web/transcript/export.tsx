@@ -2,41 +2,26 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { messageOf } from '../base/fault.ts'
 import { showClock } from '../base/format.ts'
-import { askText, messageOf, withQuery } from '../base/net.ts'
+import { askText, withQuery } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { baseNameOf } from '../jobs/job.ts'
 import { Dialog } from '../parts/dialog.tsx'
-import { Check, Choice, FaultText, Field } from '../parts/form.tsx'
+import { Check, Choice } from '../parts/field.tsx'
+import { FaultText } from '../parts/form.tsx'
 import { ScrollBox } from '../parts/scroll.tsx'
 import { words } from '../words.ts'
-import { type Passage, writePassage } from './passage.ts'
+import { CueOptions, type Format, type Options, partOf, queryOf, useOptions } from './export-options.tsx'
+import type { Passage } from './passage.ts'
 import { passageName, timesOf } from './selection.tsx'
 import { copy, type Studio, saveFile } from './studio.ts'
 
 const text = words.exports
 
-type Format = 'text' | 'srt' | 'vtt' | 'json'
-
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
 /** The number of characters from the start of the file that the preview shows. */
 const previewLength = 3000
-
-/** The options of the export dialog. Each option is a signal that a field of the dialog changes. */
-function useOptions(studio: Studio) {
-  return {
-    format: useSignal<Format>('text'),
-    isPart: useSignal(studio.passage.value !== null),
-    speakers: useSignal(studio.speakerCount > 1),
-    times: useSignal(false),
-    maxWords: useSignal('14'),
-    maxChars: useSignal('80'),
-    maxSeconds: useSignal('6'),
-    sentences: useSignal(true),
-  }
-}
-
-type Options = ReturnType<typeof useOptions>
 
 export function ExportDialog({ studio }: { studio: Studio }) {
   const options = useOptions(studio)
@@ -145,48 +130,4 @@ function PartChoice({ studio, selected, options }: PartChoiceProps) {
   if (!selected) return <p class="hint">{text.part}</p>
   const { start, end } = timesOf(studio, selected)
   return <Check label={text.onlySelected(showClock(start), showClock(end))} of={options.isPart} />
-}
-
-/**
- * Returns the content of a file that contains only the selected passage. Returns null if the format cannot contain a
- * part of a transcript.
- */
-function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
-  const format = options.format.value
-  if (!view || format === 'json') return null
-  return writePassage(view, selected, {
-    format,
-    withSpeakers: options.speakers.value,
-    withTimes: options.times.value,
-    maxWords: Number(options.maxWords.value) || 1,
-    maxChars: Number(options.maxChars.value) || 1,
-    maxSeconds: Number(options.maxSeconds.value) || 1,
-  })
-}
-
-function CueOptions({ options, isPart }: { options: Options; isPart: boolean }) {
-  return (
-    <>
-      <Field label={text.maxWords} type="number" min={1} max={50} of={options.maxWords} />
-      <Field label={text.maxChars} type="number" min={10} max={500} of={options.maxChars} />
-      <Field label={text.maxSeconds} type="number" min={1} max={60} of={options.maxSeconds} />
-      {!isPart && <Check label={text.sentences} of={options.sentences} />}
-    </>
-  )
-}
-
-function queryOf(options: Options): Record<string, string> {
-  const { format, speakers, times, maxWords, maxChars, maxSeconds, sentences } = options
-  const include = String(speakers.value)
-  if (format.value === 'json') return { format: 'json' }
-  if (format.value === 'text')
-    return { format: 'text', include_speakers: include, include_timestamps: String(times.value) }
-  return {
-    format: format.value,
-    include_speakers: include,
-    max_words: maxWords.value,
-    max_chars: maxChars.value,
-    max_duration: maxSeconds.value,
-    sentence_aware: String(sentences.value),
-  }
 }

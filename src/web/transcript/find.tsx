@@ -2,11 +2,11 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { Check } from '../parts/form.tsx'
+import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import type { Utterance } from './document.ts'
+import { patternOf, placesOf, replaced } from './matches.ts'
 import { Steps } from './steps.tsx'
 import type { Studio } from './studio.ts'
 import type { Place } from './view.ts'
@@ -128,43 +128,4 @@ function OpenFindBar({ studio }: { studio: Studio }) {
       </form>
     </search>
   )
-}
-
-type Exactness = { isWhole: boolean; isCased: boolean }
-
-/**
- * Returns a pattern that finds the text `asked`, or null if `asked` is empty. If `isWhole` is true, it finds only whole
- * words. If `isCased` is true, upper-case and lower-case letters are different.
- */
-function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
-  if (asked === '') return null
-  const escaped = asked.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
-  const pattern = isWhole ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped
-  return new RegExp(pattern, isCased ? 'gu' : 'giu')
-}
-
-export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Place[] {
-  return utterances.flatMap(({ text }, utterance) =>
-    [...text.matchAll(pattern)].map(({ 0: found, index }) => ({
-      utterance,
-      from: index,
-      to: index + found.length,
-    })),
-  )
-}
-
-/** Replaces the found text at each place. Returns the new text of each utterance that has changed. */
-function replaced(
-  utterances: readonly Utterance[],
-  places: readonly Place[],
-  replacement: string,
-): { utterance: number; text: string }[] {
-  const texts = new Map<number, string>()
-  // A replacement moves the text behind it. So the last place is replaced first, and the positions of the earlier
-  // places stay correct.
-  for (const { utterance, from, to } of places.toReversed()) {
-    const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
-    texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))
-  }
-  return [...texts].map(([utterance, text]) => ({ utterance, text: text.replace(/\s+/g, ' ').trim() }))
 }

@@ -2,10 +2,11 @@
 // state that it shows has changed.
 
 import { effect, signal } from '@preact/signals'
-import { isOnline, needsSignIn, request } from '../base/net.ts'
+import { isOnline, needsSignIn } from '../base/connection.ts'
+import { request } from '../base/net.ts'
 import { storedSignal } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
-import type { WordIndex } from './document.ts'
+import type { WordIndex } from './word-index.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 

@@ -4,12 +4,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
-import { timing } from '../base/timing.ts'
 import { isEnded, type Job } from '../jobs/job.ts'
 import { cancelJob } from '../jobs/job-list.ts'
 import { words } from '../words.ts'
 import type { Utterance } from './document.ts'
-import { JobTitle, readJob } from './job-head.tsx'
+import { listen } from './job-events.ts'
+import { JobTitle } from './job-head.tsx'
 
 const text = words.job
 
@@ -61,54 +61,6 @@ export function Running({ job: first, onEnd }: RunningProps) {
       )}
     </>
   )
-}
-
-type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utterance[]) => void }
-
-/**
- * Receives the events of a job until the returned function is called. The event stream is closed while the page is
- * hidden, because a browser allows only a few connections to a server. EventSource reconnects by itself after an
- * interruption, but not if the server refuses the stream, for example because the session has ended. In this case, a
- * request for the job waits until the person has signed in again, and then the stream is opened again.
- */
-function listen(id: string, { onJob, onUtterances }: Listener): () => void {
-  let source: EventSource | null = null
-  const open = () => {
-    source?.close()
-    source = null
-    if (document.hidden) return
-    source = new EventSource(`/v1/transcribe/${id}/events`)
-    source.addEventListener('job', event => {
-      const job: Job = JSON.parse(event.data)
-      if (isEnded(job)) source?.close()
-      onJob(job)
-    })
-    source.onerror = () => {
-      if (source?.readyState === EventSource.CLOSED) void openAgain(source)
-    }
-    source.addEventListener('segment', event => onUtterances(utterancesOf(JSON.parse(event.data))))
-  }
-  const openAgain = async (refused: EventSource) => {
-    const job = await readJob(id).catch(() => null)
-    if (source !== refused) return
-    if (job) onJob(job)
-    if (job && isEnded(job)) return
-    setTimeout(() => {
-      if (source === refused) open()
-    }, timing.listEveryMs)
-  }
-  open()
-  document.addEventListener('visibilitychange', open)
-  return () => {
-    document.removeEventListener('visibilitychange', open)
-    source?.close()
-    source = null
-  }
-}
-
-function utterancesOf(data: Utterance | Utterance[] | { utterances: Utterance[] }): Utterance[] {
-  if (Array.isArray(data)) return data
-  return 'utterances' in data ? data.utterances : [data]
 }
 
 /**

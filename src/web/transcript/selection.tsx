@@ -5,9 +5,10 @@ import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
 import { baseNameOf } from '../jobs/job.ts'
 import { words } from '../words.ts'
-import { wordAtCharacter } from './document.ts'
-import { type Passage, usualSubtitles, writePassage } from './passage.ts'
+import type { Passage } from './passage.ts'
+import { usualSubtitles, writePassage } from './passage-files.ts'
 import { copy, type Studio, saveFile } from './studio.ts'
+import { wordAtCharacter } from './word-index.ts'
 
 const text = words.selection
 

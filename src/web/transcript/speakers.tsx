@@ -2,13 +2,13 @@
 // talks.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { showDuration, showPercent } from '../base/format.ts'
 import { Icon } from '../parts/icon.tsx'
-import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { talkTimes } from './document.ts'
+import { NameField } from './name-field.tsx'
 import type { Studio } from './studio.ts'
+import { talkTimes } from './turns.ts'
 
 const text = words.speakers
 
@@ -76,57 +76,5 @@ function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: nu
         )
       })}
     </svg>
-  )
-}
-
-function NameField({ studio, speaker }: { studio: Studio; speaker: string }) {
-  const { edits } = studio
-  const field = useRef<HTMLInputElement>(null)
-  const shown = studio.nameOf(speaker)
-  const isAsked = studio.renaming.value === speaker
-  useEffect(() => {
-    if (!isAsked) return
-    field.current?.select()
-    studio.renaming.value = null
-  }, [isAsked])
-  const save = (input: HTMLInputElement) => {
-    const name = input.value.trim()
-    input.value = name || shown
-    if (name === '' || name === shown) return
-    const before = edits.nameOf(speaker)
-    edits.rename(speaker, name).then(
-      () => tell(text.renamed(name), () => edits.rename(speaker, before).catch(tellFault)),
-      fault => {
-        input.value = shown
-        tellFault(fault)
-      },
-    )
-  }
-  return (
-    <input
-      ref={field}
-      class="name"
-      dir="auto"
-      aria-label={text.nameOf(shown)}
-      title={`${shown} – ${text.rename}`}
-      maxLength={80}
-      value={shown}
-      onMouseDown={event => {
-        // The first click into the field selects the whole name, so that typing replaces the name. Later clicks only
-        // set the caret.
-        if (document.activeElement === event.currentTarget) return
-        event.preventDefault()
-        event.currentTarget.focus()
-        event.currentTarget.select()
-      }}
-      onBlur={event => save(event.currentTarget)}
-      onKeyDown={event => {
-        if (event.key === 'Enter') event.currentTarget.blur()
-        if (event.key === 'Escape') {
-          event.currentTarget.value = shown
-          event.currentTarget.blur()
-        }
-      }}
-    />
   )
 }

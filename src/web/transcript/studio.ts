@@ -5,12 +5,14 @@ import { signal } from '@preact/signals'
 import { showClock, showSpeaker } from '../base/format.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { firstWordOf, type Result, separatorOf, talkTimes, turnsOf } from './document.ts'
+import { type Result, separatorOf } from './document.ts'
 import { Edits } from './edits.ts'
 import type { WholeJob } from './job-head.tsx'
 import type { Passage } from './passage.ts'
 import { Player } from './player.ts'
+import { talkTimes, turnsOf } from './turns.ts'
 import { type Place, TranscriptView } from './view.ts'
+import { firstWordOf } from './word-index.ts'
 
 /** A word is marked as doubtful if its confidence is below this value. A confidence is from 0 to 1. */
 const doubtBelow = 0.5

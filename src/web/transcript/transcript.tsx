@@ -1,12 +1,8 @@
 // The page of a completed transcript: the text, the tools, and the player at the lower edge.
 
-import { useSignal } from '@preact/signals'
 import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
-import { details } from '../account/session.ts'
-import { fragment, go } from '../base/route.ts'
-import { deleteJob } from '../jobs/job-list.ts'
-import { Icon, type IconName } from '../parts/icon.tsx'
+import { fragment } from '../base/route.ts'
 import { words } from '../words.ts'
 import type { Result } from './document.ts'
 import { DoubtBar } from './doubt.tsx'
@@ -19,6 +15,8 @@ import { PlayerBar } from './player-bar.tsx'
 import { Selection } from './selection.tsx'
 import { Speakers } from './speakers.tsx'
 import { Studio } from './studio.ts'
+import { Tools } from './tools.tsx'
+import { Warnings } from './warnings.tsx'
 
 const text = words.transcript
 
@@ -107,89 +105,6 @@ function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTML
         </button>
       )}
     </div>
-  )
-}
-
-function Tools({ studio }: { studio: Studio }) {
-  const { edits } = studio
-  /** A narrow screen shows only some tools, with a button that shows all tools. */
-  const showsAll = useSignal(false)
-  return (
-    <div class={showsAll.value ? 'tools all' : 'tools'} role="toolbar" aria-label={text.tools}>
-      <Tool icon="pen" label={text.edit} isOn={edits.isEditing.value} onUse={() => studio.toggleEditing()} />
-      <Tool
-        icon="search"
-        label={text.find}
-        isOn={studio.isFinding.value}
-        onUse={() => studio.setFinding(!studio.isFinding.value)}
-      />
-      <Tool icon="download" label={text.export} onUse={() => (studio.dialog.value = 'export')} />
-      <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: false })} />
-      <Tool icon="clock" label={text.copyWithTimes} onUse={() => studio.copyText({ withTimes: true })} />
-      <Tool icon="link" label={text.copyMoment} onUse={() => studio.copyLink(studio.player.position)} />
-      <Tool
-        icon="doubt"
-        label={text.doubtful}
-        isOn={studio.showsDoubt.value}
-        onUse={() => studio.setDoubt(!studio.showsDoubt.value)}
-      />
-      <Tool icon="print" label={text.print} onUse={() => print()} />
-      <Tool
-        icon="bin"
-        label={text.remove}
-        onUse={() => {
-          deleteJob(studio.job)
-          go('/jobs')
-        }}
-      />
-      <button
-        type="button"
-        class="quiet tool small-only more-tools"
-        aria-expanded={showsAll.value}
-        onClick={() => (showsAll.value = !showsAll.value)}
-      >
-        <Icon name={showsAll.value ? 'up' : 'menu'} />
-        <span>{showsAll.value ? text.fewerTools : text.moreTools}</span>
-      </button>
-    </div>
-  )
-}
-
-type ToolProps = { icon: IconName; label: string; isOn?: boolean; onUse: () => void }
-
-function Tool({ icon, label, isOn, onUse }: ToolProps) {
-  return (
-    // By default, pressing a button clears the selection in the text. `preventDefault` keeps the selection.
-    <button
-      type="button"
-      class="quiet tool"
-      aria-pressed={isOn}
-      onMouseDown={event => event.preventDefault()}
-      onClick={onUse}
-    >
-      <Icon name={icon} />
-      <span>{label}</span>
-    </button>
-  )
-}
-
-/**
- * Matches a warning that contains a `steno` command. Only an operator can run such a command on the server, so the page
- * shows this warning only to operators.
- */
-const commandOfOperator = /\brun steno /
-
-function Warnings({ result }: { result: Result }) {
-  const shown = (result.warnings ?? []).filter(
-    warning => details.value?.operator || !commandOfOperator.test(warning),
-  )
-  if (shown.length === 0) return null
-  return (
-    <ul class="warnings">
-      {shown.map(warning => (
-        <li key={warning}>{warning}</li>
-      ))}
-    </ul>
   )
 }
 

@@ -4,18 +4,9 @@
 
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
-import {
-  directionOf,
-  firstWordOf,
-  indexWords,
-  separatorOf,
-  type Turn,
-  turnsOf,
-  type Utterance,
-  type WordIndex,
-  wordAt,
-  wordAtCharacter,
-} from './document.ts'
+import { directionOf, separatorOf, type Utterance } from './document.ts'
+import { type Turn, turnsOf } from './turns.ts'
+import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from './word-index.ts'
 
 export type Place = { utterance: number; from: number; to: number }
 

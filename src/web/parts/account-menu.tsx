@@ -1,0 +1,81 @@
+// The menu of the signed-in account, in the header of every page.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { details, session, signOut } from '../account/session.ts'
+import { type Theme, theme, themes } from '../base/theme.ts'
+import { words } from '../words.ts'
+import { Entry } from './entry.tsx'
+import { Icon } from './icon.tsx'
+
+const text = words.header
+
+export function AccountMenu() {
+  const isOpen = useSignal(false)
+  // A click at any place of the page closes the menu, and the Escape key closes it too. There are two exceptions: if
+  // the target of the click or of the key is the button of the menu, or an element with the class `stay`, the menu
+  // stays open.
+  useEffect(() => {
+    const close = (event: Event) => {
+      if (event instanceof KeyboardEvent && event.key !== 'Escape') return
+      if (event.target instanceof Element && event.target.closest('.menu-button, .menu .stay')) return
+      isOpen.value = false
+    }
+    document.addEventListener('click', close)
+    document.addEventListener('keydown', close)
+    return () => {
+      document.removeEventListener('click', close)
+      document.removeEventListener('keydown', close)
+    }
+  }, [])
+  return (
+    <div class="account-menu">
+      <button
+        type="button"
+        class="quiet menu-button"
+        aria-expanded={isOpen.value}
+        aria-controls="account-menu"
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        <span class="who">{session.value?.email}</span>
+        <span class="wide-only">
+          <Icon name="down" />
+        </span>
+        <span class="small-only">
+          <Icon name="menu" />
+          <span class="unseen">{text.account}</span>
+        </span>
+      </button>
+      {isOpen.value && (
+        <nav id="account-menu" class="menu" aria-label={text.account}>
+          <Entry to="/account" label={text.account} />
+          <Entry to="/balance" label={text.balance} />
+          <Entry to="/keys" label={text.keys} />
+          <Entry to="/webhooks" label={text.webhooks} />
+          <Entry to="/apps" label={text.apps} />
+          {details.value?.operator && <Entry to="/operator" label={text.operator} />}
+          <a href="/docs">{text.docs}</a>
+          <ThemeChoice />
+          <button type="button" class="quiet" onClick={() => signOut({ everywhere: false })}>
+            {text.signOut}
+          </button>
+        </nav>
+      )}
+    </div>
+  )
+}
+
+function ThemeChoice() {
+  return (
+    <label class="stay theme">
+      {text.theme}
+      <select value={theme.value} onChange={event => (theme.value = event.currentTarget.value as Theme)}>
+        {themes.map(name => (
+          <option key={name} value={name}>
+            {text.themes[name]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

@@ -1,0 +1,13 @@
+// A link of the navigation. It is marked if its page is open.
+
+import { path } from '../base/route.ts'
+
+export function Entry({ to, label }: { to: string; label: string }) {
+  const isHere =
+    path.value === to || path.value.startsWith(`${to}/`) || (to === '/jobs' && path.value === '/')
+  return (
+    <a href={to} aria-current={isHere ? 'page' : undefined}>
+      {label}
+    </a>
+  )
+}

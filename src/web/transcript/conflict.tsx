@@ -1,0 +1,30 @@
+// The dialog that shows a conflict: two people changed the same sentence.
+
+import { showClock } from '../base/format.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { words } from '../words.ts'
+import type { Conflict } from './edits.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.editing
+
+export function ConflictDialog({ studio, conflict }: { studio: Studio; conflict: Conflict }) {
+  const { edits } = studio
+  return (
+    <Dialog title={text.conflict} key={conflict.utterance}>
+      <p>{text.conflictLead(showClock(studio.startOf(conflict.utterance)))}</p>
+      <h3>{text.mine}</h3>
+      <blockquote dir="auto">{conflict.mine}</blockquote>
+      <h3>{text.theirs}</h3>
+      <blockquote dir="auto">{conflict.theirs}</blockquote>
+      <div class="line">
+        <button type="button" class="main" onClick={() => edits.settle(conflict, 'mine')}>
+          {text.keepMine}
+        </button>
+        <button type="button" onClick={() => edits.settle(conflict, 'theirs')}>
+          {text.keepTheirs}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

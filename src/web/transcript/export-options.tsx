@@ -1,0 +1,72 @@
+// The options of the export dialog: their fields, and the query or the passage that results from them.
+
+import { useSignal } from '@preact/signals'
+import { Check, Field } from '../parts/field.tsx'
+import { words } from '../words.ts'
+import type { Passage } from './passage.ts'
+import { writePassage } from './passage-files.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.exports
+
+export type Format = 'text' | 'srt' | 'vtt' | 'json'
+
+/** The options of the export dialog. Each option is a signal that a field of the dialog changes. */
+export function useOptions(studio: Studio) {
+  return {
+    format: useSignal<Format>('text'),
+    isPart: useSignal(studio.passage.value !== null),
+    speakers: useSignal(studio.speakerCount > 1),
+    times: useSignal(false),
+    maxWords: useSignal('14'),
+    maxChars: useSignal('80'),
+    maxSeconds: useSignal('6'),
+    sentences: useSignal(true),
+  }
+}
+
+export type Options = ReturnType<typeof useOptions>
+
+export function CueOptions({ options, isPart }: { options: Options; isPart: boolean }) {
+  return (
+    <>
+      <Field label={text.maxWords} type="number" min={1} max={50} of={options.maxWords} />
+      <Field label={text.maxChars} type="number" min={10} max={500} of={options.maxChars} />
+      <Field label={text.maxSeconds} type="number" min={1} max={60} of={options.maxSeconds} />
+      {!isPart && <Check label={text.sentences} of={options.sentences} />}
+    </>
+  )
+}
+
+export function queryOf(options: Options): Record<string, string> {
+  const { format, speakers, times, maxWords, maxChars, maxSeconds, sentences } = options
+  const include = String(speakers.value)
+  if (format.value === 'json') return { format: 'json' }
+  if (format.value === 'text')
+    return { format: 'text', include_speakers: include, include_timestamps: String(times.value) }
+  return {
+    format: format.value,
+    include_speakers: include,
+    max_words: maxWords.value,
+    max_chars: maxChars.value,
+    max_duration: maxSeconds.value,
+    sentence_aware: String(sentences.value),
+  }
+}
+
+/**
+ * Returns the content of a file that contains only the selected passage. Returns null if the format cannot contain a
+ * part of a transcript.
+ */
+export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
+  const format = options.format.value
+  if (!view || format === 'json') return null
+  return writePassage(view, selected, {
+    format,
+    withSpeakers: options.speakers.value,
+    withTimes: options.times.value,
+    maxWords: Number(options.maxWords.value) || 1,
+    maxChars: Number(options.maxChars.value) || 1,
+    maxSeconds: Number(options.maxSeconds.value) || 1,
+  })
+}

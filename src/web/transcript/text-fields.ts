@@ -1,0 +1,113 @@
+// Makes each utterance of the transcript a separate text field, so that an edit of one utterance does not change the word
+// times of the other utterances.
+
+import { showClock } from '../base/format.ts'
+import { words } from '../words.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.editing
+
+/** Makes each utterance a text field. Returns a function that ends the editing. */
+export function startEditing(studio: Studio): () => void {
+  const { view, edits } = studio
+  if (!view) return () => {}
+  view.spans.forEach((span, at) => {
+    span.contentEditable = 'plaintext-only'
+    span.role = 'textbox'
+    span.spellcheck = true
+    span.setAttribute('aria-label', text.field(showClock(view.startOf(at))))
+  })
+  const stop = new AbortController()
+  const { signal } = stop
+  view.root.addEventListener('beforeinput', event => beforeInput(studio, event), { signal })
+  view.root.addEventListener('input', event => input(studio, event), { signal })
+  view.root.addEventListener('focusout', event => leave(studio, event), { signal })
+  view.root.addEventListener('keydown', event => press(studio, event), { signal })
+  return () => {
+    stop.abort()
+    for (const span of view.spans) {
+      for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
+    }
+    void edits.save()
+  }
+}
+
+function beforeInput({ edits }: Studio, event: InputEvent): void {
+  if (event.inputType === 'historyUndo' || event.inputType === 'historyRedo') {
+    event.preventDefault()
+    if (event.inputType === 'historyUndo') edits.undo()
+    else edits.redo()
+  }
+  if (event.inputType === 'insertParagraph' || event.inputType === 'insertLineBreak') event.preventDefault()
+}
+
+function input({ edits }: Studio, event: Event): void {
+  const span = utteranceOf(event)
+  if (!span) return
+  const value = span.textContent ?? ''
+  // If a person empties a text field, the browser adds a <br>. If a person pastes several lines, the browser adds
+  // several nodes. The highlights need exactly one text node in each utterance, so one new text node replaces all nodes
+  // of the utterance.
+  if (span.childNodes.length !== 1 || /[\r\n]/.test(value)) {
+    const caret = withoutLines(textBeforeCaret(span)).length
+    const text = new Text(withoutLines(value))
+    span.replaceChildren(text)
+    getSelection()?.collapse(text, Math.min(caret, text.length))
+  }
+  edits.type(Number(span.dataset.at), tidied(value))
+}
+
+/**
+ * Removes superfluous spaces when the person leaves a text field. They are not removed while the person types, because
+ * this would move the caret.
+ */
+function leave({ edits, view }: Studio, event: Event): void {
+  const span = utteranceOf(event)
+  if (span) view?.write(Number(span.dataset.at), edits.textOf(Number(span.dataset.at)))
+}
+
+function textBeforeCaret(span: HTMLElement): string {
+  const selection = getSelection()
+  if (!selection?.anchorNode || !span.contains(selection.anchorNode)) return span.textContent ?? ''
+  const range = document.createRange()
+  range.selectNodeContents(span)
+  range.setEnd(selection.anchorNode, selection.anchorOffset)
+  return range.toString()
+}
+
+function withoutLines(text: string): string {
+  return text.replace(/\s*[\r\n]\s*/g, ' ')
+}
+
+function tidied(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}
+
+function press(studio: Studio, event: KeyboardEvent): void {
+  const { edits, view, player } = studio
+  const span = utteranceOf(event)
+  if (!span || !view) return
+  const at = Number(span.dataset.at)
+  const isCommand = event.ctrlKey || event.metaKey
+  const key = event.key.toLowerCase()
+  if (key === 'escape') {
+    span.blur()
+    edits.setEditing(false)
+  } else if (key === 'enter' && isCommand) {
+    studio.playFrom(view.startOf(at))
+  } else if (key === 'enter') {
+    view.spans[at + (event.shiftKey ? -1 : 1)]?.focus()
+  } else if (key === ' ' && isCommand) {
+    player.toggle()
+  } else if (isCommand && (key === 'z' || key === 'y')) {
+    if (key === 'y' || event.shiftKey) edits.redo()
+    else edits.undo()
+  } else {
+    return
+  }
+  event.preventDefault()
+}
+
+function utteranceOf({ target }: Event): HTMLElement | null {
+  return target instanceof HTMLElement ? target.closest<HTMLElement>('.utterance') : null
+}

@@ -1,0 +1,95 @@
+// The words of a transcript, with their times and their positions in the text.
+
+import type { Utterance } from './document.ts'
+
+/** The words of all utterances, in order of time. The same index in each of these arrays belongs to the same word. */
+export type WordIndex = {
+  starts: Float64Array
+  ends: Float64Array
+  /** The index of the utterance that contains the word. */
+  owners: Uint32Array
+  /**
+   * The positions in the utterance's text at which the word begins (`from`) and ends (`to`), as numbers of characters.
+   */
+  from: Uint32Array
+  to: Uint32Array
+  confidence: Float32Array
+}
+
+export function indexWords(utterances: readonly Utterance[]): WordIndex {
+  const count = utterances.reduce((sum, { words }) => sum + Math.max(1, words.length), 0)
+  const index: WordIndex = {
+    starts: new Float64Array(count),
+    ends: new Float64Array(count),
+    owners: new Uint32Array(count),
+    from: new Uint32Array(count),
+    to: new Uint32Array(count),
+    confidence: new Float32Array(count),
+  }
+  let at = 0
+  utterances.forEach(({ text, words, start, end, confidence }, owner) => {
+    // If an utterance has no list of words, its whole text is indexed as a single word.
+    if (words.length === 0) put(index, at++, { start, end, owner, from: 0, to: text.length, confidence })
+    let offset = 0
+    for (const word of words) {
+      const found = text.indexOf(word.word, offset)
+      const from = found < 0 ? offset : found
+      const to = found < 0 ? offset : found + word.word.length
+      put(index, at++, { start: word.start, end: word.end, owner, from, to, confidence: word.confidence })
+      offset = to
+    }
+  })
+  return index
+}
+
+type Place = {
+  start: number
+  end: number
+  owner: number
+  from: number
+  to: number
+  confidence: number | null
+}
+
+function put(index: WordIndex, at: number, { start, end, owner, from, to, confidence }: Place): void {
+  index.starts[at] = start
+  index.ends[at] = end
+  index.owners[at] = owner
+  index.from[at] = from
+  index.to[at] = to
+  index.confidence[at] = confidence ?? 1
+}
+
+/**
+ * Returns the index of the last word that begins at `seconds` or earlier. Returns -1 if no word begins so early. Uses a
+ * binary search.
+ */
+export function wordAt({ starts }: WordIndex, seconds: number): number {
+  return lastAtMost(starts, seconds)
+}
+
+/** Returns the index of the first word in an utterance. `utterance` is the index of the utterance. */
+export function firstWordOf({ owners }: WordIndex, utterance: number): number {
+  return lastAtMost(owners, utterance - 1) + 1
+}
+
+/**
+ * Returns the index of the word at the position `character` in the text of an utterance. `utterance` is the index of
+ * the utterance.
+ */
+export function wordAtCharacter(index: WordIndex, utterance: number, character: number): number {
+  let word = firstWordOf(index, utterance)
+  while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++
+  return word
+}
+
+function lastAtMost(sorted: Float64Array | Uint32Array, value: number): number {
+  let low = 0
+  let high = sorted.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? 0) <= value) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
