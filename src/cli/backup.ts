@@ -2,14 +2,16 @@ import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { openDb } from '../db/db.ts'
-import { command, jsonOption, need, print } from './command.ts'
-import { dataConfig, dataOption } from './settings.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { print } from './print.ts'
+import { dataConfig, recordOptions } from './settings.ts'
 
 export const backup = command({
   usage: 'steno backup FILE [--json]',
   summary:
     'Copy the database into a new file while the service runs, and the key that it needs into FILE.key.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     const [file] = need(positionals, 'FILE')
     const key = `${file}.key`

@@ -1,9 +1,9 @@
-// The type of a command, which has options and an action. This file also contains what all commands share: --help,
-// --json and the exit codes.
+// The type of a command, which has options and an action. Every command has the option --help, and an exit code.
 
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import { findSimilar } from '../base/edit-distance.ts'
+import type { ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
+import { parse } from './arguments.ts'
+import { Interrupted, interruptedCode, Reported, UsageError } from './failure.ts'
 import { terminal } from './terminal.ts'
 
 /** The type of the values that `parseArgs` returns for the definitions `Options`. */
@@ -38,17 +38,6 @@ export type Command = Description & {
   /** Parses the arguments. Then prints the help of the command if --help was given, and otherwise runs the command. */
   run(args: string[]): Promise<void>
 }
-
-/** The error for wrong arguments of a command. After this error, the program exits with code 2. */
-export class UsageError extends Error {}
-
-/** The error of a command that has already printed the reason of its failure. No further message is printed. */
-export class Reported extends Error {}
-
-/** The error of a command that was interrupted with Ctrl-C. */
-export class Interrupted extends Error {}
-
-export const interruptedCode = 130
 
 export const jsonOption = { json: { type: 'boolean' } } as const
 
@@ -94,69 +83,10 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
 }
 
 /**
- * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise the text that `lines`
- * returns.
- */
-export function print(
-  { json }: { json?: boolean | undefined },
-  record: unknown,
-  lines: () => string | string[],
-): void {
-  say(...(json ? [JSON.stringify(record)] : [lines()].flat()))
-}
-
-/** Prints each of `lines` to stdout, with a line break. */
-export function say(...lines: string[]): void {
-  terminal.out(lines.map(line => `${line}\n`).join(''))
-}
-
-/**
- * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
- * are more or fewer arguments than names.
- */
-export function need<const Names extends string[]>(
-  positionals: string[],
-  ...names: Names
-): { [Index in keyof Names]: string } {
-  if (positionals.length !== names.length) {
-    throw new UsageError(`${names.length === 0 ? 'no argument' : names.join(' and ')} expected`)
-  }
-  return positionals as { [Index in keyof Names]: string }
-}
-
-/**
  * Returns the name of a command: the words of its usage line before the first argument, such as `steno keys create`.
  */
 export function nameOf(usage: string): string {
   return /^steno(?: [a-z]+)*/.exec(usage)?.[0] ?? 'steno'
-}
-
-function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true }) as {
-      positionals: string[]
-      values: Record<string, unknown>
-    }
-  } catch (error) {
-    throw new UsageError(complaintOf(error, Object.keys(options)))
-  }
-}
-
-/**
- * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
- * unwanted value, the text is shorter than the message of `parseArgs`.
- */
-function complaintOf(error: unknown, known: string[]): string {
-  const message = reasonOf(error)
-  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
-  if (unknown !== undefined) {
-    const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
-    return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
-  }
-  const [, lacking] = /^Option '([^']*?)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
-  if (lacking !== undefined) return `${lacking} needs a value`
-  const [, full] = /^Option '([^']*)' does not take an argument/.exec(message) ?? []
-  return full === undefined ? message : `${full} takes no value`
 }
 
 function helpOf({ usage, summary, options, help, more }: Description): string {

@@ -4,6 +4,7 @@
 import type { Command } from './command.ts'
 
 const accounts = () => import('./accounts.ts')
+const accountSettings = () => import('./account-settings.ts')
 const keys = () => import('./keys.ts')
 const jobs = () => import('./jobs.ts')
 const models = () => import('./models.ts')
@@ -13,10 +14,10 @@ export const commands: Record<string, () => Promise<Command>> = {
   'accounts create': async () => (await accounts()).create,
   'accounts list': async () => (await accounts()).list,
   'accounts show': async () => (await accounts()).show,
-  'accounts webhook': async () => (await accounts()).webhook,
-  'accounts operator': async () => (await accounts()).operator,
-  'accounts password': async () => (await accounts()).password,
-  'accounts credit': async () => (await accounts()).credit,
+  'accounts webhook': async () => (await accountSettings()).webhook,
+  'accounts operator': async () => (await accountSettings()).operator,
+  'accounts password': async () => (await accountSettings()).password,
+  'accounts credit': async () => (await import('./credit.ts')).credit,
   'accounts delete': async () => (await accounts()).delete,
   'keys create': async () => (await keys()).create,
   'keys list': async () => (await keys()).list,
@@ -29,7 +30,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   transcribe: async () => (await import('./transcribe.ts')).transcribe,
   watch: async () => (await import('./watch.ts')).watch,
   'models list': async () => (await models()).list,
-  'models pull': async () => (await models()).pull,
+  'models pull': async () => (await import('./models-pull.ts')).pull,
   'models verify': async () => (await models()).verify,
   'models remove': async () => (await models()).remove,
   'runtime pull': async () => (await import('./runtime.ts')).pull,

@@ -1,20 +1,19 @@
 import { unpackCarried } from '../base/carried.ts'
-import { editDistance } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
-import type { Config } from '../config.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda-libraries.ts'
 import { testSpeech } from '../engine/models/roles.ts'
 import { findServing } from '../engine/models/serving.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
-import { builtInClip, hasCuda } from '../engine/onnx/library.ts'
+import { hasCuda } from '../engine/onnx/library.ts'
 import { openMedia } from '../media/inspect.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
-import { command, jsonOption, need, print } from './command.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { doctorClip, hearClip, wordErrorRate } from './doctor/clip.ts'
 import { type Host, hostChecks } from './doctor/host.ts'
-import { dataOption, findDataDir, localConfig } from './settings.ts'
+import { print } from './print.ts'
+import { findDataDir, localConfig, recordOptions } from './settings.ts'
 
 type Finding = { check: string; ok: boolean; found: string }
-type Clip = { path: string; text: string }
 type Checkup = Host & { engine: OneShotEngine | null }
 
 const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
@@ -85,7 +84,7 @@ const wordErrorRateMax = 0.2
 export const doctor = command({
   usage: 'steno doctor [--json]',
   summary: 'Check everything the service needs; at the end transcribe a built-in clip.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     need(positionals)
     const checkup: Checkup = { config: localConfig(values), dataDir: findDataDir(values), engine: null }
@@ -109,49 +108,3 @@ export const doctor = command({
     if (bad.length > 0) throw new Error(`these checks failed: ${bad.map(({ check }) => check).join(', ')}`)
   },
 })
-
-async function doctorClip(): Promise<Clip> {
-  const clip = builtInClip()
-  if (clip === null) throw new Error('this build carries no clip')
-  return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
-}
-
-/**
- * Transcribes the built-in test clip. Returns the transcript with one more field: `text` is the reference text of the
- * clip.
- */
-async function hearClip(
-  engine: OneShotEngine,
-  config: Config,
-  { diarize }: { diarize: boolean },
-): Promise<Transcript & { text: string }> {
-  const { path, text } = await doctorClip()
-  const { signal } = new AbortController()
-  const { durationMs } = await openMedia(config).inspect(path, { signal })
-  const transcript = await engine.transcribe(
-    {
-      path,
-      durationMs,
-      language: null,
-      diarize,
-      speakerCount: null,
-      align: true,
-      prompt: null,
-      vocabulary: [],
-    },
-    { signal, onSeconds: () => {} },
-  )
-  return { ...transcript, text }
-}
-
-/**
- * Returns the word error rate of the text `heard`: the number of word errors, divided by the number of words in the
- * reference text `truth`. Ignores case and punctuation.
- */
-export function wordErrorRate(truth: string, heard: string): number {
-  return editDistance(plainWords(truth), plainWords(heard)) / plainWords(truth).length
-}
-
-function plainWords(text: string): string[] {
-  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-}

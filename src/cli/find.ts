@@ -2,7 +2,9 @@
 // words name no command, returns a command that prints the list of commands, or that throws a UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
-import { type Command, say, UsageError } from './command.ts'
+import type { Command } from './command.ts'
+import { UsageError } from './failure.ts'
+import { say } from './print.ts'
 
 type Commands = Record<string, () => Promise<Command>>
 

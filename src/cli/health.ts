@@ -1,6 +1,8 @@
 import { listeningUrl } from '../config.ts'
-import { command, need, say } from './command.ts'
-import { askHealth, localHost } from './doctor/host.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { askHealth, localHost } from './health-request.ts'
+import { say } from './print.ts'
 import { dataOption, serviceConfig } from './settings.ts'
 
 export const health = command({

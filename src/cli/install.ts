@@ -2,7 +2,9 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
-import { command, need, say } from './command.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { say } from './print.ts'
 import { unitText } from './unit.ts'
 
 const binary = '/usr/local/bin/steno'

@@ -6,17 +6,23 @@ import { findJob, type Job } from '../jobs/job.ts'
 import { listNewestJobs } from '../jobs/list.ts'
 import { type JobState, jobStates } from '../jobs/states.ts'
 import { limits } from '../limits.ts'
-import { mustFind } from './accounts.ts'
-import { command, jsonOption, need, print, UsageError } from './command.ts'
+import { mustFind } from './account-record.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
 import { withData } from './data.ts'
-import { dataOption } from './settings.ts'
-
-const options = { ...jsonOption, ...dataOption } as const
+import { UsageError } from './failure.ts'
+import { print } from './print.ts'
+import { recordOptions } from './settings.ts'
 
 export const list = command({
   usage: 'steno jobs list [--account EMAIL] [--state STATE] [--limit N] [--json]',
   summary: 'List the newest jobs of all accounts.',
-  options: { ...options, account: { type: 'string' }, state: { type: 'string' }, limit: { type: 'string' } },
+  options: {
+    ...recordOptions,
+    account: { type: 'string' },
+    state: { type: 'string' },
+    limit: { type: 'string' },
+  },
   help: {
     account: 'only the jobs of this account',
     state: `one of ${jobStates.join(', ')}`,
@@ -42,7 +48,7 @@ export const list = command({
 export const show = command({
   usage: 'steno jobs show ID [--json]',
   summary: 'Show one job.',
-  options,
+  options: recordOptions,
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
     const record = withData(values, db => {
@@ -56,7 +62,7 @@ export const show = command({
 export const cancel = command({
   usage: 'steno jobs cancel ID [--json]',
   summary: 'Cancel a job and release its reserve. A running service stops its work within seconds.',
-  options,
+  options: recordOptions,
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
     const { releasedUnits } = withData(values, db => cancelJob(db, mustFindJob(db, id).accountId, id))

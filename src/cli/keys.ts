@@ -1,14 +1,16 @@
 import { createKey, type Key, listKeys, revokeKey } from '../accounts/key.ts'
 import { limits } from '../limits.ts'
-import { mustFind } from './accounts.ts'
-import { command, jsonOption, need, print } from './command.ts'
+import { mustFind } from './account-record.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
 import { withData } from './data.ts'
-import { dataOption } from './settings.ts'
+import { print } from './print.ts'
+import { recordOptions } from './settings.ts'
 
 export const create = command({
   usage: 'steno keys create EMAIL [--name N] [--json]',
   summary: 'Create an API key and print it. It is not shown again.',
-  options: { ...jsonOption, ...dataOption, name: { type: 'string' } },
+  options: { ...recordOptions, name: { type: 'string' } },
   help: { name: 'what the key is for' },
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
@@ -26,7 +28,7 @@ export const create = command({
 export const list = command({
   usage: 'steno keys list EMAIL [--json]',
   summary: 'List the keys of an account.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
     const keys = withData(values, db => listKeys(db, mustFind(db, email).id))
@@ -37,7 +39,7 @@ export const list = command({
 export const revoke = command({
   usage: 'steno keys revoke KEY_ID [--json]',
   summary: 'Revoke a key. Jobs that it started continue.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     const [id] = need(positionals, 'KEY_ID')
     if (!withData(values, db => revokeKey(db, id))) throw new Error(`there is no key ${id}`)

@@ -1,6 +1,8 @@
 import steno from '../../package.json'
-import { type Command, command, need, say } from './command.ts'
+import { need } from './arguments.ts'
+import { type Command, command } from './command.ts'
 import { listCommands } from './completion.ts'
+import { say } from './print.ts'
 
 type Commands = Parameters<typeof listCommands>[0]
 

@@ -1,24 +1,19 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
-import type { Config } from '../config.ts'
-import { withCompactCopy } from '../engine/models/compact-copy.ts'
 import { listModels } from '../engine/models/listing.ts'
-import { pullModel, requiredModels } from '../engine/models/pull-model.ts'
 import { removeModel } from '../engine/models/remove.ts'
-import { isVoiceModel } from '../engine/models/roles.ts'
-import { hasGpu } from '../engine/models/serving.ts'
 import { modelsDir } from '../engine/models/store.ts'
 import { verifyModel } from '../engine/models/verify.ts'
-import { hubFrom } from '../net/hub.ts'
-import { barOf, openBar } from './bar.ts'
-import { command, jsonOption, need, print, say } from './command.ts'
-import { dataOption, type Flags, localConfig } from './settings.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { print, say } from './print.ts'
+import { dataOption, localConfig, recordOptions } from './settings.ts'
 
 export const list = command({
   usage: 'steno models list [--json]',
   summary: 'Show every known model and the size of those that are installed.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     need(positionals)
     const listed = listModels(modelsDir(localConfig(values)))
@@ -31,50 +26,6 @@ export const list = command({
     )
   },
 })
-
-export const pull = command({
-  usage: 'steno models pull ID',
-  summary:
-    'Download a model from the hub, or resume the download; with the voice models, if they are missing.',
-  options: dataOption,
-  async run(positionals, values) {
-    const [id] = need(positionals, 'ID')
-    const required = requiredModels(id, modelsDir(localConfig(values)))
-    if (required.length === 0) say(`${id} is built in`)
-    for (const model of required) await pullOne(model, values)
-  },
-})
-
-async function pullOne(id: string, flags: Flags): Promise<void> {
-  const config = localConfig(flags)
-  const bar = openBar()
-  const lock = await pullModel(id, {
-    dir: modelsDir(config),
-    gpu: hasGpu(config.device),
-    offline: config.offline,
-    hub: hubFrom(process.env),
-    signal: new AbortController().signal,
-    onProgress: (bytes, total) =>
-      bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
-    onChange: paths => say(`${id}: the hub has changed since the last pull: ${paths.join(', ')}`),
-  }).finally(() => bar.end())
-  const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
-  say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
-  if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
-}
-
-/**
- * Makes the copy of a pulled Whisper model in compact form. Without this function, the first load of the model makes
- * this copy.
- */
-async function compactOne(id: string, config: Config): Promise<void> {
-  const bar = openBar()
-  const pulled = { name: id, folder: join(modelsDir(config), id) }
-  const { folder } = await withCompactCopy(pulled, config, message => bar.show(message)).finally(() =>
-    bar.end(),
-  )
-  if (folder !== pulled.folder) say(`${id}: its compact form for the CPU is here`)
-}
 
 export const verify = command({
   usage: 'steno models verify [ID]',

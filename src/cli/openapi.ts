@@ -4,7 +4,9 @@ import { openRateLimiter } from '../api/rate-limit.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'
-import { command, jsonOption, need, say } from './command.ts'
+import { need } from './arguments.ts'
+import { command, jsonOption } from './command.ts'
+import { say } from './print.ts'
 import { serverConfig } from './settings.ts'
 
 export const openapi = command({

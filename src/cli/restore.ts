@@ -1,12 +1,14 @@
 import { checkCopy, filesOf, placeCopy, requireFree } from '../db/copy.ts'
 import { makeDataDir } from '../db/data-dir.ts'
-import { command, jsonOption, need, print } from './command.ts'
-import { dataOption, serviceConfig } from './settings.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { print } from './print.ts'
+import { recordOptions, serviceConfig } from './settings.ts'
 
 export const restore = command({
   usage: 'steno restore FILE [--json]',
   summary: 'Put a backup, FILE and FILE.key, into an empty data folder.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     const [file] = need(positionals, 'FILE')
     const { dataDir } = serviceConfig(values)

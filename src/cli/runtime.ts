@@ -2,8 +2,11 @@ import { formatSize } from '../base/units.ts'
 import { installCuda, pullCuda } from '../engine/models/cuda.ts'
 import { installHint, missingForCuda } from '../engine/models/cuda-libraries.ts'
 import { publicSource } from '../net/nuget.ts'
+import { need } from './arguments.ts'
 import { barOf, openBar } from './bar.ts'
-import { command, need, say, UsageError } from './command.ts'
+import { command } from './command.ts'
+import { UsageError } from './failure.ts'
+import { say } from './print.ts'
 import { dataOption, localConfig } from './settings.ts'
 
 export const pull = command({

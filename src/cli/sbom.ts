@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
-import { command, need, say } from './command.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { say } from './print.ts'
 
 /**
  * The software bill of materials of the built program. The build (scripts/build.ts) defines this constant. In a

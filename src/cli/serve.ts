@@ -1,17 +1,14 @@
-import { join, resolve } from 'node:path'
-import { createAccount, listAccounts } from '../accounts/account.ts'
-import { createKey } from '../accounts/key.ts'
-import { deposit } from '../accounts/ledger.ts'
-import { setOperator } from '../accounts/settings.ts'
-import { isCompiled, setNativeHome } from '../base/carried.ts'
+import { join } from 'node:path'
+import { setNativeHome } from '../base/carried.ts'
 import { log, setLogFormat } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
-import { settings } from '../config.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
-import { limits } from '../limits.ts'
-import { type Running, startService } from '../service.ts'
-import { command, need, say } from './command.ts'
+import { startService } from '../service.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { createFirstAccount, keyHint } from './first-account.ts'
+import { say } from './print.ts'
 import { serverConfig, settingFlags, settingHelp } from './settings.ts'
 
 export const serve = command({
@@ -48,45 +45,6 @@ export const serve = command({
     log.info('stopped')
   },
 })
-
-/**
- * Creates an account at the first start of the server, and returns the API key of this account. Returns null if the
- * database already has an account.
- */
-function createFirstAccount({ service: { db, secrets } }: Running): string | null {
-  return db.tx(() => {
-    if (listAccounts(db).length > 0) return null
-    const account = createAccount(db, { email: 'local@localhost', passwordHash: null, verified: true })
-    if (!account) return null
-    deposit(db, account.id, limits.firstCreditCents)
-    setOperator(db, account.id, true)
-    return createKey(db, secrets, account.id, { name: 'first start' })?.key ?? null
-  })
-}
-
-/**
- * Returns a hint for the operator: the command that creates another API key. The server cannot show an existing key,
- * because it stores only the hash of each key.
- */
-function keyHint({ service: { db } }: Running, dataDir: string): string {
-  const email = listAccounts(db)[0]?.email ?? 'EMAIL'
-  return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
-}
-
-/** Returns the text with which the operator calls this program in a shell, such as `./steno`. */
-function ownCommand(): string {
-  if (!isCompiled()) return './steno'
-  return Bun.which('steno') === process.execPath ? 'steno' : process.execPath
-}
-
-/**
- * Returns the flag --data-dir for the commands of steno that the server suggests to its operator. Returns an empty text
- * if these commands find the same data folder without the flag.
- */
-function folderFlag(dataDir: string): string {
-  const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
-  return isFound ? '' : ` --data-dir ${dataDir}`
-}
 
 /**
  * Frees memory that only the start of the server needed: unreachable objects, and compiled code that is not running.

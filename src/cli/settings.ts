@@ -1,12 +1,13 @@
 // Reads the settings of a command from the environment. Finds the folder in which the command keeps its files: the data
 // folder of a service, or else the user's cache folder.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
 import { cacheDir, setNativeHome } from '../base/carried.ts'
 import { type Config, flagOf, readConfig, settings } from '../config.ts'
 import { hasDatabase } from '../db/data-dir.ts'
+import { jsonOption } from './command.ts'
+import { type Environment, installedSettings, unreadable } from './installed.ts'
 
 const rows = Object.values(settings)
 
@@ -24,12 +25,14 @@ export const settingHelp: Record<string, string> = Object.fromEntries(
 /** The option `--data-dir`, which every command with a data folder has. */
 export const dataOption = { 'data-dir': { type: 'string' } } as const
 
+/** The options of a command that has a data folder and can print its result as JSON. */
+export const recordOptions = { ...jsonOption, ...dataOption } as const
+
 /**
  * The values of a command's options, by the names of the options. The functions in this file use only the options that
  * are settings, and ignore all other options.
  */
 export type Flags = Record<string, unknown>
-type Environment = Record<string, string | undefined>
 
 /** Reads the settings of the server. A flag overrides the environment variable of the same setting. */
 export function serverConfig(flags: Flags = {}): Config {
@@ -84,37 +87,6 @@ function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }
   if (own.STENO_DATA_DIR || hasDatabase(settings.dataDir.parse(settings.dataDir.default))) return own
   return { ...installedSettings(), ...own }
-}
-
-/**
- * Returns the path of the file with the settings of the installed service. If a machine has a second service, the
- * variable STENO_ENV_FILE can name the settings file of that service.
- */
-export function environmentFile(): string {
-  return process.env.STENO_ENV_FILE || '/etc/steno.env'
-}
-
-function installedSettings(): Environment {
-  try {
-    return parseEnv(readFileSync(environmentFile(), 'utf8'))
-  } catch {
-    // Either no service is installed, or only root may read the settings of the service.
-    return {}
-  }
-}
-
-/**
- * Returns a hint for the error message if a service is installed but this user may not read its settings. Otherwise
- * returns an empty text.
- */
-function unreadable(): string {
-  try {
-    readFileSync(environmentFile())
-    return ''
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    return code === 'EACCES' ? `; only root may read ${environmentFile()}` : ''
-  }
 }
 
 function variablesOf(flags: Flags): Environment {

@@ -1,7 +1,8 @@
 import { unpackCarried } from '../base/carried.ts'
 import type { Config } from '../config.ts'
 import { whyUnknown } from '../engine/models/model-name.ts'
-import { command, Reported, UsageError } from './command.ts'
+import { command } from './command.ts'
+import { Reported, UsageError } from './failure.ts'
 import { localConfig } from './settings.ts'
 import { terminal } from './terminal.ts'
 import { Batch, type Counts } from './transcribe/batch.ts'
@@ -9,7 +10,8 @@ import { untilInterrupted } from './transcribe/interrupt.ts'
 import { openTarget, planOutputs, readTarget } from './transcribe/outputs.ts'
 import { speedOf } from './transcribe/screen.ts'
 import { listSources } from './transcribe/sources.ts'
-import { readTask, type TaskValues, taskChoices, taskHelp, taskOptions } from './transcribe/task.ts'
+import { readTask } from './transcribe/task.ts'
+import { type TaskValues, taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
 
 export const transcribe = command({
   usage: 'steno transcribe FILE|FOLDER|ADDRESS|-… [--format srt,json] [--out FOLDER] [OPTIONS]',

@@ -3,7 +3,10 @@ import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { command, need, say, UsageError } from './command.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
+import { UsageError } from './failure.ts'
+import { say } from './print.ts'
 import { problemOf } from './release.ts'
 
 /**

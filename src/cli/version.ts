@@ -1,7 +1,9 @@
 import { ffmpeg } from '../../native/built.json'
 import runtime from '../../node_modules/onnxruntime-node/package.json'
 import { build } from '../base/build.ts'
-import { command, jsonOption, need, print } from './command.ts'
+import { need } from './arguments.ts'
+import { command, jsonOption } from './command.ts'
+import { print } from './print.ts'
 
 export const version = command({
   usage: 'steno version [--json]',

@@ -1,14 +1,16 @@
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { type ListedWorker, readList } from '../workers/listing.ts'
-import { command, jsonOption, need, print } from './command.ts'
+import { need } from './arguments.ts'
+import { command } from './command.ts'
 import { withData } from './data.ts'
-import { dataOption } from './settings.ts'
+import { print } from './print.ts'
+import { recordOptions } from './settings.ts'
 
 export const list = command({
   usage: 'steno workers list [--json]',
   summary: 'List the workers of the service, and the last jobs that workers broke off four times.',
-  options: { ...jsonOption, ...dataOption },
+  options: recordOptions,
   async run(positionals, values) {
     need(positionals)
     const { found, dead, now } = withData(values, db => ({

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { cpSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { wordErrorRate } from '../../src/cli/doctor.ts'
+import { wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'

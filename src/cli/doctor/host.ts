@@ -10,8 +10,7 @@ import { type Config, listeningUrl } from '../../config.ts'
 import { makeDataDir } from '../../db/data-dir.ts'
 import { databasePath, openDb } from '../../db/db.ts'
 import { limits } from '../../limits.ts'
-import { fetchGuarded } from '../../net/fetch.ts'
-import { parseNets } from '../../net/nets.ts'
+import { askHealth, localHost } from '../health-request.ts'
 
 /** The input of the checks of this machine. `dataDir` is null if there is no data folder yet. */
 export type Host = { config: Config; dataDir: string | null }
@@ -102,27 +101,4 @@ function writeSpeed(path: string): number {
     rmSync(path, { force: true })
   }
   return (limits.diskProbeBytes * 1000) / (performance.now() - startedAt)
-}
-
-export function localHost(host: string): string {
-  return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-}
-
-/**
- * Requests /v1/health. Returns `steno` if a steno service answers, and `refused` if no server accepts the connection.
- * Otherwise returns a short description of the HTTP response.
- */
-export async function askHealth(baseUrl: string): Promise<string> {
-  const allowNets = parseNets('0.0.0.0/0,::/0')
-  if (allowNets === null) throw new Error('the networks cannot be parsed')
-  const answer = await fetchGuarded(
-    `${baseUrl}/v1/health`,
-    { method: 'GET', headers: {}, redirectsMax: limits.mediaRedirectsMax },
-    { allowNets, connectTimeoutMs: limits.healthTimeoutMs, answerTimeoutMs: limits.healthTimeoutMs },
-    new AbortController().signal,
-  )
-  if (answer.kind !== 'answer')
-    return ['refused', 'unknown-name', 'connect-timeout'].includes(answer.kind) ? 'refused' : answer.kind
-  answer.close()
-  return answer.headers['x-request-id'] === undefined ? `status ${answer.status}` : 'steno'
 }

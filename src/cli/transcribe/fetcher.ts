@@ -10,7 +10,7 @@ import type { Config } from '../../config.ts'
 import { download } from '../../net/download.ts'
 import { parseNets } from '../../net/nets.ts'
 import type { Screen } from './screen.ts'
-import type { Source } from './sources.ts'
+import type { Source } from './source.ts'
 
 export type Fetcher = {
   /** Makes the source available as a local file. Returns the path of this file. */

@@ -3,7 +3,7 @@
 import { writeCsv, writeMarkdown, writeRttm } from '../../transcripts/documents.ts'
 import { type ExportOptions, exporters } from '../../transcripts/exporters.ts'
 import type { Transcript } from '../../transcripts/transcript.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../failure.ts'
 
 type Written = {
   extension: string

@@ -1,6 +1,6 @@
 // Lets the user interrupt the work of a command with Ctrl-C.
 
-import { interruptedCode } from '../command.ts'
+import { interruptedCode } from '../failure.ts'
 
 /**
  * Runs `work` with an abort signal. Ctrl-C, SIGTERM and SIGHUP abort this signal. A second Ctrl-C ends the process

@@ -1,23 +1,12 @@
-// The output files of the command `transcribe`. Two sources never have the same output file. An existing file is
-// replaced only with --overwrite.
+// The output files of the command `transcribe`: where they are, and which formats they have. Two sources never have the
+// // same output file.
 
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
-import { reasonOf } from '../../base/reason.ts'
-import { UsageError } from '../command.ts'
+import { UsageError } from '../failure.ts'
 import { type Format, formatOfFile, formats, readFormats } from './formats.ts'
-import type { Source } from './sources.ts'
+import { causeOf } from './output-file.ts'
+import type { Source } from './source.ts'
 
 export type Output = { format: Format; path: string }
 
@@ -94,60 +83,6 @@ function distinctNames(sources: Source[]): Map<Source, string> {
       if (longer.length > 0) names.set(source, longer)
     }
   }
-}
-
-/**
- * Writes a file atomically: the file gets its name only when its content is complete. If a file exists at `path` and
- * `overwrite` is false, changes nothing and returns false.
- */
-export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
-  mkdirSync(dirname(path), { recursive: true })
-  // The name of the draft does not contain the name of the file, because that name may already have the maximum length.
-  const draft = join(dirname(path), `.${crypto.randomUUID()}.part`)
-  try {
-    writeFileSync(draft, text, { flag: 'wx', flush: true })
-    if (overwrite) renameSync(draft, path)
-    else place(draft, path)
-    return true
-  } catch (error) {
-    if (!overwrite && existsSync(path)) return false
-    throw new Error(`${path} cannot be written: ${causeOf(error)}`)
-  } finally {
-    rmSync(draft, { force: true })
-  }
-}
-
-/** Returns the path for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`. */
-export function partialPath(path: string): string {
-  const extension = extname(path)
-  return `${path.slice(0, -extension.length)}.partial${extension}`
-}
-
-/**
- * Links the draft to its final path. If the file system has no hard links, copies the draft instead. Fails if a file
- * exists at the final path.
- */
-function place(draft: string, path: string): void {
-  try {
-    linkSync(draft, path)
-  } catch (error) {
-    if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error
-    copyFileSync(draft, path, constants.COPYFILE_EXCL)
-  }
-}
-
-const causes: Record<string, string> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'a file has this name',
-  ENAMETOOLONG: 'the name is too long',
-}
-
-function causeOf(error: unknown): string {
-  return causes[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonOf(error)
 }
 
 function withoutExtension({ name }: Source): string {

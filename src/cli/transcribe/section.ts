@@ -3,7 +3,14 @@
 import type { TranscribeInput } from '../../engine/request.ts'
 import { JobFailure } from '../../errors.ts'
 import type { Transcript } from '../../transcripts/transcript.ts'
-import type { Section } from './task.ts'
+import { UsageError } from '../failure.ts'
+import type { TaskValues } from './task-options.ts'
+
+/**
+ * The part of the recording to transcribe, in milliseconds. `toMs` is null if the part lasts until the end of the
+ * recording.
+ */
+export type Section = { fromMs: number; toMs: number | null }
 
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
@@ -35,4 +42,19 @@ export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromM
 
 function later(seconds: number, byMs: number): number {
   return Math.round(seconds * 1000 + byMs) / 1000
+}
+
+export function sectionOf({ from, to }: TaskValues): Section {
+  const fromMs = from === undefined ? 0 : timeOf('from', from)
+  const toMs = to === undefined ? null : timeOf('to', to)
+  if (toMs !== null && toMs <= fromMs) throw new UsageError('--to is not after --from')
+  return { fromMs, toMs }
+}
+
+/** Converts a time such as `90`, `1:30` or `1:02:03.5` to milliseconds. */
+function timeOf(name: string, text: string): number {
+  const parts = /^(?:(?:(\d+):)?(\d{1,2}):)?(\d+(?:\.\d+)?)$/.exec(text)
+  if (parts === null) throw new UsageError(`--${name} is a time such as 90, 1:30 or 1:02:03.5`)
+  const [hours = 0, minutes = 0, seconds = 0] = parts.slice(1).map(part => Number(part ?? 0))
+  return Math.round(((hours * 60 + minutes) * 60 + seconds) * 1000)
 }

@@ -1,20 +1,10 @@
-// The sources of the command `transcribe`: files, folders, standard input and addresses on the web.
+// Lists the sources of the command `transcribe` that its arguments name.
 
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
-import { basename, extname, join, relative, resolve } from 'node:path'
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { reasonOf } from '../../base/reason.ts'
-import { isExtension } from '../../media/formats.ts'
-
-export type Source = {
-  kind: 'file' | 'pipe' | 'address'
-  /** The path or the web address of the source. `-` means standard input. */
-  place: string
-  /**
-   * The name from which the names of the output files are made. If the user named a folder, this is the path of the
-   * file below that folder. If the user named the file itself, this is the file name without folders.
-   */
-  name: string
-}
+import { mediaIn, nothingIn } from './media-folder.ts'
+import { keyOf, kindOf, remote, type Source } from './source.ts'
 
 export type Listed = {
   sources: Source[]
@@ -36,13 +26,6 @@ export function listSources(given: string[], { recursive }: { recursive: boolean
   return { ...listed, sources: [...byPlace.values()] }
 }
 
-function remote(place: string): Source {
-  if (place === '-') return { kind: 'pipe', place, name: 'stdin' }
-  const url = URL.parse(place)
-  const name = basename(url?.pathname ?? '') || url?.hostname || 'address'
-  return { kind: 'address', place, name: decoded(name).replace(/[\p{Cc}/]/gu, '_') }
-}
-
 function addPath(place: string, recursive: boolean, { sources, problems }: Listed): void {
   try {
     const found = statSync(place)
@@ -62,49 +45,4 @@ const reasons: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
   EACCES: 'permission denied',
   ENAMETOOLONG: 'the name is too long',
-}
-
-/**
- * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
- * files are left out.
- */
-export function mediaIn(folder: string, recursive: boolean): Source[] {
-  return readdirSync(folder, { recursive, withFileTypes: true })
-    .filter(entry => isMedia(entry))
-    .map(entry => join(entry.parentPath, entry.name))
-    .map((path): Source => ({ kind: 'file', place: path, name: relative(folder, path) }))
-    .filter(({ name }) => !/(^|\/)\./.test(name))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
-}
-
-function isMedia(entry: Dirent): boolean {
-  if (!isExtension(extname(entry.name).slice(1).toLowerCase())) return false
-  if (!entry.isSymbolicLink()) return entry.isFile()
-  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isFile() === true
-}
-
-function nothingIn(folder: string, recursive: boolean): string {
-  if (recursive) return 'there is no audio or video file in this folder'
-  const deeper = mediaIn(folder, true).length
-  return `there is no audio or video file in this folder${deeper > 0 ? `, but ${deeper} below it: add --recursive` : ''}`
-}
-
-/**
- * Returns `pipe` if the source must be copied to a file. A named pipe must be copied, because it can be read only once.
- * A path such as /dev/stdin must be copied too, because in a child process the same path means another file.
- */
-function kindOf(place: string, found: Stats): Source['kind'] {
-  return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'
-}
-
-function keyOf({ kind, place }: Source): string {
-  return kind === 'file' ? resolve(place) : place
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
 }

@@ -4,7 +4,8 @@
 import { statSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
 import { terminal } from '../terminal.ts'
-import { mediaIn, type Source } from './sources.ts'
+import { mediaIn } from './media-folder.ts'
+import type { Source } from './source.ts'
 
 export type Watcher = {
   /**

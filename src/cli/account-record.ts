@@ -1,0 +1,33 @@
+// An account, as commands find it and print it.
+
+import { type Account, findAccountByEmail } from '../accounts/account.ts'
+import { normalEmail } from '../accounts/email.ts'
+import { centsOf } from '../accounts/price.ts'
+import type { Db } from '../db/db.ts'
+
+export function mustFind(db: Db, email: string): Account {
+  const account = findAccountByEmail(db, normalEmail(email) ?? '')
+  if (!account) throw new Error(`there is no account ${email}`)
+  return account
+}
+
+export function recordOf(account: Account) {
+  return {
+    account_id: account.id,
+    email: account.email,
+    verified: account.verifiedAt !== null,
+    balance_cents: centsOf(account.balanceUnits),
+    reserved_cents: centsOf(account.reservedUnits),
+    webhook_url: account.webhookUrl,
+    created_at: new Date(account.createdAt).toISOString(),
+  }
+}
+
+export function lineOf(account: Account): string {
+  const state = account.verifiedAt === null ? 'unverified' : 'verified'
+  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}`
+}
+
+export function dollars(units: number): string {
+  return `$${(centsOf(units) / 100).toFixed(2)}`
+}

@@ -1,0 +1,48 @@
+// Parses the arguments of a command.
+
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { findSimilar } from '../base/edit-distance.ts'
+import { reasonOf } from '../base/reason.ts'
+import { UsageError } from './failure.ts'
+
+/**
+ * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
+ * are more or fewer arguments than names.
+ */
+export function need<const Names extends string[]>(
+  positionals: string[],
+  ...names: Names
+): { [Index in keyof Names]: string } {
+  if (positionals.length !== names.length) {
+    throw new UsageError(`${names.length === 0 ? 'no argument' : names.join(' and ')} expected`)
+  }
+  return positionals as { [Index in keyof Names]: string }
+}
+
+export function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true }) as {
+      positionals: string[]
+      values: Record<string, unknown>
+    }
+  } catch (error) {
+    throw new UsageError(complaintOf(error, Object.keys(options)))
+  }
+}
+
+/**
+ * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
+ * unwanted value, the text is shorter than the message of `parseArgs`.
+ */
+function complaintOf(error: unknown, known: string[]): string {
+  const message = reasonOf(error)
+  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
+  if (unknown !== undefined) {
+    const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
+    return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
+  }
+  const [, lacking] = /^Option '([^']*?)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
+  if (lacking !== undefined) return `${lacking} needs a value`
+  const [, full] = /^Option '([^']*)' does not take an argument/.exec(message) ?? []
+  return full === undefined ? message : `${full} takes no value`
+}

@@ -1,0 +1,12 @@
+// The errors that end a command, each with its own exit code.
+
+/** The error for wrong arguments of a command. After this error, the program exits with code 2. */
+export class UsageError extends Error {}
+
+/** The error of a command that has already printed the reason of its failure. No further message is printed. */
+export class Reported extends Error {}
+
+/** The error of a command that was interrupted with Ctrl-C. */
+export class Interrupted extends Error {}
+
+export const interruptedCode = 130

@@ -1,0 +1,37 @@
+// The settings of the service that is installed on this machine.
+
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+
+export type Environment = Record<string, string | undefined>
+
+/**
+ * Returns the path of the file with the settings of the installed service. If a machine has a second service, the
+ * variable STENO_ENV_FILE can name the settings file of that service.
+ */
+export function environmentFile(): string {
+  return process.env.STENO_ENV_FILE || '/etc/steno.env'
+}
+
+export function installedSettings(): Environment {
+  try {
+    return parseEnv(readFileSync(environmentFile(), 'utf8'))
+  } catch {
+    // Either no service is installed, or only root may read the settings of the service.
+    return {}
+  }
+}
+
+/**
+ * Returns a hint for the error message if a service is installed but this user may not read its settings. Otherwise
+ * returns an empty text.
+ */
+export function unreadable(): string {
+  try {
+    readFileSync(environmentFile())
+    return ''
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    return code === 'EACCES' ? `; only root may read ${environmentFile()}` : ''
+  }
+}

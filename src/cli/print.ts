@@ -1,0 +1,20 @@
+// Prints the result of a command to stdout.
+
+import { terminal } from './terminal.ts'
+
+/**
+ * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise the text that `lines`
+ * returns.
+ */
+export function print(
+  { json }: { json?: boolean | undefined },
+  record: unknown,
+  lines: () => string | string[],
+): void {
+  say(...(json ? [JSON.stringify(record)] : [lines()].flat()))
+}
+
+/** Prints each of `lines` to stdout, with a line break. */
+export function say(...lines: string[]): void {
+  terminal.out(lines.map(line => `${line}\n`).join(''))
+}

@@ -1,0 +1,42 @@
+// One source of the command `transcribe`: a file, standard input or an address on the web.
+
+import type { Stats } from 'node:fs'
+import { basename, resolve } from 'node:path'
+
+export type Source = {
+  kind: 'file' | 'pipe' | 'address'
+  /** The path or the web address of the source. `-` means standard input. */
+  place: string
+  /**
+   * The name from which the names of the output files are made. If the user named a folder, this is the path of the
+   * file below that folder. If the user named the file itself, this is the file name without folders.
+   */
+  name: string
+}
+
+export function remote(place: string): Source {
+  if (place === '-') return { kind: 'pipe', place, name: 'stdin' }
+  const url = URL.parse(place)
+  const name = basename(url?.pathname ?? '') || url?.hostname || 'address'
+  return { kind: 'address', place, name: decoded(name).replace(/[\p{Cc}/]/gu, '_') }
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/**
+ * Returns `pipe` if the source must be copied to a file. A named pipe must be copied, because it can be read only once.
+ * A path such as /dev/stdin must be copied too, because in a child process the same path means another file.
+ */
+export function kindOf(place: string, found: Stats): Source['kind'] {
+  return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'
+}
+
+export function keyOf({ kind, place }: Source): string {
+  return kind === 'file' ? resolve(place) : place
+}
