@@ -1,0 +1,41 @@
+// The requests that the service sends to other machines for an account: downloads and webhooks. They reach only the
+// networks that the settings allow.
+
+import type { Service } from '../api/service.ts'
+import type { Config } from '../config.ts'
+import type { Download } from '../jobs/ingest.ts'
+import { download } from '../net/download.ts'
+import type { Resolve } from '../net/fetch.ts'
+import { openNames } from '../net/names.ts'
+import { requireDiskForJob } from '../uploads/room.ts'
+import { checkWebhookUrl } from '../webhooks/address.ts'
+import { deliver } from '../webhooks/deliver.ts'
+
+export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download: Download }
+
+/** `resolve` replaces the DNS in tests. Without it, a single account gets only a part of the DNS look-ups. */
+export function openOutgoing(config: Config, resolve: Resolve | undefined): Outgoing {
+  const { allowNets } = config
+  const names = openNames()
+  const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
+  return {
+    deliver: (url, body, { accountId, ...options }) =>
+      deliver(url, body, {
+        ...options,
+        timeoutMs: config.webhookTimeoutMs,
+        allowNets,
+        resolve: resolveFor(accountId),
+      }),
+    checkWebhookUrl: (url, accountId) => checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) }),
+    download: (url, path, { accountId, onProgress, ...options }) =>
+      download(url, path, {
+        ...options,
+        allowNets,
+        resolve: resolveFor(accountId),
+        onProgress(bytes, total) {
+          requireDiskForJob(config)
+          onProgress(bytes, total)
+        },
+      }),
+  }
+}

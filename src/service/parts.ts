@@ -1,0 +1,110 @@
+// Opens the parts of the service, each after the parts that it needs.
+
+import { openKeyUses } from '../accounts/key-use.ts'
+import { openMailer } from '../accounts/mailer.ts'
+import { canOpenSecrets } from '../accounts/signing-secret.ts'
+import type { BaseUrl } from '../api/base-url.ts'
+import { openRateLimiter } from '../api/rate-limit.ts'
+import type { Service } from '../api/service.ts'
+import { log } from '../base/log.ts'
+import { openMetrics } from '../base/metrics.ts'
+import { openSecrets, type Secrets } from '../base/seal.ts'
+import { openUptime } from '../base/uptime.ts'
+import type { Config } from '../config.ts'
+import { type Clock, type Db, openDb } from '../db/db.ts'
+import type { Standby } from '../db/standby.ts'
+import type { Engine } from '../engine/engine.ts'
+import { type MakePrint, openPrinter } from '../engine/printer.ts'
+import type { Pause } from '../jobs/ingest.ts'
+import { limits } from '../limits.ts'
+import type { Media } from '../media/media.ts'
+import type { Resolve } from '../net/fetch.ts'
+import { Indexer } from '../transcripts/indexer.ts'
+import { UploadStore } from '../uploads/store.ts'
+import { openEngines, type Workers } from './engines.ts'
+import { type Own, openJobs } from './jobs.ts'
+import { openOutgoing } from './outgoing.ts'
+
+/** The parts of the service that a test can replace. */
+export type Parts = {
+  engine: Engine
+  media: Media
+  pause: Pause
+  /** The wall clock, in milliseconds since 1970. */
+  clock: Clock
+  /** A monotonic clock, in milliseconds. Only the difference between two times of this clock has a meaning. */
+  monotonic: Clock
+  resolve: Resolve
+  /** Called if this server must wait because the other server of a pair is serving. */
+  onStandby: () => void
+  /** Ends the process at once. Called when the other server of a pair may have started to serve. */
+  endAtOnce: () => void
+  makePrint: MakePrint
+}
+
+type Given = {
+  baseUrl: BaseUrl
+  workers: Workers
+  standby: Standby | null
+  /** The parts that are open. They are closed together with the service. */
+  opened: AsyncDisposableStack
+}
+
+export function openParts(
+  config: Config,
+  { clock = Date.now, monotonic = () => performance.now(), resolve, ...parts }: Partial<Parts>,
+  { baseUrl, workers, standby, opened }: Given,
+): Service {
+  const owned: Own = part => opened.adopt(part, async () => void (await part.close()))
+
+  const db = owned(openDatabase(config, { clock, monotonic, standby }))
+  const secrets = openOwnSecrets(db, config)
+  const metrics = openMetrics()
+  const indexer = owned(new Indexer(db))
+  const { engine, fleet } = openEngines(config, workers, parts.engine, { db, secrets, metrics })
+  owned(engine)
+  const outgoing = openOutgoing(config, resolve)
+  const needed = { db, secrets, metrics, indexer, engine, monotonic, outgoing }
+  const { live, webhooks, runner } = openJobs(config, parts, needed, owned)
+  return {
+    config,
+    baseUrl,
+    db,
+    secrets,
+    keyUses: openKeyUses(db),
+    uploads: new UploadStore({ db, config }),
+    engine,
+    fleet,
+    live,
+    runner,
+    webhooks,
+    indexer,
+    mailer: owned(openMailer({ ...config, baseUrl: baseUrl() })),
+    rateLimiter: openRateLimiter(config.rateLimits, monotonic),
+    metrics,
+    makePrint: parts.makePrint ?? openPrinter(config),
+    checkWebhookUrl: outgoing.checkWebhookUrl,
+    deliver: outgoing.deliver,
+  }
+}
+
+type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
+
+function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
+  // This clock must be read at least once every `stepMsMax`, or it loses time. Each sweep reads the clock. `stepMsMax`
+  // is twice the interval of the sweeps, so that a sweep may also be late.
+  const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
+  const onWrite = standby && { onWrite: standby.check }
+  return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })
+}
+
+/** Opens the secrets of the data folder. Logs an error if they cannot open the secrets in the database. */
+function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
+  const secrets = openSecrets(dataDir)
+  if (!canOpenSecrets(db, secrets)) {
+    log.error('secret.key is not that of steno.db', {
+      advice: 'bring back the former secret.key; without it, webhooks of existing keys cannot be signed',
+    })
+  }
+  return secrets
+}
