@@ -3,7 +3,7 @@
 import { showClock } from '../base/format.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { words } from '../words.ts'
-import type { Conflict } from './edits.ts'
+import type { Conflict } from './saving.ts'
 import type { Studio } from './studio.ts'
 
 const text = words.editing
@@ -18,10 +18,10 @@ export function ConflictDialog({ studio, conflict }: { studio: Studio; conflict:
       <h3>{text.theirs}</h3>
       <blockquote dir="auto">{conflict.theirs}</blockquote>
       <div class="line">
-        <button type="button" class="main" onClick={() => edits.settle(conflict, 'mine')}>
+        <button type="button" class="main" onClick={() => edits.saving.settle(conflict, 'mine')}>
           {text.keepMine}
         </button>
-        <button type="button" onClick={() => edits.settle(conflict, 'theirs')}>
+        <button type="button" onClick={() => edits.saving.settle(conflict, 'theirs')}>
           {text.keepTheirs}
         </button>
       </div>

@@ -21,7 +21,7 @@ export function Editing({ studio }: { studio: Studio }) {
             type="button"
             class="quiet icon"
             aria-label={text.undo}
-            disabled={!edits.canUndo.value}
+            disabled={!edits.history.canUndo.value}
             onClick={() => edits.undo()}
           >
             <Icon name="undo" />
@@ -30,13 +30,13 @@ export function Editing({ studio }: { studio: Studio }) {
             type="button"
             class="quiet icon"
             aria-label={text.redo}
-            disabled={!edits.canRedo.value}
+            disabled={!edits.history.canRedo.value}
             onClick={() => edits.redo()}
           >
             <Icon name="redo" />
           </button>
           <span class="hint" role="status">
-            {text.states[edits.state.value]}
+            {text.states[edits.saving.state.value]}
           </span>
           <span class="hint keys-only">{text.keys}</span>
           <button type="button" class="main done" onClick={() => edits.setEditing(false)}>
@@ -44,12 +44,14 @@ export function Editing({ studio }: { studio: Studio }) {
           </button>
         </div>
       )}
-      {edits.fault.value && (
+      {edits.saving.fault.value && (
         <p class="fault" role="alert">
-          {text.notSaved} {edits.fault.value}
+          {text.notSaved} {edits.saving.fault.value}
         </p>
       )}
-      {edits.conflicts.value[0] && <ConflictDialog studio={studio} conflict={edits.conflicts.value[0]} />}
+      {edits.saving.conflicts.value[0] && (
+        <ConflictDialog studio={studio} conflict={edits.saving.conflicts.value[0]} />
+      )}
     </>
   )
 }

@@ -111,7 +111,7 @@ function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
     }
     const timer = setTimeout(async () => {
       try {
-        await studio.edits.save()
+        await studio.edits.saving.save()
         preview.value = await askText(address, query)
         fault.value = ''
       } catch (error) {

@@ -99,7 +99,7 @@ export class Studio {
         if (!this.isFollowing.value) this.#watchSentence()
       },
     })
-    this.edits.open()
+    this.edits.saving.open()
     // The page scrolls with the spoken words until the person scrolls. `leave` then ends the automatic scrolling.
     const leave = (event: Event) => {
       if (event instanceof KeyboardEvent && !/^(Arrow(Up|Down)|Page|Home|End)/.test(event.key)) return
@@ -115,7 +115,7 @@ export class Studio {
   close(): void {
     this.#stop.abort()
     this.#watcher.disconnect()
-    this.edits.close()
+    this.edits.saving.close()
     this.view?.close()
   }
 

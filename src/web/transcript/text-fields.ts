@@ -28,7 +28,7 @@ export function startEditing(studio: Studio): () => void {
     for (const span of view.spans) {
       for (const name of ['contenteditable', 'role', 'spellcheck', 'aria-label']) span.removeAttribute(name)
     }
-    void edits.save()
+    void edits.saving.save()
   }
 }
 
@@ -63,7 +63,7 @@ function input({ edits }: Studio, event: Event): void {
  */
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)
-  if (span) view?.write(Number(span.dataset.at), edits.textOf(Number(span.dataset.at)))
+  if (span) view?.write(Number(span.dataset.at), edits.saving.textOf(Number(span.dataset.at)))
 }
 
 function textBeforeCaret(span: HTMLElement): string {

@@ -1,0 +1,66 @@
+// The steps of editing that can be undone and redone.
+
+import { signal } from '@preact/signals'
+import { timing } from '../base/timing.ts'
+
+type Change = { utterance: number; before: string; after: string }
+type Rename = { speaker: string; before: string; after: string }
+/**
+ * All changes that one undo reverts: changes of texts, or the change of one speaker's name. `isTyped` is true if the
+ * person typed these changes.
+ */
+type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
+
+export class EditHistory {
+  readonly canUndo = signal(false)
+  readonly canRedo = signal(false)
+  readonly #undo: Step[] = []
+  readonly #redo: Step[] = []
+
+  /** Adds a step. The steps that were undone before can then not be redone. */
+  add(step: Pick<Step, 'changes' | 'rename'>): void {
+    this.#push({ ...step, at: Date.now(), isTyped: false })
+  }
+
+  /**
+   * Adds a change that the person has typed. Keystrokes within `timing.undoStepMs` of each other in the same utterance
+   * are one step.
+   */
+  addTyped(change: Change): void {
+    const last = this.#undo.at(-1)
+    const [typed] = last?.isTyped ? last.changes : []
+    if (last && typed?.utterance === change.utterance && Date.now() - last.at < timing.undoStepMs) {
+      typed.after = change.after
+      last.at = Date.now()
+    } else {
+      this.#push({ changes: [change], at: Date.now(), isTyped: true })
+    }
+  }
+
+  /** Removes the last step, so that it can be redone. Returns this step, or undefined if there is no step. */
+  undo(): Step | undefined {
+    return this.#move(this.#undo, this.#redo)
+  }
+
+  redo(): Step | undefined {
+    return this.#move(this.#redo, this.#undo)
+  }
+
+  #push(step: Step): void {
+    this.#undo.push(step)
+    this.#redo.length = 0
+    this.#tell()
+  }
+
+  #move(from: Step[], to: Step[]): Step | undefined {
+    const step = from.pop()
+    if (step) to.push(step)
+    this.#tell()
+    return step
+  }
+
+  #tell(): void {
+    this.canUndo.value = this.#undo.length > 0
+    this.canRedo.value = this.#redo.length > 0
+  }
+}

@@ -1,0 +1,188 @@
+// Saves the edited texts of a transcript on the server, some time after the last keystroke. Finds conflicts with edits of
+// other people. An unsaved edit is also stored in the browser, so that a reload or a crash does not lose it.
+
+import { signal } from '@preact/signals'
+import { Fault, messageOf } from '../base/fault.ts'
+import { timing } from '../base/timing.ts'
+import type { Result } from './document.ts'
+import { storeDrafts, storedDrafts } from './drafts.ts'
+import { type EditRequests, isOutdated, type Saved, type Sent } from './edit-requests.ts'
+
+/**
+ * A conflict: the text of an utterance was changed on this page (`mine`), and differently by another person on the
+ * server (`theirs`).
+ */
+export type Conflict = { utterance: number; mine: string; theirs: string }
+
+export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
+
+/** The maximum number of utterances that one request saves. The API refuses more. */
+const sentAtOnce = 100
+
+export type TextListeners = {
+  /** Called when the text of an utterance changes although no person types it, for example by an undo. */
+  onText: (utterance: number, text: string) => void
+  /** Called when the times of words or their positions in the text may have changed. */
+  onWords: () => void
+}
+
+export class Saving {
+  readonly state = signal<SaveState>('saved')
+  readonly fault = signal('')
+  readonly conflicts = signal<Conflict[]>([])
+  /** For each utterance with an unsaved edit: the text of this utterance on the server. */
+  readonly #unsaved = new Map<number, string>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #running: Promise<void> | null = null
+
+  constructor(
+    readonly jobId: string,
+    readonly result: Result,
+    readonly requests: EditRequests,
+    readonly listeners: TextListeners,
+  ) {}
+
+  /** Restores the unsaved edits of an earlier visit to the page. They are stored in the browser. */
+  open(): void {
+    for (const { utterance, text, was } of storedDrafts(this.jobId)) {
+      if (this.textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
+      this.#unsaved.set(utterance, was)
+      this.#put(utterance, text)
+      this.listeners.onText(utterance, text)
+    }
+    if (this.#unsaved.size > 0) this.#plan()
+    addEventListener('pagehide', this.#leave)
+  }
+
+  close(): void {
+    removeEventListener('pagehide', this.#leave)
+    this.#leave()
+  }
+
+  /** Returns the present text of an utterance, with all edits of this page. */
+  textOf(utterance: number): string {
+    return this.result.utterances[utterance]?.text ?? ''
+  }
+
+  /** Changes the text of an utterance, and saves it later. */
+  set(utterance: number, text: string): void {
+    if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.textOf(utterance))
+    this.#put(utterance, text)
+    if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
+    this.#keep()
+    if (this.#unsaved.size === 0 && !this.#running) this.state.value = 'saved'
+    else this.#plan()
+  }
+
+  /** Changes the text of an utterance that no person types, so that the page must show the text. */
+  show(utterance: number, text: string): void {
+    this.set(utterance, text)
+    this.listeners.onText(utterance, text)
+  }
+
+  /**
+   * Ends a conflict. `keeps` chooses the text that remains: the text of this page (`mine`), or the text of the server
+   * (`theirs`).
+   */
+  settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
+    this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
+    this.#unsaved.set(utterance, theirs)
+    this.show(utterance, keeps === 'mine' ? mine : theirs)
+  }
+
+  /** Waits until the running request has ended. */
+  async idle(): Promise<void> {
+    await this.#running
+  }
+
+  /** Sends all unsaved edits to the server at once, except edits of utterances in a conflict. */
+  async save(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#running
+    const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
+    const sent = [...this.#unsaved.keys()]
+      .filter(utterance => !inConflict.has(utterance))
+      .map(index => ({ index, text: this.textOf(index) }))
+    if (sent.length === 0) return
+    this.state.value = 'saving'
+    this.#running = this.#send(sent.slice(0, sentAtOnce)).finally(() => (this.#running = null))
+    return this.#running
+  }
+
+  async #send(sent: Sent): Promise<void> {
+    try {
+      this.#take(sent, await this.requests.saveTexts(sent))
+    } catch (fault) {
+      if (isOutdated(fault)) return this.compare()
+      this.state.value = 'failed'
+      this.fault.value = messageOf(fault)
+      const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
+      if (isPassing) this.#plan(fault.retryAfterMs ?? timing.retryMsMax)
+    }
+  }
+
+  /** Copies the words and times of the saved utterances from the server's response into the transcript. */
+  #take(sent: Sent, saved: Saved): void {
+    this.fault.value = ''
+    for (const { index, text } of sent) {
+      if (this.textOf(index) === text) this.#unsaved.delete(index)
+      else this.#unsaved.set(index, text)
+    }
+    for (const { index, ...utterance } of saved) {
+      const known = this.result.utterances[index]
+      if (known && !this.#unsaved.has(index)) Object.assign(known, utterance)
+    }
+    this.listeners.onWords()
+    this.#keep()
+    this.state.value = this.#unsaved.size > 0 ? 'waiting' : 'saved'
+    if (this.#unsaved.size > 0) this.#plan()
+  }
+
+  /**
+   * Reads the transcript again after the server has refused an edit because of another ETag. Applies the changes of
+   * other people to the page. If an utterance was also changed on this page, it becomes a conflict.
+   */
+  async compare(): Promise<void> {
+    const { utterances } = await this.requests.read()
+    utterances.forEach((theirs, utterance) => {
+      const mine = this.result.utterances[utterance]
+      const was = this.#unsaved.get(utterance)
+      if (!mine) return
+      if (was === undefined && mine.text !== theirs.text) {
+        Object.assign(mine, theirs)
+        this.listeners.onText(utterance, theirs.text)
+      }
+      if (was === undefined || was === theirs.text) return
+      if (mine.text === theirs.text) this.#unsaved.delete(utterance)
+      else
+        this.conflicts.value = [...this.conflicts.value, { utterance, mine: mine.text, theirs: theirs.text }]
+    })
+    this.listeners.onWords()
+    this.state.value = 'waiting'
+    this.#plan()
+  }
+
+  #put(utterance: number, text: string): void {
+    const known = this.result.utterances[utterance]
+    if (known) known.text = text
+  }
+
+  #plan(delayMs: number = timing.saveMs): void {
+    if (this.state.value !== 'saving' && this.state.value !== 'failed') this.state.value = 'waiting'
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => void this.save(), delayMs)
+  }
+
+  #keep(): void {
+    const drafts = [...this.#unsaved].map(([utterance, was]) => ({
+      utterance,
+      text: this.textOf(utterance),
+      was,
+    }))
+    storeDrafts(this.jobId, drafts)
+  }
+
+  readonly #leave = () => {
+    if (this.#unsaved.size > 0) void this.save()
+  }
+}
