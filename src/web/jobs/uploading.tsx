@@ -3,7 +3,8 @@
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
 import { words } from '../words.ts'
-import { continueUpload, dismissUpload, pauseUpload, type Upload, uploads } from './uploads.ts'
+import { type Upload, uploads } from './upload-list.ts'
+import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
 
 const text = words.uploads
 

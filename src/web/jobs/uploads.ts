@@ -1,47 +1,15 @@
-// The uploads of this browser. Their addresses are in the browser's storage, so that an upload can continue after a
-// reload. If several pages of the app are open, each page tells the other pages which uploads it is sending.
+// Sends files to the server, one after the other, and starts a job for each file.
 
-import { signal } from '@preact/signals'
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
-import { forget, store, stored, storedNames } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
-import { offsetOf, removeUpload, type Started, sendFile, startUpload } from './tus.ts'
+import { offsetOf, removeUpload, sendFile, startUpload } from './tus.ts'
+import { change, files, findUpload, isSame, keep, remove, uploads } from './upload-list.ts'
 
-type UploadState = 'queued' | 'sending' | 'paused' | 'lost' | 'failed' | 'starting'
-
-export type Upload = {
-  id: string
-  name: string
-  size: number
-  modifiedAt: number
-  options: JobOptions
-  /** The upload on the server. Null if the server has not created it yet. */
-  started: Started | null
-  sent: number
-  state: UploadState
-  bytesPerSecond: number
-  fault: string
-}
-
-const prefix = 'upload.'
-
-export const uploads = signal<Upload[]>(storedUploads())
-const files = new Map<string, File>()
 const stops = new Map<string, AbortController>()
-
-type Talk = { asks: true } | { holds: string[] }
-const otherPages = new BroadcastChannel('steno.uploads')
-otherPages.onmessage = ({ data }: MessageEvent<Talk>) => {
-  if ('asks' in data) otherPages.postMessage({ holds: [...files.keys()] })
-  else uploads.value = uploads.value.filter(({ id, state }) => state !== 'lost' || !data.holds.includes(id))
-}
-otherPages.postMessage({ asks: true })
-
-addEventListener('pagehide', keep)
 
 /** Adds files to the uploads. If a reload interrupted the upload of the same file, continues that upload. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
@@ -171,38 +139,4 @@ function speedOf(start: number): (sent: number) => number {
     const [first] = marks
     return first && now > first.at ? ((sent - first.sent) / (now - first.at)) * 1000 : 0
   }
-}
-
-function findUpload(id: string): Upload | undefined {
-  return uploads.value.find(upload => upload.id === id)
-}
-
-function change(id: string, changes: Partial<Upload>): void {
-  uploads.value = uploads.value.map(upload => (upload.id === id ? { ...upload, ...changes } : upload))
-}
-
-function remove(id: string): void {
-  uploads.value = uploads.value.filter(upload => upload.id !== id)
-  files.delete(id)
-  forget(`${prefix}${id}`)
-}
-
-/** Stores the uploads of this page in the browser's storage, except uploads that do not exist on the server yet. */
-function keep(): void {
-  for (const upload of uploads.value) {
-    if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
-  }
-}
-
-/**
- * Returns the stored uploads of an earlier visit to the page. The person must choose the files of these uploads again.
- */
-function storedUploads(): Upload[] {
-  return storedNames(prefix)
-    .flatMap(name => stored<Upload>(name) ?? [])
-    .map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))
-}
-
-function isSame(upload: Upload, file: File): boolean {
-  return upload.name === file.name && upload.size === file.size && upload.modifiedAt === file.lastModified
 }

@@ -2,20 +2,14 @@
 // API, so a word needs no element of its own, and the page stays fast with a transcript of ten hours. The browser's
 // search, the selection of text, and screen readers work as in any other text.
 
-import { showClock } from '../base/format.ts'
-import { words } from '../words.ts'
-import { directionOf, separatorOf, type Utterance } from './document.ts'
-import { type Turn, turnsOf } from './turns.ts'
+import { directionOf, type Utterance } from './document.ts'
+import { type Row, type RowOptions, rowOf } from './row.ts'
+import { turnsOf } from './turns.ts'
 import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from './word-index.ts'
 
 export type Place = { utterance: number; from: number; to: number }
 
-export type ViewOptions = {
-  language: string
-  /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
-  nameOf: (speaker: string) => string
-  /** Returns the number of the colour for a speaker. `speaker` is the label of the speaker. */
-  colourOf: (speaker: string) => number
+export type ViewOptions = RowOptions & {
   /** Called when the player's position reaches another utterance. `utterance` is the element of this utterance. */
   onSpoken: (utterance: HTMLElement) => void
 }
@@ -24,8 +18,9 @@ export class TranscriptView {
   index: WordIndex
   /** True while the page scrolls with the spoken words. It becomes false when the person scrolls. */
   follows = true
-  readonly spans: HTMLElement[] = []
-  readonly #turns: { turn: Turn; row: HTMLElement; name: HTMLElement | null }[] = []
+  /** The element of each utterance. */
+  readonly spans: HTMLElement[]
+  readonly #rows: Row[]
   readonly #spoken = new Highlight()
   #word = -1
   #row: Element | null = null
@@ -39,8 +34,10 @@ export class TranscriptView {
     this.index = indexWords(utterances)
     root.lang = options.language
     if (directionOf(utterances) === 'rtl') root.dir = 'rtl'
+    this.#rows = turnsOf(utterances).map(turn => rowOf(turn, utterances, options))
+    this.spans = this.#rows.flatMap(({ spans }) => spans)
     const all = document.createDocumentFragment()
-    for (const turn of turnsOf(utterances)) all.append(this.#rowOf(turn))
+    for (const { row } of this.#rows) all.append(row)
     root.replaceChildren(all)
     CSS.highlights.set('spoken', this.#spoken)
   }
@@ -139,8 +136,8 @@ export class TranscriptView {
 
   /** Updates the names of the speakers on the page. It must be called after the name of a speaker has changed. */
   rename(): void {
-    for (const { turn, name } of this.#turns) {
-      if (name && turn.speaker !== null) name.textContent = this.options.nameOf(turn.speaker)
+    for (const { name } of this.#rows) {
+      if (name) name.textContent = this.options.nameOf(name.dataset.label ?? '')
     }
   }
 
@@ -156,44 +153,6 @@ export class TranscriptView {
     span?.replaceChildren(fresh)
     return fresh
   }
-
-  #rowOf(turn: Turn): HTMLElement {
-    const row = element('div', turn.isNewSpeaker ? 'turn first' : 'turn')
-    const start = this.utterances[turn.first]?.start ?? 0
-    const margin = element('div', 'margin')
-    const time = element('button', 'time')
-    time.type = 'button'
-    time.textContent = showClock(start)
-    time.dataset.seconds = String(start)
-    time.setAttribute('aria-label', words.transcript.playFrom(showClock(start)))
-    margin.append(time)
-    let name: HTMLElement | null = null
-    if (turn.speaker !== null) row.dataset.speaker = String(this.options.colourOf(turn.speaker))
-    if (turn.speaker !== null && turn.isNewSpeaker) {
-      name = element('strong', 'name')
-      name.dir = 'auto'
-      name.dataset.label = turn.speaker
-      name.title = words.speakers.renameHere
-      name.textContent = this.options.nameOf(turn.speaker)
-      margin.prepend(name)
-    }
-    row.append(margin, this.#paragraphOf(turn))
-    this.#turns.push({ turn, row, name })
-    return row
-  }
-
-  #paragraphOf({ first, last }: Turn): HTMLElement {
-    const paragraph = element('p', '')
-    paragraph.dir = 'auto'
-    for (let at = first; at < last; at++) {
-      const span = element('span', 'utterance')
-      span.dataset.at = String(at)
-      span.append(new Text(this.utterances[at]?.text ?? ''))
-      this.spans.push(span)
-      paragraph.append(span, separatorOf(this.options.language))
-    }
-    return paragraph
-  }
 }
 
 /**
@@ -207,13 +166,4 @@ function caretAt(x: number, y: number): { node: Node; offset: number } | null {
   }
   const range = (document as Document).caretRangeFromPoint(x, y)
   return range && { node: range.startContainer, offset: range.startOffset }
-}
-
-function element<Tag extends keyof HTMLElementTagNameMap>(
-  tag: Tag,
-  className: string,
-): HTMLElementTagNameMap[Tag] {
-  const made = document.createElement(tag)
-  if (className) made.className = className
-  return made
 }

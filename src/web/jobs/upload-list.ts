@@ -1,0 +1,73 @@
+// The list of the uploads of this browser. Their addresses are in the browser's storage, so that an upload can continue
+// after a reload. If several pages of the app are open, each page tells the other pages which uploads it is sending.
+
+import { signal } from '@preact/signals'
+import { forget, store, stored, storedNames } from '../base/storage.ts'
+import type { JobOptions } from './job.ts'
+import type { Started } from './tus.ts'
+
+type UploadState = 'queued' | 'sending' | 'paused' | 'lost' | 'failed' | 'starting'
+
+export type Upload = {
+  id: string
+  name: string
+  size: number
+  modifiedAt: number
+  options: JobOptions
+  /** The upload on the server. Null if the server has not created it yet. */
+  started: Started | null
+  sent: number
+  state: UploadState
+  bytesPerSecond: number
+  fault: string
+}
+
+const prefix = 'upload.'
+
+export const uploads = signal<Upload[]>(storedUploads())
+/** The files of the uploads, by the id of the upload. After a reload, the files are missing. */
+export const files = new Map<string, File>()
+
+type Talk = { asks: true } | { holds: string[] }
+const otherPages = new BroadcastChannel('steno.uploads')
+otherPages.onmessage = ({ data }: MessageEvent<Talk>) => {
+  if ('asks' in data) otherPages.postMessage({ holds: [...files.keys()] })
+  else uploads.value = uploads.value.filter(({ id, state }) => state !== 'lost' || !data.holds.includes(id))
+}
+otherPages.postMessage({ asks: true })
+
+addEventListener('pagehide', keep)
+
+export function findUpload(id: string): Upload | undefined {
+  return uploads.value.find(upload => upload.id === id)
+}
+
+export function change(id: string, changes: Partial<Upload>): void {
+  uploads.value = uploads.value.map(upload => (upload.id === id ? { ...upload, ...changes } : upload))
+}
+
+export function remove(id: string): void {
+  uploads.value = uploads.value.filter(upload => upload.id !== id)
+  files.delete(id)
+  forget(`${prefix}${id}`)
+}
+
+/** Stores the uploads of this page in the browser's storage, except uploads that do not exist on the server yet. */
+export function keep(): void {
+  for (const upload of uploads.value) {
+    if (upload.started !== null) store(`${prefix}${upload.id}`, upload)
+  }
+}
+
+/**
+ * Returns the stored uploads of an earlier visit to the page. The person must choose the files of these uploads again.
+ */
+function storedUploads(): Upload[] {
+  return storedNames(prefix)
+    .flatMap(name => stored<Upload>(name) ?? [])
+    .map(upload => ({ ...upload, state: 'lost', bytesPerSecond: 0, fault: '' }))
+}
+
+export function isSame(upload: Upload, file: File): boolean {
+  return upload.name === file.name && upload.size === file.size && upload.modifiedAt === file.lastModified
+}
