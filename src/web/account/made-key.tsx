@@ -1,8 +1,8 @@
 // The dialog that shows the full text of a new API key. No other page shows this text again.
 
+import { copy } from '../parts/clipboard.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ScrollBox } from '../parts/scroll.tsx'
-import { copy } from '../transcript/studio.ts'
 import { words } from '../words.ts'
 
 const text = words.keys

@@ -12,7 +12,7 @@ export function ConflictDialog({ studio, conflict }: { studio: Studio; conflict:
   const { edits } = studio
   return (
     <Dialog title={text.conflict} key={conflict.utterance}>
-      <p>{text.conflictLead(showClock(studio.startOf(conflict.utterance)))}</p>
+      <p>{text.conflictLead(showClock(studio.view?.startOf(conflict.utterance) ?? 0))}</p>
       <h3>{text.mine}</h3>
       <blockquote dir="auto">{conflict.mine}</blockquote>
       <h3>{text.theirs}</h3>

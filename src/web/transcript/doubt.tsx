@@ -11,13 +11,13 @@ import type { Studio } from './studio.ts'
 const text = words.doubt
 
 export function DoubtBar({ studio }: { studio: Studio }) {
-  return studio.showsDoubt.value ? <OpenDoubtBar studio={studio} /> : null
+  return studio.doubt.isShown.value ? <OpenDoubtBar studio={studio} /> : null
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
   /** The index of the doubtful word that is shown. It is -1 until the person presses one of the buttons. */
   const at = useSignal(-1)
-  const places = studio.doubtful.value
+  const places = studio.doubt.places.value
   const count = places.length
   useEffect(() => () => studio.view?.unlight('current'), [])
   const step = (by: 1 | -1) => {

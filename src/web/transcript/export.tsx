@@ -7,6 +7,7 @@ import { showClock } from '../base/format.ts'
 import { askText, withQuery } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { baseNameOf } from '../jobs/job.ts'
+import { copy } from '../parts/clipboard.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Check, Choice } from '../parts/field.tsx'
 import { FaultText } from '../parts/form.tsx'
@@ -14,8 +15,9 @@ import { ScrollBox } from '../parts/scroll.tsx'
 import { words } from '../words.ts'
 import { CueOptions, type Format, type Options, partOf, queryOf, useOptions } from './export-options.tsx'
 import type { Passage } from './passage.ts'
+import { saveFile } from './passage-files.ts'
 import { passageName, timesOf } from './selection.tsx'
-import { copy, type Studio, saveFile } from './studio.ts'
+import type { Studio } from './studio.ts'
 
 const text = words.exports
 

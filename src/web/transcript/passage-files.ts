@@ -108,3 +108,12 @@ export function cuesOf(words: readonly Timed[], options: PassageOptions, parts =
     text.trim().length > options.maxChars || end - start > options.maxSeconds || count > options.maxWords
   return cues.some(isLong) && parts < words.length ? cuesOf(words, options, parts + 1) : cues.filter(Boolean)
 }
+
+/** Saves a text as a file on the computer of the person. */
+export function saveFile(name: string, content: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([content], { type: 'text/plain' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

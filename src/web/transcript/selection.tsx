@@ -4,10 +4,12 @@
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
 import { baseNameOf } from '../jobs/job.ts'
+import { copy } from '../parts/clipboard.ts'
 import { words } from '../words.ts'
+import { copyLink } from './copying.ts'
 import type { Passage } from './passage.ts'
-import { usualSubtitles, writePassage } from './passage-files.ts'
-import { copy, type Studio, saveFile } from './studio.ts'
+import { saveFile, usualSubtitles, writePassage } from './passage-files.ts'
+import type { Studio } from './studio.ts'
 import { wordAtCharacter } from './word-index.ts'
 
 const text = words.selection
@@ -43,7 +45,7 @@ export function Selection({ studio }: { studio: Studio }) {
       >
         {text.copyWithTime}
       </button>
-      <button type="button" class="quiet" onClick={() => studio.copyLink(start)}>
+      <button type="button" class="quiet" onClick={() => copyLink(start)}>
         {text.link}
       </button>
       <button type="button" class="quiet" onClick={() => saveSubtitles(studio, chosen)}>

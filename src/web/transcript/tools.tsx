@@ -5,6 +5,7 @@ import { go } from '../base/route.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Icon, type IconName } from '../parts/icon.tsx'
 import { words } from '../words.ts'
+import { copyLink, copyText } from './copying.ts'
 import type { Studio } from './studio.ts'
 
 const text = words.transcript
@@ -23,14 +24,14 @@ export function Tools({ studio }: { studio: Studio }) {
         onUse={() => studio.setFinding(!studio.isFinding.value)}
       />
       <Tool icon="download" label={text.export} onUse={() => (studio.dialog.value = 'export')} />
-      <Tool icon="copy" label={text.copy} onUse={() => studio.copyText({ withTimes: false })} />
-      <Tool icon="clock" label={text.copyWithTimes} onUse={() => studio.copyText({ withTimes: true })} />
-      <Tool icon="link" label={text.copyMoment} onUse={() => studio.copyLink(studio.player.position)} />
+      <Tool icon="copy" label={text.copy} onUse={() => copyText(studio, { withTimes: false })} />
+      <Tool icon="clock" label={text.copyWithTimes} onUse={() => copyText(studio, { withTimes: true })} />
+      <Tool icon="link" label={text.copyMoment} onUse={() => copyLink(studio.player.position)} />
       <Tool
         icon="doubt"
         label={text.doubtful}
-        isOn={studio.showsDoubt.value}
-        onUse={() => studio.setDoubt(!studio.showsDoubt.value)}
+        isOn={studio.doubt.isShown.value}
+        onUse={() => studio.setDoubt(!studio.doubt.isShown.value)}
       />
       <Tool icon="print" label={text.print} onUse={() => print()} />
       <Tool

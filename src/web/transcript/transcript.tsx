@@ -24,7 +24,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const studio = useMemo(() => new Studio(job, result), [job.id])
   const container = useRef<HTMLElement>(null)
   const media = useRef<HTMLVideoElement>(null)
-  const { player, isFollowing } = studio
+  const { player, following } = studio
   const subtitles = studio.subtitles.value
 
   // This is a layout effect, so it runs before the browser paints: the text must be on the page before the person can
@@ -79,7 +79,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
         </aside>
         {result.utterances.length === 0 && <p class="empty">{text.noWords}</p>}
         <section ref={container} class="text" aria-label={text.label} />
-        {!isFollowing.value && player.isPlaying.value && !studio.isSpokenVisible.value && (
+        {!following.isOn.value && player.isPlaying.value && !following.isSpokenVisible.value && (
           <button type="button" class="follow main" onClick={() => studio.follow()}>
             {text.follow}
           </button>

@@ -10,14 +10,14 @@ import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from
 export type Place = { utterance: number; from: number; to: number }
 
 export type ViewOptions = RowOptions & {
+  /** Returns true while the page scrolls with the spoken words. */
+  follows: () => boolean
   /** Called when the player's position reaches another utterance. `utterance` is the element of this utterance. */
   onSpoken: (utterance: HTMLElement) => void
 }
 
 export class TranscriptView {
   index: WordIndex
-  /** True while the page scrolls with the spoken words. It becomes false when the person scrolls. */
-  follows = true
   /** The element of each utterance. */
   readonly spans: HTMLElement[]
   readonly #rows: Row[]
@@ -63,7 +63,7 @@ export class TranscriptView {
       row?.setAttribute('aria-current', 'true')
       this.#row = row
     }
-    if (this.follows) this.reveal(place.utterance, { calmly: true })
+    if (this.options.follows()) this.reveal(place.utterance, { calmly: true })
     return word
   }
 
