@@ -8,14 +8,11 @@ import { type OneShotEngine, openOnce } from '../../engine/once.ts'
 import { JobFailure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { openMedia } from '../../media/inspect.ts'
-import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
-import { Interrupted } from '../failure.ts'
 import { OutputError, terminal, visible } from '../terminal.ts'
 import { openFetcher } from './fetcher.ts'
-import { formats } from './formats.ts'
-import { partialPath, writeOutput } from './output-file.ts'
 import type { Output } from './outputs.ts'
-import { clock, openScreen, type Screen, speedOf } from './screen.ts'
+import { Results, type Work } from './results.ts'
+import { openScreen, type Screen } from './screen.ts'
 import { partOf, shifted } from './section.ts'
 import type { Source } from './source.ts'
 import type { Task } from './task.ts'
@@ -32,17 +29,16 @@ type Run = {
   open?: typeof openOnce
 }
 
-/** The source that is being transcribed, with its output files, and with the utterances that were recognised so far. */
-type Work = { source: Source; outputs: Output[]; screen: Screen; utterances: Utterance[]; startedAt: number }
-
 export class Batch {
   readonly counts: Counts = { done: 0, failed: 0, skipped: 0, seconds: 0 }
   readonly #run: Run
+  readonly #results: Results
   readonly #fetcher
   #engine: OneShotEngine | null = null
 
   constructor(run: Run) {
     this.#run = run
+    this.#results = new Results(run.task, run.stdoutFormat)
     this.#fetcher = openFetcher(run.config, run.signal)
   }
 
@@ -61,7 +57,7 @@ export class Batch {
         await this.#transcribe(work)
       } catch (error) {
         screen.end()
-        if (this.#run.signal.aborted) throw this.#interruption(work)
+        if (this.#run.signal.aborted) throw this.#results.interruption(work)
         if (error instanceof EngineFailed || error instanceof OutputError) throw error
         this.fail(source.place, this.#reason(source, error))
       } finally {
@@ -86,7 +82,7 @@ export class Batch {
     const { source, screen, outputs } = work
     const { task, config, signal } = this.#run
     signal.throwIfAborted()
-    const missing = this.#missingOutputs(outputs)
+    const missing = this.#results.missing(outputs)
     if (missing.length === 0 && outputs.length > 0) {
       this.counts.skipped += 1
       return
@@ -107,25 +103,13 @@ export class Batch {
       {
         signal,
         onSeconds: seconds => screen.progress(seconds, total),
-        onUtterances: utterances => this.#hear(work, utterances),
+        onUtterances: utterances => this.#results.hear(work, utterances),
       },
     )
     screen.end()
-    this.#write(work, shifted(transcript, task.section), missing)
-  }
-
-  /**
-   * Returns the output files that must still be written. Throws if an output file exists and the user chose neither
-   * --skip-existing nor --overwrite.
-   */
-  #missingOutputs(outputs: Output[]): Output[] {
-    const { existing } = this.#run.task
-    if (existing === 'overwrite') return outputs
-    const there = outputs.filter(({ path }) => existsSync(path))
-    const [first] = there
-    if (first && existing === 'refuse')
-      throw new Error(`${visible(first.path)} exists already: --skip-existing or --overwrite`)
-    return outputs.filter(output => !there.includes(output))
+    this.#results.write(work, shifted(transcript, task.section), missing)
+    this.counts.done += 1
+    this.counts.seconds += transcript.duration_seconds
   }
 
   async #openEngine(screen: Screen): Promise<OneShotEngine> {
@@ -139,85 +123,6 @@ export class Batch {
     }
     for (const note of this.#engine.notes) screen.line(`steno: ${note}`)
     return this.#engine
-  }
-
-  #hear(work: Work, utterances: readonly Utterance[]): void {
-    const { fromMs } = this.#run.task.section
-    for (const { start, text } of utterances) work.screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
-    work.utterances.push(...utterances)
-  }
-
-  #write(work: Work, transcript: Transcript, missing: Output[]): void {
-    const { source, screen, outputs } = work
-    const { task } = this.#run
-    for (const warning of transcript.warnings ?? [])
-      screen.line(`steno: ${visible(source.place)}: ${warning}`)
-    if (outputs.length === 0) this.#print(work, transcript)
-    for (const output of missing) {
-      if (this.#writeFile(source, transcript, output)) continue
-      if (task.existing === 'refuse')
-        throw new Error(`${visible(output.path)} was written by another program meanwhile`)
-    }
-    this.counts.done += 1
-    this.counts.seconds += transcript.duration_seconds
-    if (task.quiet) return
-    const speed = speedOf(transcript.duration_seconds, (performance.now() - work.startedAt) / 1000)
-    const places = missing.map(({ path }) => visible(path)).join(', ')
-    screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
-  }
-
-  /**
-   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript during the
-   * recognition.
-   */
-  #print(work: Work, transcript: Transcript): void {
-    if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#run.stdoutFormat))
-  }
-
-  #writeFile(source: Source, transcript: Transcript, { path, format }: Output): boolean {
-    const overwrite = this.#run.task.existing === 'overwrite'
-    return writeOutput(path, this.#text(source, transcript, format), { overwrite })
-  }
-
-  #text({ name }: Source, transcript: Transcript, format: Output['format']): string {
-    return formats[format].write(transcript, { title: name, options: this.#run.task.exports })
-  }
-
-  #isShownLive({ outputs }: Work): boolean {
-    const { stdoutFormat, task } = this.#run
-    const isOnTerminal = terminal.isTerminal('out') && terminal.isTerminal('err') && !task.quiet
-    const isPlain = stdoutFormat === 'text' && !task.input.diarize
-    return isOnTerminal && isPlain && outputs.length === 0
-  }
-
-  /**
-   * Writes the utterances that were recognised before the interruption to the output files or to stdout. Returns the
-   * error that ends the command.
-   */
-  #interruption(work: Work): Interrupted {
-    const { source, outputs, utterances } = work
-    const heard = utterances.at(-1)
-    if (!heard || this.#isShownLive(work)) return new Interrupted('interrupted')
-    const { fromMs } = this.#run.task.section
-    const transcript = shifted(
-      {
-        full_transcript: utterances.map(({ text }) => text).join(' '),
-        language: this.#run.task.input.language ?? '',
-        duration_seconds: heard.end,
-        speakers: null,
-        utterances,
-        warnings: ['The transcription was interrupted: the end of the recording is missing.'],
-      },
-      { fromMs },
-    )
-    if (outputs.length === 0) this.#print(work, transcript)
-    const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
-    for (const { path, format } of partial)
-      writeOutput(path, this.#text(source, transcript, format), { overwrite: true })
-    const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
-    return new Interrupted(
-      `interrupted in ${visible(source.place)}; its first ${clock(heard.end)} are in ${places}`,
-    )
   }
 
   #reason({ kind, place }: Source, error: unknown): string {

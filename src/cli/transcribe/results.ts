@@ -1,0 +1,122 @@
+// Writes the transcripts of the sources to the output files or to stdout.
+
+import { existsSync } from 'node:fs'
+import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
+import { Interrupted } from '../failure.ts'
+import { terminal, visible } from '../terminal.ts'
+import { formats } from './formats.ts'
+import { partialPath, writeOutput } from './output-file.ts'
+import type { Output } from './outputs.ts'
+import { clock, type Screen, speedOf } from './screen.ts'
+import { shifted } from './section.ts'
+import type { Source } from './source.ts'
+import type { Task } from './task.ts'
+
+/** The source that is being transcribed, with its output files, and with the utterances that were recognised so far. */
+export type Work = {
+  source: Source
+  outputs: Output[]
+  screen: Screen
+  utterances: Utterance[]
+  startedAt: number
+}
+
+export class Results {
+  readonly #task: Task
+  readonly #stdoutFormat: Output['format']
+
+  /** Transcripts that are written to stdout have the format `stdoutFormat`. */
+  constructor(task: Task, stdoutFormat: Output['format']) {
+    this.#task = task
+    this.#stdoutFormat = stdoutFormat
+  }
+
+  /**
+   * Returns the output files that must still be written. Throws if an output file exists and the user chose neither
+   * --skip-existing nor --overwrite.
+   */
+  missing(outputs: Output[]): Output[] {
+    const { existing } = this.#task
+    if (existing === 'overwrite') return outputs
+    const there = outputs.filter(({ path }) => existsSync(path))
+    const [first] = there
+    if (first && existing === 'refuse')
+      throw new Error(`${visible(first.path)} exists already: --skip-existing or --overwrite`)
+    return outputs.filter(output => !there.includes(output))
+  }
+
+  hear(work: Work, utterances: readonly Utterance[]): void {
+    const { fromMs } = this.#task.section
+    for (const { start, text } of utterances) work.screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
+    work.utterances.push(...utterances)
+  }
+
+  write(work: Work, transcript: Transcript, missing: Output[]): void {
+    const { source, screen, outputs } = work
+    for (const warning of transcript.warnings ?? [])
+      screen.line(`steno: ${visible(source.place)}: ${warning}`)
+    if (outputs.length === 0) this.#print(work, transcript)
+    for (const output of missing) {
+      if (this.#writeFile(source, transcript, output)) continue
+      if (this.#task.existing === 'refuse')
+        throw new Error(`${visible(output.path)} was written by another program meanwhile`)
+    }
+    if (this.#task.quiet) return
+    const speed = speedOf(transcript.duration_seconds, (performance.now() - work.startedAt) / 1000)
+    const places = missing.map(({ path }) => visible(path)).join(', ')
+    screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
+  }
+
+  /**
+   * Writes the utterances that were recognised before the interruption to the output files or to stdout. Returns the
+   * error that ends the command.
+   */
+  interruption(work: Work): Interrupted {
+    const { source, outputs, utterances } = work
+    const heard = utterances.at(-1)
+    if (!heard || this.#isShownLive(work)) return new Interrupted('interrupted')
+    const { fromMs } = this.#task.section
+    const transcript = shifted(
+      {
+        full_transcript: utterances.map(({ text }) => text).join(' '),
+        language: this.#task.input.language ?? '',
+        duration_seconds: heard.end,
+        speakers: null,
+        utterances,
+        warnings: ['The transcription was interrupted: the end of the recording is missing.'],
+      },
+      { fromMs },
+    )
+    if (outputs.length === 0) this.#print(work, transcript)
+    const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
+    for (const { path, format } of partial)
+      writeOutput(path, this.#text(source, transcript, format), { overwrite: true })
+    const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
+    return new Interrupted(
+      `interrupted in ${visible(source.place)}; its first ${clock(heard.end)} are in ${places}`,
+    )
+  }
+
+  /**
+   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript during the
+   * recognition.
+   */
+  #print(work: Work, transcript: Transcript): void {
+    if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#stdoutFormat))
+  }
+
+  #writeFile(source: Source, transcript: Transcript, { path, format }: Output): boolean {
+    const overwrite = this.#task.existing === 'overwrite'
+    return writeOutput(path, this.#text(source, transcript, format), { overwrite })
+  }
+
+  #text({ name }: Source, transcript: Transcript, format: Output['format']): string {
+    return formats[format].write(transcript, { title: name, options: this.#task.exports })
+  }
+
+  #isShownLive({ outputs }: Work): boolean {
+    const isOnTerminal = terminal.isTerminal('out') && terminal.isTerminal('err') && !this.#task.quiet
+    const isPlain = this.#stdoutFormat === 'text' && !this.#task.input.diarize
+    return isOnTerminal && isPlain && outputs.length === 0
+  }
+}
