@@ -3,13 +3,13 @@
 // search, the selection of text, and screen readers work as in any other text.
 
 import { directionOf, type Utterance } from './document.ts'
-import { type Row, type RowOptions, rowOf } from './row.ts'
+import { type Paragraph, type ParagraphOptions, paragraphOf } from './paragraph.ts'
 import { turnsOf } from './turns.ts'
 import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from './word-index.ts'
 
 export type Place = { utterance: number; from: number; to: number }
 
-export type ViewOptions = RowOptions & {
+export type ViewOptions = ParagraphOptions & {
   /** Returns true while the page scrolls with the spoken words. */
   follows: () => boolean
   /** Called when the player's position reaches another utterance. `utterance` is the element of this utterance. */
@@ -20,7 +20,7 @@ export class TranscriptView {
   index: WordIndex
   /** The element of each utterance. */
   readonly spans: HTMLElement[]
-  readonly #rows: Row[]
+  readonly #paragraphs: Paragraph[]
   readonly #spoken = new Highlight()
   #word = -1
   #row: Element | null = null
@@ -34,10 +34,10 @@ export class TranscriptView {
     this.index = indexWords(utterances)
     root.lang = options.language
     if (directionOf(utterances) === 'rtl') root.dir = 'rtl'
-    this.#rows = turnsOf(utterances).map(turn => rowOf(turn, utterances, options))
-    this.spans = this.#rows.flatMap(({ spans }) => spans)
+    this.#paragraphs = turnsOf(utterances).map(turn => paragraphOf(turn, utterances, options))
+    this.spans = this.#paragraphs.flatMap(({ spans }) => spans)
     const all = document.createDocumentFragment()
-    for (const { row } of this.#rows) all.append(row)
+    for (const { row } of this.#paragraphs) all.append(row)
     root.replaceChildren(all)
     CSS.highlights.set('spoken', this.#spoken)
   }
@@ -136,7 +136,7 @@ export class TranscriptView {
 
   /** Updates the names of the speakers on the page. It must be called after the name of a speaker has changed. */
   rename(): void {
-    for (const { name } of this.#rows) {
+    for (const { name } of this.#paragraphs) {
       if (name) name.textContent = this.options.nameOf(name.dataset.label ?? '')
     }
   }

@@ -5,7 +5,7 @@ import { words } from '../words.ts'
 import { separatorOf, type Utterance } from './document.ts'
 import type { Turn } from './turns.ts'
 
-export type RowOptions = {
+export type ParagraphOptions = {
   language: string
   /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
   nameOf: (speaker: string) => string
@@ -17,9 +17,13 @@ export type RowOptions = {
  * The elements of a paragraph: the whole row, each utterance, and the name of the speaker. The name is null if the
  * paragraph before has the same speaker, or if there are no speakers.
  */
-export type Row = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
+export type Paragraph = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
 
-export function rowOf(turn: Turn, utterances: readonly Utterance[], options: RowOptions): Row {
+export function paragraphOf(
+  turn: Turn,
+  utterances: readonly Utterance[],
+  options: ParagraphOptions,
+): Paragraph {
   const row = element('div', turn.isNewSpeaker ? 'turn first' : 'turn')
   const margin = element('div', 'margin')
   margin.append(timeOf(utterances[turn.first]?.start ?? 0))
@@ -49,7 +53,7 @@ function timeOf(start: number): HTMLElement {
   return time
 }
 
-function nameOf(speaker: string, options: RowOptions): HTMLElement {
+function nameOf(speaker: string, options: ParagraphOptions): HTMLElement {
   const name = element('strong', 'name')
   name.dir = 'auto'
   name.dataset.label = speaker

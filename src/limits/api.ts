@@ -1,0 +1,70 @@
+// The limits of requests to the API, of the tools that assistants call over MCP, and of the operator's page.
+
+import { day, hour, KB, MB, minute, second } from './units.ts'
+
+export const apiLimits = {
+  // Limits of requests to the API.
+  bodyBytesMax: 100 * KB,
+  /** Maximum length of the boundary of a multipart form. RFC 2046 allows 70 characters, but some senders use more. */
+  formBoundaryLengthMax: 256,
+  /** Maximum size of the headers of one part of a multipart form. */
+  formHeadBytesMax: 16 * KB,
+  /** Maximum number of bytes before the first part of a multipart form, and after its last part. */
+  formAroundBytesMax: 64 * KB,
+  /** Maximum size of all fields of a multipart form together, without its file. */
+  formFieldsBytesMax: 100 * KB,
+  /**
+   * Maximum difference between the size of a multipart form and the size of the file in it. The fields, the boundaries
+   * and the headers of the parts make this difference.
+   */
+  formExtraBytesMax: 1 * MB,
+  urlLengthMax: 2048,
+  filenameLengthMax: 255,
+  speakerCountMax: 50,
+  /**
+   * Maximum number of channels of a recording that is transcribed channel by channel. There is a limit because each
+   * channel takes as long as a whole recording.
+   */
+  splitChannelsMax: 8,
+  promptLengthMax: 1000,
+  vocabularyTermsMax: 100,
+  vocabularyTermLengthMax: 80,
+  metadataFieldsMax: 16,
+  metadataNameLengthMax: 64,
+  metadataTextLengthMax: 500,
+  /** Maximum number of fields of an object in the JSON body of a request. */
+  objectFieldsMax: 100,
+  pageSizeMax: 200,
+  pageSizeDefault: 50,
+  idempotencyKeyLengthMax: 255,
+  idempotencyRetryAfterMs: 1 * second,
+  rateWindowMs: 1 * minute,
+  /**
+   * Time after which a response that waits for a job begins to send keep-alive bytes. It must be shorter than a minute,
+   * because most proxies close a connection that is idle for a minute.
+   */
+  answerQuietMs: 30 * second,
+  /** Interval of the keep-alive bytes of a response that waits for a job. */
+  answerBeatMs: 15 * second,
+
+  // Limits of the tools that assistants call over MCP.
+  /**
+   * Maximum time for which a tool waits for a job. It must be shorter than 60 s, because MCP clients time out after 60
+   * s.
+   */
+  toolWaitMs: 45 * second,
+  /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
+  toolPageCharacters: 30_000,
+  toolItemsMax: 50,
+  toolItemsDefault: 20,
+
+  // Limits of the operator's page in the web app.
+  hourMs: 1 * hour,
+  /** Number of hours that the charts of the operator's page show. */
+  shownHours: 24,
+  /** Period for which the list of accounts on the operator's page shows totals. */
+  shownAccountsMs: 30 * day,
+  shownAccounts: 100,
+  /** Maximum number of requests in the request log, which is in memory. */
+  loggedRequests: 100,
+} as const

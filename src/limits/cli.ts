@@ -1,0 +1,25 @@
+// The limits of commands.
+
+import { MB, second } from './units.ts'
+
+export const commandLimits = {
+  // Limits of the checks of `steno doctor`.
+  /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
+  diskProbeBytes: 32 * MB,
+  /**
+   * Minimum speed of the disk, in bytes a second. On a slower disk, several uploads at a time would be limited by the
+   * disk, so `steno doctor` reports a problem.
+   */
+  diskBytesPerSecondMin: 10 * MB,
+  healthTimeoutMs: 5 * second,
+
+  // Limits of the output of commands, of the command `watch` and of upgrades.
+  /** Interval at which a command retries a write to a full non-blocking pipe. */
+  terminalRetryMs: 5,
+  /** Interval at which the command `watch` reads the folder that it watches. */
+  watchEveryMs: 2 * second,
+  /** Minimum interval between two progress lines of a command whose stderr is not a terminal. */
+  terminalReportEveryMs: 10 * second,
+  /** Timeout of the version check that `steno upgrade` runs on a downloaded program. */
+  versionAnswerMs: 30 * second,
+} as const

@@ -1,0 +1,33 @@
+// The limits of the database, of a pair of servers, and of drafts.
+
+import { hour, second } from './units.ts'
+
+export const databaseLimits = {
+  // Limits of the database.
+  /**
+   * SQLite's busy timeout for commands: the maximum time for which a command waits while the server writes to the
+   * database.
+   */
+  databaseBusyMs: 10 * second,
+  /**
+   * SQLite's busy timeout for the server. It is short, because the server answers no request while it waits for the
+   * database. A write to the database during an upload is retried for `databaseBusyMs`.
+   */
+  serverBusyMs: second / 4,
+  busyRetryAfterMs: 1 * second,
+  /** Time for which /v1/ready reuses the result of its last test write to the database. */
+  readyEveryMs: 1 * second,
+
+  // Limits of a pair of servers, of which one serves and the other one waits.
+  /**
+   * The serving server renews its lease this many times within the timeout of the lease. The waiting server reads the
+   * lease at the same interval.
+   */
+  standbyLooks: 10,
+  /** Number of copies of the database that are kept in the shared folder of a server and its standby. Older ones go. */
+  standbyCopies: 3,
+
+  // Limits of drafts, which are files that are still being written.
+  /** Age at which a draft is removed. A draft of this age was left by a killed process. */
+  draftKeptMs: 1 * hour,
+} as const

@@ -1,0 +1,34 @@
+// The limits of jobs.
+
+import { minute, second } from './units.ts'
+
+export const jobLimits = {
+  /** Maximum numbers of concurrent downloads and of concurrent inspections. Further jobs wait. */
+  downloadsMax: 32,
+  inspectionsMax: 4,
+  /**
+   * Minimum and maximum of the pause after an inspection that found no usable media. During this pause, no other file
+   * of the same account is inspected. Without the pause, an account that sends damaged files could keep the disk and
+   * the HTTP server busy.
+   */
+  inspectionRestMs: { min: second / 2, max: 1 * minute },
+  /** Minimum interval between two progress updates of a job. */
+  progressEveryMs: second / 2,
+  /**
+   * Requests can wait for changes of a running job. A change of its state or its progress is reported to these requests
+   * at most once in this time. Utterances and the end of the job are reported at once.
+   */
+  liveEveryMs: 1 * second,
+  /**
+   * Interval of the comments that an event stream sends while it has no events. The comments keep the connection open.
+   */
+  streamAliveMs: 15 * second,
+  /** Time after which a client should open an interrupted event stream again. */
+  streamRetryMs: 2 * second,
+  /** Maximum time, in seconds, that a request waits for the end of a job. */
+  waitSeconds: { default: 0, min: 0, max: 60 },
+  /** Maximum number of jobs whose media one sweep removes. The next sweep continues with other jobs. */
+  mediaRemovalsMax: 1000,
+  /** Maximum number of old jobs that one sweep deletes. */
+  jobRemovalsMax: 100,
+} as const

@@ -1,0 +1,19 @@
+// The limits of model files.
+
+import { MB, minute } from './units.ts'
+
+export const modelLimits = {
+  /** Timeout of the child process that copies a model and converts its weights to the compact form (8-bit weights). */
+  compactCopyMs: 30 * minute,
+  /** The download of a model file fails after this many attempts in a row in which no byte arrives. */
+  pullTriesMax: 5,
+  /** Interval at which a process checks whether another process has finished downloading the same model. */
+  pullWaitMs: 250,
+  /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */
+  tensorHeaderBytesMax: 100 * MB,
+  /**
+   * Number of bytes of weights that a conversion reads between two runs of the garbage collector. This number limits
+   * the memory of the conversion.
+   */
+  tensorGarbageBytesMax: 64 * MB,
+} as const

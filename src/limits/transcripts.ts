@@ -1,0 +1,77 @@
+// The limits of stored transcripts, of subtitle cues, of search and of edits.
+
+import { MB } from './units.ts'
+
+export const transcriptLimits = {
+  // Limits and defaults of the subtitle cues in an export.
+  cueWords: { default: 4, min: 1, max: 50 },
+  cueChars: { default: 80, min: 10, max: 500 },
+  cueSeconds: { default: 10, min: 1, max: 60 },
+  stripCharsMax: 32,
+  /**
+   * Time for which a cue of zero length is shown, because players skip a cue of zero length. If the next cue of the
+   * same speaker begins earlier, the time is shorter.
+   */
+  cueVisibleMsMin: 100,
+
+  // Limits of stored transcripts.
+  /**
+   * Maximum number of utterances that one transaction stores. A transcript of ten hours of speech has about 10,000
+   * utterances.
+   */
+  storedUtterancesPerPiece: 100,
+  /**
+   * The server stores a long transcript in pieces, and each piece is one transaction. Each time that it has stored this
+   * number of pieces, the server moves the write-ahead log into the database file.
+   */
+  storedPiecesPerDrain: 8,
+  /**
+   * Pause before each transaction that stores a part of a long transcript, so that the server can answer requests.
+   */
+  storePauseMs: 1,
+
+  // Limits of search and edits.
+  /**
+   * Maximum size of the request body of an edit. The limit for other bodies is `bodyBytesMax`. With this larger limit,
+   * an edit with a too long text reaches the validation, whose error names the field.
+   */
+  editBytesMax: 4 * MB,
+  editedUtterancesMax: 1000,
+  editedTextLengthMax: 10_000,
+  speakerNameLengthMax: 80,
+  /** Number of words after which the indexer ends a transaction that writes the search index. */
+  indexedWordsPerPiece: 500,
+  /** Maximum number of utterances that one transaction removes from the search index. */
+  removedUtterancesPerPiece: 50,
+  /** Maximum number of pages of the search index that one transaction of a merge writes. */
+  mergedPagesPerPiece: 12,
+  /** Pause between two transactions of the indexer. During this pause, the server can answer requests. */
+  indexPauseMs: 5,
+  /**
+   * A turn of the indexer is one or two transactions. After this number of turns, the indexer moves the write-ahead log
+   * into the database file. In ten turns, the write-ahead log grows to at most 4 MB. A larger log would be moved by
+   * SQLite itself, which blocks the event loop.
+   */
+  indexTurnsPerDrain: 10,
+  /**
+   * Pause after a purge, which removes the words of deleted transcripts from the search index. The value is a multiple
+   * of the time that the purge took.
+   */
+  purgePauseRatio: 4,
+  searchPageSizeMax: 100,
+  searchPageSizeDefault: 20,
+  /**
+   * Maximum number of words of a search query. A longer query finds nothing, because no utterance has so many words.
+   */
+  searchWordsMax: 200,
+  /**
+   * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into
+   * another part. With this size, a merge of the index blocks the event loop for at most 6 ms.
+   */
+  searchPartUtterances: 65_536,
+  /**
+   * Maximum number of hits that a search in the order `best` ranks. If there are more hits, only the newest ones are
+   * ranked. Ranking 1000 hits takes about 30 ms.
+   */
+  searchRankedMax: 1000,
+} as const

@@ -1,0 +1,14 @@
+// The limits of uploads.
+
+import { MB, second } from './units.ts'
+
+export const uploadLimits = {
+  uploadBufferBytes: 1 * MB,
+  /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
+  uploadsInFlightMax: 256,
+  uploadRetryAfterMs: 1 * second,
+  /**
+   * Number of received bytes after which an upload checks the free disk space and the disk quota of the account again.
+   */
+  uploadCheckBytes: 16 * MB,
+} as const

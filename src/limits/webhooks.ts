@@ -1,0 +1,26 @@
+// The limits of webhooks.
+
+import { hour, minute } from './units.ts'
+
+export const webhookLimits = {
+  webhookRedirectsMax: 1,
+  /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
+  webhooksInFlightMax: 256,
+  /** Number of timeouts in a row after which the circuit breaker for one account and one host opens. */
+  webhookTimeoutsMax: 10,
+  /**
+   * Time for which an open circuit breaker skips deliveries of webhooks. After this time, it allows one delivery as a
+   * test.
+   */
+  webhookSkippedMs: 1 * minute,
+  /** Time after which a circuit breaker forgets the timeouts of a receiver. */
+  webhookTimeoutsKeptMs: 1 * hour,
+  /**
+   * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
+   * the last of five retries is sent about 23 hours after the first attempt.
+   */
+  webhookRetryMs: 4 * minute,
+  webhookRetryFactor: 4,
+  webhookRetryMsMax: 24 * hour,
+  deliveriesShownMax: 100,
+} as const

@@ -1,0 +1,31 @@
+// The messages about requests and jobs that failed.
+
+export const faultWords = {
+  faults: {
+    offline: 'The server does not answer. Try again in a moment.',
+    offlineBanner: 'The server does not answer. This page keeps trying; nothing that you typed is lost.',
+    notJson:
+      'Something between this page and the server answered in its place. Reload the page, or ask your operator.',
+  },
+
+  /**
+   * Advice for the person, by error code. The page shows the advice beside the server's message, or in place of this
+   * message.
+   */
+  advice: {
+    URL_NOT_ACCESSIBLE:
+      'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',
+    DOWNLOAD_FAILED: 'The download broke off. Try again, or download the file yourself and drop it here.',
+    INVALID_MEDIA_FORMAT: 'No sound was found in the file. Check that it plays on your computer.',
+    DURATION_TOO_LONG: 'The recording is too long for one job. Cut it into parts.',
+    ZERO_BALANCE: 'Your balance is empty. Ask your operator for a deposit, then try again.',
+    INSUFFICIENT_BALANCE:
+      'Your balance does not cover this recording. Ask your operator for a deposit, then try again.',
+    PROCESSING_TIMEOUT: 'Recognition took too long. Try again, or cut the recording into parts.',
+    DOWNLOAD_TIMEOUT: 'The download took too long. Try again, or drop the file here instead.',
+    INTERNAL_ERROR: 'The server had a fault of its own. Try again; nothing was charged.',
+    TRANSCRIPTION_NOT_FOUND: 'There is no such transcript. It may have been deleted.',
+    RATE_LIMIT_EXCEEDED: 'That was faster than the server allows. Wait a minute and try again.',
+    INSUFFICIENT_STORAGE: 'The server has no room for the file. Tell your operator.',
+  } as Record<string, string>,
+}

@@ -1,0 +1,96 @@
+// The texts of the page with the jobs, and of the search in all transcripts.
+
+export const jobWords = {
+  add: {
+    title: 'New transcript',
+    choose: 'Choose recordings',
+    drop: 'or drop files and folders here. They are sent at once, with the settings below.',
+    dropOnTouch: 'They are sent at once, with the settings below.',
+    emptyBalance: 'Your balance is empty: a new transcript cannot start.',
+    address: 'Or the address of a recording',
+    addAddress: 'Add',
+    wrongKind: (name: string, kinds: string) =>
+      `${name} was not sent: it is not one of the accepted kinds (${kinds}).`,
+    emptyFile: (name: string) => `${name} was not sent: the file is empty.`,
+    tooLarge: (name: string, most: string) => `${name} was not sent: it is larger than ${most}.`,
+  },
+
+  options: {
+    title: 'How to transcribe',
+    language: 'Language',
+    anyLanguage: 'Detect automatically',
+    diarize: 'Tell speakers apart',
+    speakers: 'How many speakers',
+    anyNumber: 'any number',
+    more: 'Names and words',
+    prompt: 'What it is about',
+    promptHint:
+      'A sentence or two with the names and the style of the recording, such as “Interview with Ana Weiß about rents.”',
+    vocabulary: 'Words that may be said',
+    vocabularyHint: 'Names and terms, separated by commas.',
+  },
+
+  uploads: {
+    title: 'Files on their way',
+    progress: (name: string) => `Upload of ${name}`,
+    pause: 'Pause',
+    resume: 'Continue',
+    stop: 'Remove',
+    chooseAgain: 'Choose the file again',
+    queued: 'waits for the file before it',
+    starting: 'sent; the job is being started',
+    failed: 'was not sent',
+    sent: (share: string, size: string) => `${share} of ${size}`,
+    speed: (size: string) => `${size}/s`,
+    left: (time: string) => `${time} left`,
+    paused: (share: string) => `paused at ${share}`,
+    lost: (share: string, name: string) =>
+      `stopped at ${share}. Choose ${name} again, and it goes on from there.`,
+    otherFile: (name: string) => `That is another file. Choose ${name} as it was.`,
+  },
+
+  jobs: {
+    title: 'Transcripts',
+    status: 'State',
+    period: 'Time',
+    anyStatus: 'All states',
+    anyTime: 'Any time',
+    today: 'Today',
+    lastWeek: 'Last 7 days',
+    lastMonth: 'Last 30 days',
+    more: 'Show more',
+    showAll: 'Show all',
+    noneFound: 'Nothing matches these filters.',
+    empty: 'Your transcripts will be listed here.',
+    firstSteps: [
+      'Choose a recording above: a talk, an interview, a meeting; audio or video.',
+      'Watch the text appear while it is recognised.',
+      'Read, listen, correct, and save it as text or subtitles.',
+    ],
+    forScripts: 'Scripts can do all of this too:',
+    unnamed: (date: string) => `Recording of ${date}`,
+    remove: (name: string) => `Delete ${name}`,
+    deleted: (name: string) => `${name} was deleted.`,
+    cancel: (name: string) => `Cancel ${name}`,
+    cancelled: 'Cancelled. Nothing was charged.',
+    wasCancelled: 'Cancelled',
+    progressOf: (name: string) => `Progress of ${name}`,
+    statuses: {
+      created: 'Being checked',
+      downloading: 'Downloading',
+      pending: 'Waiting for its turn',
+      processing: 'Being transcribed',
+      completed: 'Done',
+      failed: 'Failed',
+    },
+  },
+
+  search: {
+    title: 'Search',
+    field: 'Search all transcripts',
+    results: 'Results',
+    transcript: 'Transcript',
+    lead: 'Type words that were said. Words in double quotes must follow each other. A result opens the transcript at that moment.',
+    nothing: (asked: string) => `No transcript contains “${asked}”. Try fewer words, or another spelling.`,
+  },
+}

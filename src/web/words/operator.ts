@@ -1,0 +1,50 @@
+// The texts of the operator's page.
+
+export const operatorWords = {
+  operator: {
+    title: 'Operator',
+    notOperator:
+      'This page is for operators. The command steno accounts operator EMAIL on makes an account one.',
+    engine: 'Engine',
+    ready: 'ready',
+    notReady: 'not ready',
+    workers: 'Jobs at once',
+    since: (time: string) => `The server started ${time}`,
+    processing: 'Being transcribed',
+    preparing: (count: string) => `${count} being prepared`,
+    waiting: 'Waiting',
+    disk: 'Free disk space',
+    diskParts: (total: string, media: string) => `of ${total}; recordings take ${media}`,
+    memory: 'Memory of the server',
+    allWell: 'Nothing is wrong.',
+    faults: 'What is wrong',
+    diskLow: (reserve: string) =>
+      `The disk is almost full. New recordings are refused when less than ${reserve} is free.`,
+    jobsFailed: (count: number) =>
+      count === 1
+        ? 'A job failed by a fault of the server.'
+        : `${count} jobs failed by a fault of the server.`,
+    crashed: (count: number) =>
+      `${count === 1 ? 'The engine crashed once' : `The engine crashed ${count} times`} since the start of the server, and was started again. The log says why.`,
+    eventsLost: (count: number) =>
+      `${count === 1 ? 'A webhook event' : `${count} webhook events`} of the last 24 hours could not be delivered.`,
+    lastDay: 'The last 24 hours',
+    jobsByHour: 'Jobs by hour',
+    audioByHour: 'Audio by hour',
+    waitByHour: 'Longest wait by hour',
+    audio: 'Audio',
+    wait: 'Wait',
+    most: (value: string) => `at most ${value}`,
+    nothing: 'nothing yet',
+    errors: 'Failed jobs of the last 24 hours',
+    noErrors: 'None.',
+    errorColumns: ['Reason', 'Jobs', 'Last'],
+    accounts: 'Accounts of the last 30 days',
+    accountColumns: ['Account', 'Jobs', 'Audio', 'Charged', 'Balance', 'Last job'],
+    never: 'never',
+    requests: 'Latest requests',
+    onlyFailed: 'Only failed ones',
+    requestColumns: ['Time', 'Request', 'Status', 'Duration', 'Account'],
+    ms: (value: string) => `${value} ms`,
+  },
+}
