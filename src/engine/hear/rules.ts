@@ -165,12 +165,28 @@ export function probabilityOf(scores: Float32Array, token: number): number {
   return Math.exp((scores[token] ?? nothing.score) - top) / sumOf(scores, { from: 0, to: scores.length }, top)
 }
 
+/** Returns the sum of exp(score - top) over the range. Negligible scores are ignored. No score is higher than `top`. */
 function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
   let sum = 0
   const least = top - negligible
-  for (let id = from; id < to; id++) if (scores[id]! > least) sum += Math.exp(scores[id]! - top)
+  for (let id = from; id < to; id++) {
+    if (scores[id]! <= least) continue
+    const place = (top - scores[id]!) * stepsPerUnit
+    const step = Math.trunc(place)
+    const before = powers[step]!
+    sum += before + (place - step) * (powers[step + 1]! - before)
+  }
   return sum
 }
+
+/**
+ * A table of the values exp(-n / 64). `sumOf` interpolates between these values, because the sum has tens of thousands
+ * of terms for each token, and `Math.exp` takes twice as long. The error of the sum is less than 0.004 %.
+ */
+const stepsPerUnit = 64
+const powers = Float64Array.from({ length: negligible * stepsPerUnit + 2 }, (_, step) =>
+  Math.exp(-step / stepsPerUnit),
+)
 
 function draw(
   scores: Float32Array,

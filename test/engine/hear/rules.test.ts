@@ -83,3 +83,10 @@ test('above temperature 0 tokens are sampled by their probability, within the ru
   expect(counts.get(5)).toBeCloseTo(750, -1)
   expect(counts.get(6)).toBeCloseTo(250, -1)
 })
+
+test('a probability is exact to five digits among tokens of all scores', () => {
+  const scores = Float32Array.from({ length: 1000 }, (_, id) => -id / 50)
+  const total = scores.reduce((sum, score) => sum + Math.exp(score), 0)
+  for (const id of [0, 100, 500])
+    expect(probabilityOf(scores, id) / (Math.exp(scores[id]!) / total)).toBeCloseTo(1, 4)
+})
