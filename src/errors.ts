@@ -2,7 +2,7 @@
 
 /**
  * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
- * only the first error that is found. The checks in api/gate.ts come first.
+ * only the first error that is found. The checks in src/api/gate/gate.ts come first.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },

@@ -2,7 +2,7 @@
 // a transcript. Successful requests for health checks and for metrics are not logged.
 
 import { log } from '../base/log.ts'
-import type { RequestState } from './request-state.ts'
+import type { RequestState } from './gate/request-state.ts'
 
 type Answered = { method: string; route: string; status: number; ms: number; id: string | undefined }
 

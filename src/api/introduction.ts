@@ -1,7 +1,7 @@
 // The routes that describe the service: GET /v1, the OpenAPI document and the docs page.
 
 import { type AnyElysia, Elysia } from 'elysia'
-import { gate } from './gate.ts'
+import { gate } from './gate/gate.ts'
 import { about } from './route.ts'
 import { introductionOf } from './self-description.ts'
 import type { Service } from './service.ts'
@@ -15,7 +15,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
   let document: object | null = null
   const openapi = async ({ request }: { request: Request }) => {
     const url = service.baseUrl(request)
-    const { describe } = await import('./openapi.ts')
+    const { describe } = await import('./openapi/document.ts')
     document ??= describe(whole(), url)
     return { ...document, servers: [{ url }] }
   }

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { gate } from './gate.ts'
+import { gate } from './gate/gate.ts'
 import { answer, filesOfPage, pageAnswer, protections, wantsHtml } from './page-answer.ts'
 import { pageName } from './page-bundle.ts'
 import { about } from './route.ts'

@@ -15,7 +15,7 @@ import type { Indexer } from '../transcripts/indexer.ts'
 import type { UploadStore } from '../uploads/store.ts'
 import type { Fleet } from '../workers/open.ts'
 import type { BaseUrl } from './base-url.ts'
-import type { RateLimiter } from './rate-limit.ts'
+import type { RateLimiter } from './gate/rate-limit.ts'
 
 export type Service = {
   config: Config

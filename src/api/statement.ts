@@ -6,7 +6,7 @@ import { listStatement } from '../accounts/statement.ts'
 import { findNames } from '../jobs/usage.ts'
 import { limits } from '../limits.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { timestamp } from './job-json.ts'
+import { timestamp } from './jobs/job-json.ts'
 import type { Service } from './service.ts'
 import type * as shapes from './shapes/own-account.ts'
 

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import { findDownloaded, modelsDir } from '../engine/models/store.ts'
 import { ApiError } from '../errors.ts'
-import { emptyState } from './request-state.ts'
+import { emptyState } from './gate/request-state.ts'
+import { sendFile } from './jobs/send-file.ts'
 import { about } from './route.ts'
-import { sendFile } from './send-file.ts'
 import type { Service } from './service.ts'
 
 type Fleet = NonNullable<Service['fleet']>

@@ -1,6 +1,6 @@
 import { openApp } from '../api/app.ts'
-import { describe } from '../api/openapi.ts'
-import { openRateLimiter } from '../api/rate-limit.ts'
+import { openRateLimiter } from '../api/gate/rate-limit.ts'
+import { describe } from '../api/openapi/document.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readRange } from '../../src/api/byte-range.ts'
+import { readRange } from '../../src/api/jobs/byte-range.ts'
 
 test.each([
   [null, 'whole'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
-import { openEventStream } from '../../src/api/event-stream.ts'
+import { openEventStream } from '../../src/api/jobs/event-stream.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
 import { setProgress } from '../../src/jobs/progress.ts'

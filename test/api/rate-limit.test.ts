@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openRateLimiter } from '../../src/api/rate-limit.ts'
+import { openRateLimiter } from '../../src/api/gate/rate-limit.ts'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 

@@ -1,7 +1,7 @@
 // Renders the webhooks for the docs page.
 
 import { escapeHtml, pre } from '../html.ts'
-import { signatureRule } from '../openapi-webhooks.ts'
+import { signatureRule } from '../openapi/webhooks.ts'
 import type { Document } from './document.ts'
 import { objectTable } from './fields.ts'
 import { sampleOf } from './sample.ts'

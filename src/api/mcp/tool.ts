@@ -2,7 +2,7 @@
 
 import type { Static, TObject } from '@sinclair/typebox'
 import type { RateName } from '../../limits.ts'
-import type { Caller } from '../credential.ts'
+import type { Caller } from '../gate/credential.ts'
 import type { Service } from '../service.ts'
 
 /** Reports the progress of a tool call to the assistant, as a number from 0 to 100 and a sentence. */

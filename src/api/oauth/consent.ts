@@ -5,9 +5,9 @@ import { createGrant } from '../../accounts/grant.ts'
 import { createSession, useSession } from '../../accounts/session.ts'
 import { type SignedIn, signInWithKey, signInWithPassword } from '../../accounts/sign-in.ts'
 import { requestErrors } from '../../errors.ts'
-import { requireOwnOrigin } from '../own-origin.ts'
+import { requireOwnOrigin } from '../gate/own-origin.ts'
+import { readSessionToken, sessionCookie } from '../gate/session-cookie.ts'
 import type { Service } from '../service.ts'
-import { readSessionToken, sessionCookie } from '../session-cookie.ts'
 import { errorPage } from './answers.ts'
 import {
   type Authorization,

@@ -1,7 +1,7 @@
 // The endpoints of OAuth 2.1: metadata, registration, consent, tokens and revocation.
 
 import { Elysia } from 'elysia'
-import { gate } from '../gate.ts'
+import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { openToAnyOrigin, preflightAnswer } from './answers.ts'

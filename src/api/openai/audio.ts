@@ -1,7 +1,7 @@
 // OpenAI's audio endpoints.
 
 import { Elysia } from 'elysia'
-import { gate } from '../gate.ts'
+import { gate } from '../gate/gate.ts'
 import { about, type RouteDetail } from '../route.ts'
 import type { Service } from '../service.ts'
 import { answer } from './audio-request.ts'

@@ -3,7 +3,7 @@
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
-import { gate } from '../gate.ts'
+import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from './shapes/models.ts'

@@ -1,0 +1,15 @@
+// The header WWW-Authenticate of a refused request. It tells a client how to get a token.
+
+import type { Service } from '../service.ts'
+
+/**
+ * Returns the header WWW-Authenticate. It contains the address of the OAuth metadata document, which tells a client how
+ * to get a token.
+ */
+export function challenge(service: Service, request: Request, error = ''): Record<string, string> {
+  return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }
+}
+
+export function metadataUrl({ baseUrl }: Service, request: Request): string {
+  return `${baseUrl(request)}/.well-known/oauth-protected-resource`
+}

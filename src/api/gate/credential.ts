@@ -1,0 +1,114 @@
+// Finds the account of a request by its credential. The credential is an API key or an access token in a header, or a
+// session in a cookie.
+
+import { accessTokenStart, useAccessToken } from '../../accounts/access-token.ts'
+import { findKey } from '../../accounts/key.ts'
+import { type Scope, scopes } from '../../accounts/scope.ts'
+import { useSession } from '../../accounts/session.ts'
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../service.ts'
+import { challenge, metadataUrl } from './challenge.ts'
+import { isSafe, requireOwnOrigin } from './own-origin.ts'
+import { readSessionToken } from './session-cookie.ts'
+
+export type Caller = {
+  accountId: string
+  /**
+   * The id of the API key in the request, or of the API key with which the session was opened. Null if the caller has
+   * neither of these.
+   */
+  keyId: string | null
+  /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */
+  scopes: readonly Scope[]
+  /** The credential as the access log shows it: the first characters of a key, `session`, or the id of a grant. */
+  shownAs: string
+  /** The name under which the rate limits count the requests of this caller. */
+  countedAs: string
+}
+
+/**
+ * Returns the caller of a request. Throws if the request has no valid credential, or if its access token lacks the
+ * scope for the method.
+ */
+export function authenticate(service: Service, request: Request): Caller {
+  const caller = identify(service, request)
+  requireScope(service, request, caller, isSafe(request) ? 'read' : 'write')
+  return caller
+}
+
+/** Returns the caller of a request, without a check of the scopes. */
+function identify(service: Service, request: Request): Caller {
+  const text = readKey(request.headers)
+  const session = text === '' ? readSessionToken(service, request) : null
+  if (session !== null) return callerOfSession(service, request, session)
+  return findCaller(service, text, {
+    key: challenge(service, request),
+    token: challenge(service, request, 'error="invalid_token", '),
+  })
+}
+
+export function requireScope(service: Service, request: Request, caller: Caller, scope: Scope): void {
+  if (caller.scopes.includes(scope)) return
+  throw new ApiError('INSUFFICIENT_SCOPE', `The access token does not have the scope ${scope}.`, {
+    ...challenge(
+      service,
+      request,
+      `error="insufficient_scope", scope="${[...caller.scopes, scope].join(' ')}", `,
+    ),
+  })
+}
+
+/**
+ * Returns the caller of the MCP endpoint. The endpoint accepts API keys and access tokens, but no cookies. If a request
+ * is refused, the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in this header.
+ */
+export function authenticateAssistant(service: Service, request: Request): Caller {
+  const text = readKey(request.headers)
+  const error = text === '' ? '' : 'error="invalid_token", '
+  const challenge = {
+    'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}/mcp", scope="${scopes.join(' ')}"`,
+  }
+  return findCaller(service, text, { key: challenge, token: challenge })
+}
+
+/** Returns the caller of a route below /app. Such a route accepts only a session, by its cookie. */
+export function authenticateSession(service: Service, request: Request): Caller {
+  const session = readSessionToken(service, request)
+  if (session === null) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
+  return callerOfSession(service, request, session)
+}
+
+/**
+ * The header WWW-Authenticate of a refused request. `key` is the header for a wrong API key, and `token` is the header
+ * for a wrong access token.
+ */
+type Challenges = { key: Record<string, string>; token: Record<string, string> }
+
+function findCaller({ db, keyUses }: Service, text: string, challenges: Challenges): Caller {
+  if (text.startsWith(accessTokenStart)) {
+    const access = useAccessToken(db, text)
+    if (!access) throw new ApiError('INVALID_TOKEN', undefined, challenges.token)
+    const { accountId, grantId } = access
+    const shownAs = `grant ${grantId}`
+    return { accountId, keyId: null, scopes: access.scopes, shownAs, countedAs: grantId }
+  }
+  const key = findKey(db, text)
+  if (!key) throw new ApiError('INVALID_API_KEY', undefined, challenges.key)
+  if (key.revokedAt !== null) throw new ApiError('API_KEY_REVOKED', undefined, challenges.key)
+  keyUses.note(key.id)
+  return { accountId: key.accountId, keyId: key.id, scopes, shownAs: key.prefix, countedAs: key.id }
+}
+
+function callerOfSession(service: Service, request: Request, token: string): Caller {
+  requireOwnOrigin(service, request)
+  const session = useSession(service.db, token)
+  if (!session) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))
+  const { accountId, keyId } = session
+  return { accountId, keyId, scopes, shownAs: 'session', countedAs: `sessions of ${accountId}` }
+}
+
+function readKey(headers: Headers): string {
+  const authorization = headers.get('authorization')
+  if (authorization === null) return headers.get('x-api-key')?.trim() ?? ''
+  return authorization.replace(/^Bearer\s+/i, '').trim()
+}

@@ -1,0 +1,15 @@
+// The checks before the handler of a route: the quota of the IP address, the credential, the quota of the caller, the
+// body, and the Idempotency-Key, in this order. A route chooses its checks by one macro, such as `open` or `account`.
+// The value of the macro is the name of the route's quota, or `true` if the route has no quota of its own.
+
+import { Elysia } from 'elysia'
+import type { Service } from '../service.ts'
+import { accountChecks } from './account-checks.ts'
+import { publicChecks } from './public-checks.ts'
+import { emptyState } from './request-state.ts'
+import { sessionChecks } from './session-checks.ts'
+
+export const gate = (service: Service) =>
+  new Elysia({ name: 'gate' })
+    .decorate('requestState', emptyState)
+    .macro({ ...publicChecks(service), ...accountChecks(service), ...sessionChecks(service) })

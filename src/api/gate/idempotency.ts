@@ -1,0 +1,77 @@
+// Idempotency keys. The reply to a request with an Idempotency-Key is stored. If the request is repeated with the
+// same key and the same body, it gets the stored reply.
+
+import { sha256 } from '../../base/hash.ts'
+import type { Db } from '../../db/db.ts'
+import { ApiError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
+
+/** An Idempotency-Key that a running request has locked. */
+export type Claim = { accountId: string; endpoint: string; key: string }
+
+/** The locked Idempotency-Keys. They are only in memory, because a restart ends all requests. */
+const running = new Set<string>()
+
+export function readIdempotencyKey(header: string | null): string | null {
+  if (header === null) return null
+  if (!/^[\x20-\x7e]+$/.test(header) || header.length > limits.idempotencyKeyLengthMax) {
+    throw new ApiError(
+      'INVALID_REQUEST',
+      `Idempotency-Key must be 1 to ${limits.idempotencyKeyLengthMax} printable ASCII characters.`,
+    )
+  }
+  return header
+}
+
+/** Locks an Idempotency-Key for the current request. Throws if another running request has locked the key. */
+export function claimKey(claim: Claim): void {
+  const name = nameOf(claim)
+  if (running.has(name)) {
+    const seconds = limits.idempotencyRetryAfterMs / 1000
+    throw new ApiError('IDEMPOTENCY_KEY_LOCKED', undefined, { 'Retry-After': `${seconds}` })
+  }
+  running.add(name)
+}
+
+export function freeKey(claim: Claim): void {
+  running.delete(nameOf(claim))
+}
+
+/**
+ * Returns the stored reply for an Idempotency-Key, or null if none is stored. Throws if the stored reply belongs to a
+ * request with another body.
+ */
+export function findReply(
+  db: Db,
+  claim: Claim,
+  body: Uint8Array,
+  { ttlMs }: { ttlMs: number },
+): string | null {
+  const row = db.find<{ bodyHash: string; reply: string }>(
+    `select body_hash as bodyHash, reply from idempotent_replies
+     where account_id = $accountId and endpoint = $endpoint and key = $key and created_at > $after`,
+    { ...claim, after: db.now() - ttlMs },
+  )
+  if (!row) return null
+  if (row.bodyHash !== sha256(body)) throw new ApiError('IDEMPOTENCY_KEY_CONFLICT')
+  return row.reply
+}
+
+/** Stores the reply to a request. Must be called in the transaction that makes the changes of this request. */
+export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
+  db.run(
+    `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)
+     values ($accountId, $endpoint, $key, $bodyHash, $reply, $now)`,
+    { ...claim, bodyHash: sha256(body), reply, now: db.now() },
+  )
+}
+
+export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
+  db.run('delete from idempotent_replies where created_at <= $createdBefore', {
+    createdBefore: db.now() - keptMs,
+  })
+}
+
+function nameOf({ accountId, endpoint, key }: Claim): string {
+  return `${accountId} ${endpoint} ${key}`
+}

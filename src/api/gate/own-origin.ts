@@ -1,0 +1,40 @@
+// Protects requests that contain a cookie against cross-site request forgery.
+
+import { ApiError } from '../../errors.ts'
+import type { Service } from '../service.ts'
+
+/** Returns true if requests with this method change nothing. */
+export function isSafe({ method }: Request): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method)
+}
+
+/**
+ * Throws unless a page of this service sent the request. A browser names the sender in the header Sec-Fetch-Site. An
+ * older browser names it in the header Origin. A request without both headers is refused. A request whose method
+ * changes nothing is always accepted.
+ */
+export function requireOwnOrigin(service: Service, request: Request): void {
+  if (isSafe(request) || senderOf(service, request) === 'own') return
+  throw foreign()
+}
+
+/** Throws if a page of another site sent the request. A request from a program that is not a browser is accepted. */
+export function refuseForeignOrigin(service: Service, request: Request): void {
+  if (senderOf(service, request) === 'foreign') throw foreign()
+}
+
+function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | 'unknown' {
+  const site = request.headers.get('sec-fetch-site')
+  if (site !== null) return site === 'same-origin' ? 'own' : 'foreign'
+  const origin = request.headers.get('origin')
+  if (origin === null) return 'unknown'
+  // A service can be reached by several names, such as 127.0.0.1 and localhost, but has only one base URL. So the
+  // Origin may also be equal to the Host header.
+  const host = URL.parse(origin)?.host
+  const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
+  return isOwn ? 'own' : 'foreign'
+}
+
+function foreign(): ApiError {
+  return new ApiError('FORBIDDEN', 'A session accepts this request only from a page of this service.')
+}

@@ -1,0 +1,39 @@
+// What a response says about rate limits: its headers, and the error for a refused request.
+
+import { ApiError } from '../../errors.ts'
+import { limits, type RateName } from '../../limits.ts'
+import type { Quota, RateLimiter } from './rate-limit.ts'
+
+const windowSeconds = limits.rateWindowMs / 1000
+
+/**
+ * Returns the response headers about the quotas. `rate` is null for a route without a quota of its own. If `counted` is
+ * missing, the request has not been counted yet, so the headers do not contain the number of requests that are left.
+ * The header `RateLimit` is sent only for a request with a credential.
+ */
+export function quotaHeaders(
+  rateLimiter: RateLimiter,
+  rate: RateName | null,
+  counted?: { quota: Quota; now: number; keyed: boolean },
+): Record<string, string> {
+  const perIp = rateLimiter.limitOf('ip')
+  if (perIp === null) return {}
+  const ipPolicy = `"ip";q=${perIp};w=${windowSeconds}`
+  const limit = rate === null ? null : rateLimiter.limitOf(rate)
+  if (limit === null) return { 'RateLimit-Policy': ipPolicy }
+  const headers: Record<string, string> = {
+    'RateLimit-Policy': `"endpoint";q=${limit};w=${windowSeconds}, ${ipPolicy}`,
+    'X-RateLimit-Limit': `${limit}`,
+  }
+  if (!counted) return headers
+  const { quota, now, keyed } = counted
+  headers['X-RateLimit-Remaining'] = `${quota.remaining}`
+  headers['X-RateLimit-Reset'] = `${Math.ceil((now + quota.resetInMs) / 1000)}`
+  if (keyed) headers.RateLimit = `"endpoint";r=${quota.remaining};t=${Math.ceil(quota.resetInMs / 1000)}`
+  return headers
+}
+
+export function refusal({ retryInMs }: Quota): ApiError {
+  const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
+  return new ApiError('RATE_LIMIT_EXCEEDED', undefined, { 'Retry-After': `${seconds}` })
+}

@@ -1,0 +1,66 @@
+// Reads the body of a request into the state of the request, and stores the reply to a request with an
+// Idempotency-Key.
+
+import type { Service } from '../service.ts'
+import { checkBodyHeaders, parseBody, readBody } from './body.ts'
+import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
+import type { RequestState } from './request-state.ts'
+
+/** An exception that skips the handler of a repeated request. error-answer.ts catches it and answers with the stored reply. */
+export class Replay {
+  constructor(readonly reply: string) {}
+}
+
+export async function takeBody(
+  request: Request,
+  requestState: RequestState,
+  bytesMax?: number,
+): Promise<object> {
+  checkBodyHeaders(request, bytesMax === undefined ? {} : { bytesMax })
+  requestState.rawBody = await readBody(request, bytesMax)
+  return parseBody(requestState.rawBody)
+}
+
+/**
+ * Reads the body of a request that may have an Idempotency-Key. The key is locked before the body is read. If the
+ * reply to the same request is already stored, throws a Replay.
+ */
+export async function takeIdempotentBody(
+  { db, config }: Service,
+  request: Request,
+  requestState: RequestState,
+  endpoint: string,
+): Promise<object> {
+  const { caller } = requestState
+  checkBodyHeaders(request)
+  const key = readIdempotencyKey(request.headers.get('idempotency-key'))
+  if (key === null || !caller) return takeBody(request, requestState)
+  const claim = { accountId: caller.accountId, endpoint, key }
+  claimKey(claim)
+  requestState.claim = claim
+  requestState.rawBody = await readBody(request)
+  const reply = findReply(db, claim, requestState.rawBody, { ttlMs: config.idempotencyTtlMs })
+  if (reply !== null) throw new Replay(reply)
+  return parseBody(requestState.rawBody)
+}
+
+/**
+ * Calls `work`, and stores its result as the reply for the Idempotency-Key. The changes of `work` and the reply are
+ * stored in the same transaction.
+ */
+export function once<Made extends object>(
+  { db }: Service,
+  state: RequestState,
+  work: () => Made,
+): { made: Made; reply: Response } {
+  const { claim, rawBody } = state
+  const { made, json } = db.tx(() => {
+    const made = work()
+    const json = JSON.stringify(made)
+    if (claim) saveReply(db, claim, rawBody, json)
+    return { made, json }
+  })
+  if (claim) freeKey(claim)
+  state.claim = null
+  return { made, reply: new Response(json, { headers: { 'Content-Type': 'application/json' } }) }
+}

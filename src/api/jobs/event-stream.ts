@@ -1,0 +1,82 @@
+// The server-sent events of one job. The stream writes an event only after the client has read the previous events, so
+// events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it lacks
+// and the latest state of the job.
+
+import type { LiveJobs } from '../../jobs/live.ts'
+import { limits } from '../../limits.ts'
+import { Events, encode } from './job-events.ts'
+
+type Options = {
+  /** A signal that is aborted when the client disconnects. */
+  signal: AbortSignal
+  /** The number of utterances that the client has received from earlier event streams of this job. */
+  utterancesSent: number
+  /**
+   * Called before each write. Returns false if the caller may no longer read the job, for example because the caller's
+   * key was revoked.
+   */
+  isAdmitted: () => boolean
+  /** Called once: at the end of the event stream, or when the client disconnects. */
+  onEnd: () => void
+  aliveEveryMs?: number
+}
+
+/**
+ * Returns a stream of the job's events, which ends after the end of the job. Returns null if the job does not exist.
+ */
+export function openEventStream(
+  live: LiveJobs,
+  jobId: string,
+  { signal, utterancesSent, isAdmitted, onEnd, aliveEveryMs = limits.streamAliveMs }: Options,
+): ReadableStream<Uint8Array> | null {
+  let wake = () => {}
+  const following = live.follow(jobId, () => wake())
+  if (!following) return null
+  const events = new Events(following.live, utterancesSent)
+  let hasEnded = false
+  const end = () => {
+    if (hasEnded) return
+    hasEnded = true
+    following.leave()
+    wake()
+    onEnd()
+  }
+  signal.addEventListener('abort', end)
+  /**
+   * Writes the events that the client lacks. If the client lacks none, waits for the next event. After `aliveEveryMs`
+   * without an event, writes a comment that keeps the connection open.
+   */
+  async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const aliveAt = performance.now() + aliveEveryMs
+    while (!hasEnded) {
+      const isOpen = isAdmitted() && !live.isClosed
+      const due = isOpen ? events.take() : []
+      for (const event of due) controller.enqueue(event)
+      if (!isOpen || events.areAllSent) {
+        end()
+        return controller.close()
+      }
+      if (due.length > 0) return
+      const restMs = aliveAt - performance.now()
+      if (restMs <= 0) return controller.enqueue(aliveComment)
+      await sleep(restMs, awake => (wake = awake))
+    }
+  }
+  return new ReadableStream(
+    { start: controller => controller.enqueue(retryHint), pull, cancel: end },
+    new CountQueuingStrategy({ highWaterMark: 1 }),
+  )
+}
+const retryHint = encode(`retry: ${limits.streamRetryMs}\n\n`)
+const aliveComment = encode(': alive\n\n')
+
+/** Calls `onWake` with a function `wake`. Then waits for `ms` milliseconds, or until `wake` is called. */
+function sleep(ms: number, onWake: (wake: () => void) => void): Promise<void> {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, ms)
+    onWake(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,91 @@
+import { Elysia } from 'elysia'
+import { ApiError } from '../../errors.ts'
+import { findOwnJob } from '../../jobs/job.ts'
+import { authenticate } from '../gate/credential.ts'
+import { gate } from '../gate/gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import { idParam } from '../shapes/job.ts'
+import { openEventStream } from './event-stream.ts'
+
+/** The route of the server-sent events of a job. */
+export const events = (service: Service) => {
+  const streams = openStreamCounter(service)
+  return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] }).use(gate(service)).get(
+    '/transcribe/:id/events',
+    ({ request, server, caller, params: { id } }) => {
+      const unknown = new ApiError('TRANSCRIPTION_NOT_FOUND')
+      if (!findOwnJob(service.db, caller.accountId, id)) throw unknown
+      const onEnd = streams.take(caller.countedAs)
+      const stream = openEventStream(service.live, id, {
+        signal: request.signal,
+        utterancesSent: Number(/^\d{1,9}$/.exec(request.headers.get('last-event-id') ?? '')?.[0] ?? 0),
+        isAdmitted: () => isAdmitted(service, request),
+        onEnd,
+      })
+      if (!stream) {
+        onEnd()
+        throw unknown
+      }
+      // Switches off Bun's idle timeout, because the event stream may be silent for a long time.
+      server?.timeout(request, 0)
+      return new Response(stream, {
+        headers: {
+          'Content-Type': 'text/event-stream; charset=utf-8',
+          'Cache-Control': 'no-store',
+          // This header switches off the buffering of a proxy such as nginx, which would delay the events.
+          'X-Accel-Buffering': 'no',
+        },
+      })
+    },
+    {
+      account: 'events',
+      params: idParam,
+      detail: about({
+        summary: 'Follow a transcription by server-sent events',
+        description:
+          'Event `job`: the job without its result, at each change but at most once a second. Event `segment`: an utterance and its `index`, as soon as it is complete; its speaker is null, because speakers are known at the end only. The stream ends after the event of the ended job. Last-Event-ID continues a stream.',
+        otherBodies: {
+          'text/event-stream':
+            'Event `job` with a ListedTranscription, event `segment` with a SegmentEvent, and comments',
+        },
+        fails: ['TRANSCRIPTION_NOT_FOUND'],
+      }),
+    },
+  )
+}
+
+/**
+ * Counts the open event streams of each caller. `take` counts one more stream. It returns a function that must be
+ * called when this stream ends.
+ */
+function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {
+  const open = new Map<string, number>()
+  return {
+    take(who) {
+      const count = open.get(who) ?? 0
+      const limit = rateLimiter.limitOf('events.open')
+      if (limit !== null && count >= limit) {
+        throw new ApiError('RATE_LIMIT_EXCEEDED', `${count} streams are open; close one first.`, {
+          'Retry-After': '1',
+        })
+      }
+      open.set(who, count + 1)
+      return () => {
+        const left = (open.get(who) ?? 0) - 1
+        if (left > 0) open.set(who, left)
+        else open.delete(who)
+      }
+    },
+  }
+}
+
+function isAdmitted(service: Service, request: Request): boolean {
+  try {
+    authenticate(service, request)
+    return true
+  } catch (error) {
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}

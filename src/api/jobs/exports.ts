@@ -1,0 +1,57 @@
+// Exports a transcript as subtitles or text: reads the options from the query, and makes the response.
+
+import type { Static } from '@sinclair/typebox'
+import type { Db } from '../../db/db.ts'
+import { ApiError } from '../../errors.ts'
+import type { Job } from '../../jobs/job.ts'
+import { limits } from '../../limits.ts'
+import { type ExportFormat, type ExportOptions, exporters } from '../../transcripts/exporters.ts'
+import { findTranscript } from '../../transcripts/store.ts'
+import type { exportQuery } from '../shapes/exports.ts'
+
+type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>
+
+const cueParameters: Parameter[] = ['max_words', 'max_chars', 'max_duration', 'sentence_aware']
+const textParameters: Parameter[] = ['include_speakers', 'strip_chars']
+
+const parameters: Record<'json' | ExportFormat, Parameter[]> = {
+  json: [],
+  srt: [...cueParameters, ...textParameters],
+  vtt: [...cueParameters, ...textParameters],
+  text: [...textParameters, 'include_timestamps'],
+}
+
+/** Removes the query parameters that do not apply to the requested format, so that they are not validated. */
+export function dropUnused(query: Record<string, unknown>): void {
+  const format = query.format ?? 'json'
+  const used = Object.entries(parameters).find(([name]) => name === format)?.[1]
+  if (!used) return
+  for (const name of Object.values(parameters).flat()) if (!used.includes(name)) delete query[name]
+}
+
+/** Returns the export options of a query, with defaults for missing parameters. */
+export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>): ExportOptions {
+  const stripChars = query.strip_chars ?? ''
+  if ([...stripChars].length > limits.stripCharsMax) {
+    throw new ApiError('INVALID_REQUEST', `strip_chars has more than ${limits.stripCharsMax} characters.`)
+  }
+  return {
+    maxWords: query.max_words ?? limits.cueWords.default,
+    maxChars: query.max_chars ?? limits.cueChars.default,
+    maxDurationMs: (query.max_duration ?? limits.cueSeconds.default) * 1000,
+    sentenceAware: query.sentence_aware ?? true,
+    includeSpeakers: query.include_speakers ?? 'auto',
+    stripChars,
+    includeTimestamps: query.include_timestamps ?? false,
+  }
+}
+
+/** Returns the response with the exported transcript. Throws an ApiError when the job has no transcript. */
+export function exportJob(db: Db, { id }: Job, query: Static<typeof exportQuery>): Response {
+  const options = exportOptions(query)
+  const transcript = findTranscript(db, id, query.version)
+  if (!transcript)
+    throw new ApiError('INVALID_REQUEST', `format ${query.format} needs a completed transcription.`)
+  const { type, write } = exporters[query.format]
+  return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
+}

@@ -1,0 +1,55 @@
+// Converts a job to the JSON of the API.
+
+import type { Static } from '@sinclair/typebox'
+import { centsOf, wholeSeconds } from '../../accounts/price.ts'
+import { errorOf } from '../../jobs/events.ts'
+import type { Job } from '../../jobs/job.ts'
+import type * as shapes from '../shapes/job.ts'
+
+export function listedJob(job: Job): Static<typeof shapes.listedJob> {
+  return {
+    id: job.id,
+    status: job.state,
+    audio_duration_seconds: job.durationMs === null ? null : wholeSeconds(job.durationMs),
+    file_size_bytes: job.fileBytes,
+    language: job.language,
+    diarize: job.diarize,
+    speaker_count: job.speakerCount,
+    name_speakers: job.nameSpeakers,
+    align: job.align,
+    channels: job.splitChannels ? 'split' : 'mix',
+    metadata: job.metadata,
+    cost_cents: costCents(job),
+    filename: job.filename,
+    ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
+    progress: job.progress,
+    progress_percent: job.progressPercent,
+    created_at: timestamp(job.createdAt),
+    started_at: job.startedAt === null ? null : timestamp(job.startedAt),
+    completed_at: job.completedAt === null ? null : timestamp(job.completedAt),
+    edited_at: job.editedAt === null ? null : timestamp(job.editedAt),
+    ...(job.errorCode === null ? {} : { error: errorOf(job) }),
+  }
+}
+
+/**
+ * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null if the job has
+ * none. This function inserts `resultJson` as text, because parsing the transcript of ten hours is slow.
+ */
+export function jobJson(job: Job, resultJson: string | null): string {
+  const listed = JSON.stringify(listedJob(job))
+  return resultJson === null ? listed : `${listed.slice(0, -1)},"result":${resultJson}}`
+}
+
+export function timestamp(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+/**
+ * Returns the cost of a job in cents, or null if the length of its media is not known yet. The cost of a failed job
+ * is 0, although the database keeps its `costUnits`.
+ */
+function costCents(job: Job): number | null {
+  if (job.state === 'failed') return 0
+  return job.costUnits === null ? null : centsOf(job.costUnits)
+}

@@ -1,0 +1,66 @@
+// The routes that read a job: as JSON, or its transcript as subtitles or text.
+
+import { Elysia } from 'elysia'
+import { countEdits } from '../../transcripts/edit.ts'
+import { findTranscriptJson } from '../../transcripts/store.ts'
+import { gate } from '../gate/gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import * as exports from '../shapes/exports.ts'
+import * as shapes from '../shapes/job.ts'
+import { tagOf } from './etag.ts'
+import { dropUnused, exportJob } from './exports.ts'
+import { jobJson } from './job-json.ts'
+import { findAwaited } from './job-wait.ts'
+
+export const jobReading = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .get(
+      '/transcribe/:id',
+      async context => {
+        const { query } = context
+        const { format = 'json', ...options } = query
+        const job = await findAwaited(service, context)
+        if (format !== 'json') return exportJob(service.db, job, { ...options, format })
+        const edits = countEdits(service.db, job.id)
+        const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
+        const tag = edits === null ? null : { ETag: tagOf(edits) }
+        return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
+      },
+      {
+        account: 'jobs.get',
+        params: shapes.idParam,
+        query: exports.jobQuery,
+        transform: ({ query }) => dropUnused(query),
+        detail: about({
+          answer: shapes.job,
+          success: { status: 200, description: 'Success', headers: ['ETag'] },
+          summary: 'Read a transcription',
+          description:
+            'With `format` srt or text (text/plain) or vtt (text/vtt), the answer is that of GET /v1/transcribe/{id}/export, with its parameters. These formats are not listed below, so that generated clients have one type for the answer of each operation.',
+          shownQuery: exports.jobJsonQuery,
+          fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
+        }),
+      },
+    )
+
+    .get(
+      '/transcribe/:id/export',
+      async context => {
+        const job = await findAwaited(service, context)
+        return exportJob(service.db, job, context.query)
+      },
+      {
+        account: 'jobs.get',
+        params: shapes.idParam,
+        query: exports.exportQuery,
+        transform: ({ query }) => dropUnused(query),
+        detail: about({
+          summary: 'Read a transcript as subtitles or text',
+          otherBodies: { 'text/plain': 'SubRip, or plain text', 'text/vtt': 'WebVTT' },
+          fails: ['INVALID_REQUEST', 'TRANSCRIPTION_NOT_FOUND'],
+        }),
+      },
+    )

@@ -1,0 +1,45 @@
+// The route that starts a transcription.
+
+import { Elysia } from 'elysia'
+import { checkSubmission } from '../../jobs/submission.ts'
+import { submitJob } from '../../jobs/submit.ts'
+import { gate } from '../gate/gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import { accepted, transcribeRequest } from '../shapes/transcribe.ts'
+
+export const transcribe = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .post(
+      '/transcribe',
+      async ({ body, caller, once }) => {
+        await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
+        const { made, reply } = once(() => {
+          if (body.url != null) service.uploads.requireRoom(caller.accountId)
+          const id = submitJob(service.db, caller, body, service.config)
+          return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
+        })
+        service.runner.start(made.id)
+        return reply
+      },
+      {
+        submit: 'jobs.create',
+        body: transcribeRequest,
+        response: { 200: accepted },
+        detail: about({
+          summary: 'Start a transcription',
+          fails: [
+            'FILE_NOT_UPLOADED',
+            'FILE_TOO_LARGE',
+            'UPLOAD_ALREADY_USED',
+            'UPLOAD_EXPIRED',
+            'ZERO_BALANCE',
+            'INSUFFICIENT_BALANCE',
+            'UPLOAD_NOT_FOUND',
+            'INSUFFICIENT_STORAGE',
+          ],
+        }),
+      },
+    )

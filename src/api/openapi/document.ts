@@ -1,0 +1,69 @@
+// Builds the OpenAPI 3.1 document. The plugin @elysiajs/openapi collects the routes and their parameters. This file
+// adds the security schemes and the webhooks, and operation.ts adds the details of each route.
+
+import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
+import type { AnyElysia } from 'elysia'
+import { keyStart } from '../../accounts/key.ts'
+import type { Scope } from '../../accounts/scope.ts'
+import { routesOf, templateOf } from '../route.ts'
+import { errorBody } from '../shapes/answer-values.ts'
+import { segment } from '../shapes/job.ts'
+import { apiVersion } from '../version.ts'
+import { openComponents, version } from './components.ts'
+import { headerComponents } from './headers.ts'
+import { operation } from './operation.ts'
+import { webhooks } from './webhooks.ts'
+
+export function describe(app: AnyElysia, baseUrl: string): object {
+  const components = openComponents()
+  const { paths } = toOpenAPISchema(app, {}, undefined, undefined, version) as unknown as Collected
+  for (const route of routesOf(app)) {
+    const methods = paths[templateOf(route.path)] ?? {}
+    const method = route.method.toLowerCase()
+    methods[method] = operation(route, methods[method] ?? {}, components)
+  }
+  components.reference(errorBody)
+  components.reference(segment)
+  return {
+    openapi: version,
+    info: {
+      title: 'steno',
+      version: apiVersion,
+      description: 'Recorded audio and video in, text with speakers, word times and subtitles out.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    paths,
+    webhooks: webhooks(components),
+    components: {
+      schemas: components.schemas,
+      headers: headerComponents(),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `Authorization: ${keyStart}…, with or without Bearer`,
+        },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+        oauth: {
+          type: 'oauth2',
+          description: 'Access tokens for programs that act for an account',
+          flows: {
+            authorizationCode: {
+              authorizationUrl: `${baseUrl}/oauth/authorize`,
+              tokenUrl: `${baseUrl}/oauth/token`,
+              refreshUrl: `${baseUrl}/oauth/token`,
+              scopes: scopeMeanings,
+            },
+          },
+        },
+      },
+    },
+  }
+}
+type Collected = { paths: Record<string, Record<string, object>> }
+
+const scopeMeanings: Record<Scope, string> = {
+  read: 'Read transcriptions, transcripts and the balance',
+  write: 'Start, change, cancel and delete transcriptions',
+}

@@ -1,0 +1,71 @@
+// The response headers in the OpenAPI document: their descriptions, and the headers of each response.
+
+import type { RouteDetail } from '../route.ts'
+
+export function headerComponents(): object {
+  return Object.fromEntries(
+    Object.entries(headerTable).map(([name, { type = 'string', description }]) => [
+      componentOf(name),
+      { description, schema: { type } },
+    ]),
+  )
+}
+
+const headerTable: Record<string, { type?: 'integer'; description: string }> = {
+  Link: { description: 'This document, as rel service-desc' },
+  'RateLimit-Policy': { description: 'The quotas: endpoint and ip, each with q requests in w seconds' },
+  RateLimit: {
+    description: 'What is left of the endpoint quota: r requests, all of them back in t seconds',
+  },
+  'X-RateLimit-Limit': { type: 'integer', description: 'Requests a minute on this endpoint' },
+  'X-RateLimit-Remaining': { type: 'integer', description: 'Requests left in the window' },
+  'X-RateLimit-Reset': { type: 'integer', description: 'Unix time at which the window is empty again' },
+  'Retry-After': { type: 'integer', description: 'Seconds to wait' },
+  'WWW-Authenticate': { description: 'A Bearer challenge' },
+  Allow: { description: 'The methods this address takes' },
+  'Accept-Post': { description: 'The media type a body must have' },
+  'Idempotent-Replay': { description: 'true when the reply is one that was given before' },
+  'Tus-Resumable': { description: 'The version of the tus protocol' },
+  'Tus-Version': { description: 'The versions of the tus protocol that are served' },
+  'Tus-Extension': { description: 'The extensions of the tus protocol that are served' },
+  'Tus-Max-Size': { type: 'integer', description: 'The largest file in bytes' },
+  'Upload-Id': { description: 'The upload_id of POST /v1/transcribe' },
+  'Upload-Offset': { type: 'integer', description: 'How many bytes have arrived' },
+  'Upload-Length': { type: 'integer', description: 'The size of the file in bytes' },
+  'Upload-Expires': { description: 'When the upload expires, if no more bytes arrive' },
+  Location: { description: 'The address of what was created' },
+  'Accept-Ranges': { description: 'bytes: parts of the file can be asked for with Range' },
+  'Content-Range': { description: 'Which bytes these are, or the size of the file' },
+  ETag: { description: 'Changes when the content changes' },
+  'Access-Control-Allow-Origin': { description: '*: a page of any origin may read this answer' },
+  'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
+}
+
+export const errorHeaders: Record<number, string[]> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  409: ['Retry-After'],
+  412: ['Tus-Version'],
+  415: ['Accept-Post'],
+  416: ['Content-Range'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+export function answerHeaders({ rate, keyed, idempotent }: RouteDetail): string[] {
+  return [
+    'Link',
+    'RateLimit-Policy',
+    ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
+    ...(keyed && rate ? ['RateLimit'] : []),
+    ...(idempotent ? ['Idempotent-Replay'] : []),
+  ]
+}
+
+export function headersOf(names: string[]): object {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${componentOf(name)}` }]))
+}
+
+function componentOf(header: string): string {
+  return header.replaceAll('-', '')
+}

@@ -1,0 +1,65 @@
+// The responses of an operation in the OpenAPI document: the success response, the error responses, and other
+// responses.
+
+import { requestErrors } from '../../errors.ts'
+import { openAiFactsOf } from '../openai/errors.ts'
+import { openAiError } from '../openai/shapes/replies.ts'
+import type { Route, RouteDetail } from '../route.ts'
+import { errorBody } from '../shapes/answer-values.ts'
+import type { Components } from './components.ts'
+import { answerHeaders, errorHeaders, headersOf } from './headers.ts'
+
+export function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
+  const { status, description, headers } = detail.success ?? { status: 200, description: 'Success' }
+  const shape = detail.answer ?? response?.[status]
+  const others = Object.entries(detail.otherBodies ?? {}).map(([type, description]) => [
+    type,
+    { schema: { type: 'string', description } },
+  ])
+  const content = { ...(shape ? json(reference(shape)) : {}), ...Object.fromEntries(others) }
+  return {
+    [status]: {
+      description,
+      headers: headersOf([...answerHeaders(detail), ...(headers ?? [])]),
+      ...(Object.keys(content).length > 0 ? { content } : {}),
+    },
+  }
+}
+
+/** Returns the responses of a route that are neither its success response nor an error with an error code. */
+export function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
+  return Object.fromEntries(
+    Object.entries(detail.also ?? {}).map(([status, description]) => {
+      const shape = response?.[Number(status)]
+      const content = shape ? { content: json(reference(shape)) } : {}
+      return [status, { description, headers: headersOf(['Link']), ...content }]
+    }),
+  )
+}
+
+/**
+ * Returns the error responses of a route. All errors with the same status are described in one response. Its
+ * description lists the codes of these errors.
+ */
+export function errorResponses(detail: RouteDetail, { reference }: Components): object {
+  const shape = detail.dialect === 'openai' ? openAiError : errorBody
+  const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
+    const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
+    const name = 'reason' in facts ? facts.reason : code
+    return { status: facts.status, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
+  })
+  return Object.fromEntries(
+    [...Map.groupBy(errors, ({ status }) => status)].map(([status, same]) => [
+      status,
+      {
+        description: [...new Set(same.map(({ text }) => text))].join(' '),
+        headers: headersOf([...answerHeaders(detail), ...(errorHeaders[status] ?? [])]),
+        content: json(reference(shape)),
+      },
+    ]),
+  )
+}
+
+export function json(schema: object): object {
+  return { 'application/json': { schema } }
+}

@@ -1,0 +1,86 @@
+// The routes of one resumable upload: read its state, send its next bytes, delete it.
+
+import { Elysia } from 'elysia'
+import { ApiError, type RequestErrorCode } from '../../errors.ts'
+import { gate } from '../gate/gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import * as shapes from '../shapes/resumable.ts'
+import { uploadParam } from '../shapes/uploads.ts'
+import { appendBytes, findResumable, path, removeResumable } from './tus-requests.ts'
+
+export const stateHeaders = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires']
+
+/** The errors of a request that appends bytes to an upload. */
+const appendErrors: RequestErrorCode[] = [
+  'INVALID_REQUEST',
+  'UPLOAD_NOT_FOUND',
+  'REQUEST_TIMEOUT',
+  'CONFLICT',
+  'GONE',
+  'TUS_VERSION_NOT_SUPPORTED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INSUFFICIENT_STORAGE',
+]
+
+const oneUpload = { transfer: true, parse: 'none', params: uploadParam } as const
+
+export const resumableUpload = (service: Service) =>
+  new Elysia({ tags: ['Uploads'] })
+    .use(gate(service))
+    .head(`${path}/:id`, context => findResumable(service, context, context.params.id), {
+      ...oneUpload,
+      headers: shapes.tusRequest,
+      detail: about({
+        summary: 'How much of a resumable upload has arrived',
+        success: {
+          status: 200,
+          description: 'In the headers',
+          headers: ['Upload-Length', ...stateHeaders],
+        },
+        fails: ['UPLOAD_NOT_FOUND', 'GONE', 'TUS_VERSION_NOT_SUPPORTED'],
+      }),
+    })
+
+    .patch(`${path}/:id`, context => appendBytes(service, context, context.params.id), {
+      ...oneUpload,
+      headers: shapes.tusBytes,
+      detail: about({
+        summary: 'Send the next bytes of a resumable upload',
+        requestBytes: 'application/offset+octet-stream',
+        success: { status: 204, description: 'Stored', headers: stateHeaders },
+        fails: appendErrors,
+      }),
+    })
+
+    .delete(`${path}/:id`, context => removeResumable(service, context, context.params.id), {
+      ...oneUpload,
+      headers: shapes.tusRequest,
+      detail: about({
+        summary: 'Delete a resumable upload',
+        success: { status: 204, description: 'Deleted', headers: ['Tus-Resumable'] },
+        fails: ['UPLOAD_NOT_FOUND', 'CONFLICT', 'GONE', 'TUS_VERSION_NOT_SUPPORTED'],
+      }),
+    })
+
+    // This route is for clients behind a proxy that refuses PATCH and DELETE. Such a client sends a POST request, and
+    // names the intended method in a header.
+    .post(
+      `${path}/:id`,
+      context => {
+        const method = context.request.headers.get('x-http-method-override')?.toUpperCase()
+        if (method === 'PATCH') return appendBytes(service, context, context.params.id)
+        if (method === 'DELETE') return removeResumable(service, context, context.params.id)
+        throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'HEAD, PATCH, DELETE, POST' })
+      },
+      {
+        ...oneUpload,
+        headers: shapes.tusOverride,
+        detail: about({
+          summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
+          success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
+          fails: appendErrors,
+        }),
+      },
+    )

@@ -1,0 +1,108 @@
+// Handles the requests of the tus protocol: creates, continues, finds and removes a resumable upload.
+
+import { requireBalance } from '../../accounts/funds.ts'
+import { ApiError } from '../../errors.ts'
+import { contentTypeOf, plainFilename } from '../../uploads/filename.ts'
+import type { Progressed, ResumableUpload } from '../../uploads/resumable.ts'
+import type { Caller } from '../gate/credential.ts'
+import type { Service } from '../service.ts'
+import { readBodyLength, readBytes, readMetadata, requireBytesType, requireVersion } from './tus.ts'
+
+export const path = '/v1/upload/resumable'
+
+type Context = {
+  request: Request
+  server: Bun.Server<unknown> | null
+  set: { headers: Record<string, string | number> }
+  caller: Caller
+}
+
+/**
+ * Appends the body of a request to an upload. Switches off Bun's idle timeout, because `Transfer` has its own
+ * timeout: it aborts a request when no more bytes arrive.
+ */
+async function receive(
+  service: Service,
+  { request, server, caller }: Context,
+  id: string,
+  offset: number,
+): Promise<Progressed> {
+  const body = { offset, body: request.body, bytesDeclared: readBodyLength(request.headers) }
+  server?.timeout(request, 0)
+  return service.uploads.resumable
+    .append(caller.accountId, id, body)
+    .finally(() => server?.timeout(request, service.config.requestIdleMs / 1000))
+}
+
+export async function createResumable(service: Service, context: Context): Promise<Response> {
+  const { request, set, caller } = context
+  const { headers } = request
+  requireVersion(headers)
+  const declaredBytes = readLength(headers)
+  const hasBytes = headers.has('content-type')
+  if (hasBytes) requireBytesType(headers)
+  const filename = plainFilename(readMetadata(headers).get('filename') ?? '')
+  const contentType = contentTypeOf(filename)
+  requireBalance(service.db, caller.accountId, service.config.pricePerHourCents)
+  set.headers['Tus-Max-Size'] = `${service.config.fileBytesMax}`
+  const upload = service.uploads.resumable.create(caller.accountId, { filename, contentType, declaredBytes })
+  const { offset } = hasBytes
+    ? await receive(service, context, upload.id, 0)
+    : await service.uploads.resumable.find(caller.accountId, upload.id)
+  return new Response(null, {
+    status: 201,
+    headers: {
+      // Without STENO_BASE_URL, the address is relative. Behind a proxy, the service does not know whether callers
+      // use http or https.
+      Location: `${service.config.baseUrl ?? ''}${path}/${upload.id}`,
+      'Upload-Id': upload.id,
+      'Upload-Offset': `${offset}`,
+      ...expiryOf(upload),
+    },
+  })
+}
+
+export async function appendBytes(service: Service, context: Context, id: string): Promise<Response> {
+  const { headers } = context.request
+  requireBytesType(headers)
+  requireVersion(headers)
+  const { upload, offset } = await receive(service, context, id, readBytes(headers, 'Upload-Offset'))
+  return new Response(null, { status: 204, headers: { 'Upload-Offset': `${offset}`, ...expiryOf(upload) } })
+}
+
+export async function findResumable(
+  service: Service,
+  { request, caller }: Context,
+  id: string,
+): Promise<Response> {
+  requireVersion(request.headers)
+  const { upload, offset } = await service.uploads.resumable.find(caller.accountId, id)
+  return new Response(null, {
+    headers: {
+      'Upload-Offset': `${offset}`,
+      'Upload-Length': `${upload.declaredBytes}`,
+      'Cache-Control': 'no-store',
+      ...expiryOf(upload),
+    },
+  })
+}
+
+export async function removeResumable(
+  service: Service,
+  { request, caller }: Context,
+  id: string,
+): Promise<Response> {
+  requireVersion(request.headers)
+  await service.uploads.resumable.remove(caller.accountId, id)
+  return new Response(null, { status: 204 })
+}
+
+function readLength(headers: Headers): number {
+  if (headers.has('upload-defer-length'))
+    throw new ApiError('INVALID_REQUEST', 'Upload-Defer-Length is not supported: send Upload-Length.')
+  return readBytes(headers, 'Upload-Length')
+}
+
+function expiryOf({ expiresAt }: ResumableUpload): Record<string, string> {
+  return { 'Upload-Expires': new Date(expiresAt).toUTCString() }
+}
