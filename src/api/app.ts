@@ -2,23 +2,21 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { logAccess } from './access-log.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { answerError } from './error-answer.ts'
 import { callerIp, networkOf } from './gate/client-ip.ts'
 import { quotaHeaders } from './gate/quota-answer.ts'
 import { emptyState } from './gate/request-state.ts'
-import { methodName, openRequestCounters } from './request-counters.ts'
 import { openRequestLog } from './request-log.ts'
+import { openRecorder } from './request-record.ts'
 import { routes } from './routes.ts'
 import type { Service } from './service.ts'
 import { listMethods, pathOf, unrouted } from './unrouted.ts'
 
 export function openApp(service: Service): AnyElysia {
-  const { config, metrics } = service
   const requestIds = requestIdMaker()
-  const counters = openRequestCounters(metrics)
   const requestLog = openRequestLog()
+  const record = openRecorder(service, requestLog)
 
   const app: AnyElysia = new Elysia({
     // By default, Elysia removes unknown fields from a request. With this option, unknown fields stay, so that the
@@ -26,33 +24,20 @@ export function openApp(service: Service): AnyElysia {
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
-    serve: {
-      reusePort: false,
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      idleTimeout: config.requestIdleMs / 1000,
-      // In development mode, Bun's error page would show file paths and source code to callers.
-      development: false,
-      error(error) {
-        const answer = toApiError(error, 'UNKNOWN', '')
-        return Response.json(envelope(answer, service.baseUrl()), {
-          status: statusOf(answer.code),
-          headers: { Link: linkTo(service.baseUrl()), ...quotaHeaders(service.rateLimiter, null) },
-        })
-      },
-    },
+    serve: serveOptions(service),
   })
     .decorate('requestState', emptyState)
 
     .onRequest(context => {
       const { request, server, set } = context
       const peer = server?.requestIP(request)?.address ?? ''
-      const ip = callerIp(peer, request.headers.get('x-forwarded-for'), config.trustProxy)
+      const ip = callerIp(peer, request.headers.get('x-forwarded-for'), service.config.trustProxy)
       const requestId = requestIds()
       const network = networkOf(ip)
       context.requestState = { ...emptyState, requestId, startedAt: performance.now(), ip, network }
       set.headers.Link = linkTo(service.baseUrl(request))
       set.headers['X-Request-Id'] = requestId
-      if (config.denyIps.has(ip)) {
+      if (service.config.denyIps.has(ip)) {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
@@ -70,26 +55,31 @@ export function openApp(service: Service): AnyElysia {
       if (request.method !== 'GET') await service.db.durable()
     })
 
-    .onAfterResponse(({ request, route, params, set, requestState }) => {
-      const shownRoute = route ?? 'none'
-      const ms = performance.now() - requestState.startedAt
-      const status = Number(set.status ?? 200)
-      counters.count(shownRoute, request.method, status, ms / 1000)
-      const { id } = (params ?? {}) as { id?: string }
-      logAccess(requestState, { method: methodName(request.method), route: shownRoute, status, ms, id })
-      requestLog.add({
-        at: service.db.now(),
-        method: methodName(request.method),
-        route: shownRoute,
-        status,
-        ms: Math.round(ms),
-        accountId: requestState.caller?.accountId ?? null,
-      })
-    })
+    .onAfterResponse(({ request, route, params, set, requestState }) =>
+      record({ request, route, params, set, requestState }),
+    )
 
     .use(routes(service, requestLog, () => app))
 
   return app
+}
+
+/** Returns the options for Bun's HTTP server. */
+function serveOptions(service: Service) {
+  return {
+    reusePort: false,
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    idleTimeout: service.config.requestIdleMs / 1000,
+    // In development mode, Bun's error page would show file paths and source code to callers.
+    development: false,
+    error(error: unknown) {
+      const answer = toApiError(error, 'UNKNOWN', '')
+      return Response.json(envelope(answer, service.baseUrl()), {
+        status: statusOf(answer.code),
+        headers: { Link: linkTo(service.baseUrl()), ...quotaHeaders(service.rateLimiter, null) },
+      })
+    },
+  }
 }
 
 function linkTo(baseUrl: string): string {

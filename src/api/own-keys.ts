@@ -1,7 +1,7 @@
 // The routes with which the web app lists, creates and revokes the API keys of an account.
 
 import { Elysia } from 'elysia'
-import { createKey, listKeys, revokeKey } from '../accounts/key.ts'
+import { createKey, type Key, listKeys, revokeKey } from '../accounts/key.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { gate } from './gate/gate.ts'
@@ -18,16 +18,7 @@ export const ownKeys = (service: Service) =>
     .get(
       '/keys',
       ({ caller }) => ({
-        items: listKeys(service.db, caller.accountId)
-          .toReversed()
-          .map(({ id, name, prefix, createdAt, lastUsedAt, revokedAt }) => ({
-            id,
-            name,
-            prefix,
-            created_at: timestamp(createdAt),
-            last_used_at: lastUsedAt === null ? null : timestamp(lastUsedAt),
-            revoked_at: revokedAt === null ? null : timestamp(revokedAt),
-          })),
+        items: listKeys(service.db, caller.accountId).toReversed().map(keyJson),
         active_max: limits.activeKeysMax,
       }),
       { session: 'app', response: { 200: shapes.keyList }, detail: about({ summary: 'List keys' }) },
@@ -67,3 +58,14 @@ export const ownKeys = (service: Service) =>
         detail: about({ summary: 'Revoke a key' }),
       },
     )
+
+function keyJson({ id, name, prefix, createdAt, lastUsedAt, revokedAt }: Key) {
+  return {
+    id,
+    name,
+    prefix,
+    created_at: timestamp(createdAt),
+    last_used_at: lastUsedAt === null ? null : timestamp(lastUsedAt),
+    revoked_at: revokedAt === null ? null : timestamp(revokedAt),
+  }
+}

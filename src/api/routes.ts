@@ -6,8 +6,9 @@ import { balance } from './balance.ts'
 import { grants } from './grants.ts'
 import { introduction } from './introduction.ts'
 import { deliveries } from './jobs/deliveries.ts'
+import { edits } from './jobs/edits.ts'
 import { events } from './jobs/events.ts'
-import { jobChanges } from './jobs/job-changes.ts'
+import { jobEnding } from './jobs/job-ending.ts'
 import { jobReading } from './jobs/job-reading.ts'
 import { media } from './jobs/media.ts'
 import { search } from './jobs/search.ts'
@@ -21,11 +22,14 @@ import { operator } from './operator.ts'
 import { ops } from './ops.ts'
 import { ownAccount } from './own-account.ts'
 import { ownKeys } from './own-keys.ts'
+import { ownPassword } from './own-password.ts'
+import { ownWebhook } from './own-webhook.ts'
 import { page } from './page.ts'
 import type { RequestLog } from './request-log.ts'
 import type { Service } from './service.ts'
 import { sessions } from './sessions.ts'
 import { resumable } from './uploads/resumable.ts'
+import { signedUpload } from './uploads/signed-upload.ts'
 import { uploads } from './uploads/uploads.ts'
 import { voices } from './voices.ts'
 import { workerModels } from './worker-models.ts'
@@ -40,9 +44,11 @@ export function routes(service: Service, requestLog: RequestLog, whole: () => An
       .use(balance(service))
       .use(resumable(service))
       .use(uploads(service))
+      .use(signedUpload(service))
       .use(transcribe(service))
       .use(jobReading(service))
-      .use(jobChanges(service))
+      .use(edits(service))
+      .use(jobEnding(service))
       .use(events(service))
       .use(media(service))
       .use(deliveries(service))
@@ -69,5 +75,7 @@ function dashboard(service: Service, requestLog: RequestLog) {
     .use(grants(service))
     .use(ownKeys(service))
     .use(ownAccount(service))
+    .use(ownPassword(service))
+    .use(ownWebhook(service))
     .use(operator(service, requestLog))
 }

@@ -11,6 +11,28 @@ import { routesOf, templateOf } from './route.ts'
 import type { Service } from './service.ts'
 import { apiVersion, policy } from './version.ts'
 
+const authentication = {
+  type: 'api_key',
+  headers: ['Authorization', 'X-Api-Key'],
+  format: `${keyStart}…`,
+  webhook_signature: signatureRule,
+}
+
+const versioning = {
+  current: 'v1',
+  policy: policy.versioning,
+}
+
+const deprecation = {
+  notice: policy.deprecation,
+  headers: ['Deprecation', 'Sunset', 'Link'],
+}
+
+const errors = {
+  envelope: { error: { code: 'string', message: 'string', docs_url: 'string, optional' } },
+  codes: Object.keys(requestErrors),
+}
+
 export function introductionOf({ config, rateLimiter, engine }: Service, app: AnyElysia, baseUrl: string) {
   const { ready, message, model, device, diarization } = engine.state()
   const served = new Set(engine.languages())
@@ -30,12 +52,7 @@ export function introductionOf({ config, rateLimiter, engine }: Service, app: An
         requests_per_minute: rate ? rateLimiter.limitOf(rate) : null,
       }
     }),
-    authentication: {
-      type: 'api_key',
-      headers: ['Authorization', 'X-Api-Key'],
-      format: `${keyStart}…`,
-      webhook_signature: signatureRule,
-    },
+    authentication,
     rate_limits: {
       window_seconds: limits.rateWindowMs / 1000,
       per_address: rateLimiter.limitOf('ip'),
@@ -48,18 +65,9 @@ export function introductionOf({ config, rateLimiter, engine }: Service, app: An
         'Retry-After',
       ],
     },
-    versioning: {
-      current: 'v1',
-      policy: policy.versioning,
-    },
-    deprecation: {
-      notice: policy.deprecation,
-      headers: ['Deprecation', 'Sunset', 'Link'],
-    },
-    errors: {
-      envelope: { error: { code: 'string', message: 'string', docs_url: 'string, optional' } },
-      codes: Object.keys(requestErrors),
-    },
+    versioning,
+    deprecation,
+    errors,
     limits: {
       file_bytes: config.fileBytesMax,
       audio_seconds: { min: config.durationMsMin / 1000, max: config.durationMsMax / 1000 },

@@ -3,13 +3,25 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { deleteVoice, enrolVoice, listVoices, requireNewName, type Voice } from '../accounts/voice.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, type RequestErrorCode } from '../errors.ts'
 import { printFor } from './enrolment.ts'
 import { gate } from './gate/gate.ts'
 import { timestamp } from './jobs/job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/voices.ts'
+
+/** The errors of a request that enrols a voice. */
+const enrolmentErrors: RequestErrorCode[] = [
+  'FILE_NOT_UPLOADED',
+  'FILE_TOO_LARGE',
+  'UPLOAD_ALREADY_USED',
+  'UPLOAD_EXPIRED',
+  'UPLOAD_NOT_FOUND',
+  'TRANSCRIPTION_NOT_FOUND',
+  'CONFLICT',
+  'GONE',
+]
 
 export const voices = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Voices'] })
@@ -32,16 +44,7 @@ export const voices = (service: Service) =>
           summary: 'Enrol a voice by name',
           description:
             'From an upload in which one person speaks, or from a speaker of a completed transcription whose media is still kept. The upload is deleted at once. A voice print is biometric data: enrol only people who agreed. Jobs with `name_speakers` compare their speakers with it, no other job does.',
-          fails: [
-            'FILE_NOT_UPLOADED',
-            'FILE_TOO_LARGE',
-            'UPLOAD_ALREADY_USED',
-            'UPLOAD_EXPIRED',
-            'UPLOAD_NOT_FOUND',
-            'TRANSCRIPTION_NOT_FOUND',
-            'CONFLICT',
-            'GONE',
-          ],
+          fails: enrolmentErrors,
         }),
       },
     )

@@ -13,54 +13,58 @@ import type { Service } from './service.ts'
 
 type Fleet = NonNullable<Service['fleet']>
 
-export const workerModels = ({ config }: Service, fleet: Fleet) => {
-  /**
-   * Returns a downloaded model of the server's model store. A model that was copied there by hand has no hashes, so it
-   * is not served.
-   */
-  async function find(request: Request, { owner, name }: { owner: string; name: string }) {
-    const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
-    if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
-    const found = await findDownloaded(modelsDir(config), `${owner}/${name}`)
-    if (!found) throw new ApiError('MODEL_NOT_FOUND')
-    return found
-  }
+export const workerModels = ({ config }: Service, fleet: Fleet) =>
+  new Elysia({ prefix: '/v1/workers/models' })
+    .decorate('requestState', emptyState)
 
-  return (
-    new Elysia({ prefix: '/v1/workers/models' })
-      .decorate('requestState', emptyState)
+    // The request names the revision in the worker's catalogue. The response names the revision in the server's model
+    // store, which may differ.
+    .get(
+      '/api/models/:owner/:name/revision/:revision',
+      async ({ request, params }) => ({
+        sha: (await findModel(config, fleet, request, params)).lock.revision,
+      }),
+      { detail: about({ hide: true }) },
+    )
 
-      // The request names the revision in the worker's catalogue. The response names the revision in the server's model
-      // store, which may differ.
-      .get(
-        '/api/models/:owner/:name/revision/:revision',
-        async ({ request, params }) => ({ sha: (await find(request, params)).lock.revision }),
-        { detail: about({ hide: true }) },
-      )
+    .get(
+      '/api/models/:owner/:name/tree/:revision',
+      async ({ request, params }) => {
+        const { lock } = await findModel(config, fleet, request, params)
+        return lock.files.map(({ path, size, hash: { kind, value } }) => ({
+          type: 'file',
+          path,
+          size,
+          ...(kind === 'git' ? { oid: value } : { oid: '', lfs: { oid: value, size } }),
+        }))
+      },
+      { detail: about({ hide: true }) },
+    )
 
-      .get(
-        '/api/models/:owner/:name/tree/:revision',
-        async ({ request, params }) => {
-          const { lock } = await find(request, params)
-          return lock.files.map(({ path, size, hash: { kind, value } }) => ({
-            type: 'file',
-            path,
-            size,
-            ...(kind === 'git' ? { oid: value } : { oid: '', lfs: { oid: value, size } }),
-          }))
-        },
-        { detail: about({ hide: true }) },
-      )
+    .get(
+      '/:owner/:name/resolve/:revision/*',
+      async ({ request, params }) => {
+        const { folder, lock } = await findModel(config, fleet, request, params)
+        const file = lock.files.find(({ path }) => path === params['*'])
+        if (!file || params.revision !== lock.revision) throw new ApiError('NOT_FOUND')
+        return sendFile(Bun.file(join(folder, file.path)), request, { ETag: `"${file.hash.value}"` })
+      },
+      { detail: about({ hide: true }) },
+    )
 
-      .get(
-        '/:owner/:name/resolve/:revision/*',
-        async ({ request, params }) => {
-          const { folder, lock } = await find(request, params)
-          const file = lock.files.find(({ path }) => path === params['*'])
-          if (!file || params.revision !== lock.revision) throw new ApiError('NOT_FOUND')
-          return sendFile(Bun.file(join(folder, file.path)), request, { ETag: `"${file.hash.value}"` })
-        },
-        { detail: about({ hide: true }) },
-      )
-  )
+/**
+ * Returns a downloaded model of the server's model store. A model that was copied there by hand has no hashes, so it
+ * is not served.
+ */
+async function findModel(
+  config: Service['config'],
+  fleet: Fleet,
+  request: Request,
+  { owner, name }: { owner: string; name: string },
+) {
+  const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
+  if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
+  const found = await findDownloaded(modelsDir(config), `${owner}/${name}`)
+  if (!found) throw new ApiError('MODEL_NOT_FOUND')
+  return found
 }

@@ -1,14 +1,13 @@
 // The checks of routes that need a credential: an API key, an access token or a session. Requests are counted per
 // caller.
 
-import { limits, type RateName } from '../../limits.ts'
+import type { RateName } from '../../limits.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { admit, admitAddress, type GateContext } from './admission.ts'
-import { authErrors, bodyErrors, commonErrors, idempotencyErrors } from './check-errors.ts'
+import { authErrors, commonErrors } from './check-errors.ts'
 import { authenticate, authenticateAssistant } from './credential.ts'
 import { quotaHeaders } from './quota-answer.ts'
-import { once, takeBody, takeIdempotentBody } from './request-body.ts'
 import { callerOf } from './request-state.ts'
 
 export const accountChecks = (service: Service) => ({
@@ -17,32 +16,6 @@ export const accountChecks = (service: Service) => ({
     transform: ({ request, set, requestState }: GateContext) =>
       admit(service, { request, set, requestState }, rate, authenticate),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
-  }),
-  /** The checks of a route with a JSON body, which may be as large as an edit of a transcript. */
-  edit: (rate: RateName) => ({
-    detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
-    parse: ({ request, set, requestState }: GateContext) => {
-      admit(service, { request, set, requestState }, rate, authenticate)
-      return takeBody(request, requestState, limits.editBytesMax)
-    },
-    resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
-  }),
-  /** The checks of a route with a JSON body, whose requests may have an Idempotency-Key. */
-  submit: (rate: RateName) => ({
-    detail: about({
-      rate,
-      keyed: true,
-      idempotent: true,
-      errors: [...commonErrors, ...authErrors, ...bodyErrors, ...idempotencyErrors],
-    }),
-    parse: ({ request, set, requestState }: GateContext) => {
-      admit(service, { request, set, requestState }, rate, authenticate)
-      return takeIdempotentBody(service, request, requestState, rate)
-    },
-    resolve: ({ requestState }: GateContext) => ({
-      caller: callerOf(requestState),
-      once: <Made extends object>(work: () => Made) => once(service, requestState, work),
-    }),
   }),
   /** The checks of the MCP endpoint, which reads its body itself. */
   assistant: (rate: RateName) => ({

@@ -5,11 +5,15 @@
 import { Elysia } from 'elysia'
 import type { Service } from '../service.ts'
 import { accountChecks } from './account-checks.ts'
+import { bodyChecks } from './body-checks.ts'
 import { publicChecks } from './public-checks.ts'
 import { emptyState } from './request-state.ts'
 import { sessionChecks } from './session-checks.ts'
 
 export const gate = (service: Service) =>
-  new Elysia({ name: 'gate' })
-    .decorate('requestState', emptyState)
-    .macro({ ...publicChecks(service), ...accountChecks(service), ...sessionChecks(service) })
+  new Elysia({ name: 'gate' }).decorate('requestState', emptyState).macro({
+    ...publicChecks(service),
+    ...accountChecks(service),
+    ...bodyChecks(service),
+    ...sessionChecks(service),
+  })

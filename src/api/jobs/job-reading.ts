@@ -20,12 +20,11 @@ export const jobReading = (service: Service) =>
     .get(
       '/transcribe/:id',
       async context => {
-        const { query } = context
-        const { format = 'json', ...options } = query
+        const { format = 'json', ...options } = context.query
         const job = await findAwaited(service, context)
         if (format !== 'json') return exportJob(service.db, job, { ...options, format })
         const edits = countEdits(service.db, job.id)
-        const json = jobJson(job, findTranscriptJson(service.db, job.id, query.version))
+        const json = jobJson(job, findTranscriptJson(service.db, job.id, options.version))
         const tag = edits === null ? null : { ETag: tagOf(edits) }
         return new Response(json, { headers: { 'Content-Type': 'application/json', ...tag } })
       },

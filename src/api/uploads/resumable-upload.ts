@@ -1,13 +1,13 @@
 // The routes of one resumable upload: read its state, send its next bytes, delete it.
 
 import { Elysia } from 'elysia'
-import { ApiError, type RequestErrorCode } from '../../errors.ts'
+import type { RequestErrorCode } from '../../errors.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/resumable.ts'
 import { uploadParam } from '../shapes/uploads.ts'
-import { appendBytes, findResumable, path, removeResumable } from './tus-requests.ts'
+import { appendBytes, applyOverride, findResumable, path, removeResumable } from './tus-requests.ts'
 
 export const stateHeaders = ['Tus-Resumable', 'Upload-Offset', 'Upload-Expires']
 
@@ -64,23 +64,12 @@ export const resumableUpload = (service: Service) =>
       }),
     })
 
-    // This route is for clients behind a proxy that refuses PATCH and DELETE. Such a client sends a POST request, and
-    // names the intended method in a header.
-    .post(
-      `${path}/:id`,
-      context => {
-        const method = context.request.headers.get('x-http-method-override')?.toUpperCase()
-        if (method === 'PATCH') return appendBytes(service, context, context.params.id)
-        if (method === 'DELETE') return removeResumable(service, context, context.params.id)
-        throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'HEAD, PATCH, DELETE, POST' })
-      },
-      {
-        ...oneUpload,
-        headers: shapes.tusOverride,
-        detail: about({
-          summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
-          success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
-          fails: appendErrors,
-        }),
-      },
-    )
+    .post(`${path}/:id`, context => applyOverride(service, context, context.params.id), {
+      ...oneUpload,
+      headers: shapes.tusOverride,
+      detail: about({
+        summary: 'PATCH or DELETE a resumable upload through a proxy that refuses these methods',
+        success: { status: 204, description: 'As PATCH or DELETE', headers: stateHeaders },
+        fails: appendErrors,
+      }),
+    })

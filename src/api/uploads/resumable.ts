@@ -1,6 +1,7 @@
 // The routes of resumable uploads, by the tus protocol.
 
 import { Elysia } from 'elysia'
+import type { RequestErrorCode } from '../../errors.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -8,6 +9,20 @@ import * as shapes from '../shapes/resumable.ts'
 import { resumableUpload, stateHeaders } from './resumable-upload.ts'
 import { tusExtensions, tusVersion } from './tus.ts'
 import { createResumable, path } from './tus-requests.ts'
+
+/** The errors of a request that creates an upload. */
+const creationErrors: RequestErrorCode[] = [
+  'INVALID_REQUEST',
+  'INVALID_FILENAME',
+  'INVALID_MEDIA_FORMAT',
+  'ZERO_BALANCE',
+  'REQUEST_TIMEOUT',
+  'CONFLICT',
+  'TUS_VERSION_NOT_SUPPORTED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INSUFFICIENT_STORAGE',
+]
 
 export const resumable = (service: Service) =>
   new Elysia({ tags: ['Uploads'] })
@@ -53,18 +68,7 @@ export const resumable = (service: Service) =>
           description: 'Created; Location is its address',
           headers: ['Location', 'Upload-Id', ...stateHeaders],
         },
-        fails: [
-          'INVALID_REQUEST',
-          'INVALID_FILENAME',
-          'INVALID_MEDIA_FORMAT',
-          'ZERO_BALANCE',
-          'REQUEST_TIMEOUT',
-          'CONFLICT',
-          'TUS_VERSION_NOT_SUPPORTED',
-          'PAYLOAD_TOO_LARGE',
-          'UNSUPPORTED_MEDIA_TYPE',
-          'INSUFFICIENT_STORAGE',
-        ],
+        fails: creationErrors,
       }),
     })
 

@@ -97,6 +97,17 @@ export async function removeResumable(
   return new Response(null, { status: 204 })
 }
 
+/**
+ * Handles a request of a client behind a proxy that refuses PATCH and DELETE. Such a client sends a POST request, and
+ * names the intended method in a header.
+ */
+export async function applyOverride(service: Service, context: Context, id: string): Promise<Response> {
+  const method = context.request.headers.get('x-http-method-override')?.toUpperCase()
+  if (method === 'PATCH') return await appendBytes(service, context, id)
+  if (method === 'DELETE') return await removeResumable(service, context, id)
+  throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'HEAD, PATCH, DELETE, POST' })
+}
+
 function readLength(headers: Headers): number {
   if (headers.has('upload-defer-length'))
     throw new ApiError('INVALID_REQUEST', 'Upload-Defer-Length is not supported: send Upload-Length.')

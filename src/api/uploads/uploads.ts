@@ -1,9 +1,10 @@
+// The route that gives a caller a signed address for a file.
+
 import { Elysia } from 'elysia'
 import { requireBalance } from '../../accounts/funds.ts'
-import { ApiError } from '../../errors.ts'
 import { contentTypeOf } from '../../uploads/filename.ts'
-import { signedUrl, whyRefused } from '../../uploads/signed-url.ts'
-import { createUpload, findUpload } from '../../uploads/upload.ts'
+import { signedUrl } from '../../uploads/signed-url.ts'
+import { createUpload } from '../../uploads/upload.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -29,66 +30,6 @@ export const uploads = (service: Service) =>
         }),
       },
     )
-
-    .put(
-      '/upload/:id',
-      async ({ request, server, params: { id }, query: { expires = '', signature = '' }, set }) => {
-        requireSignedUrl(service, {
-          id,
-          expires,
-          signature,
-          contentType: request.headers.get('content-type') ?? '',
-        })
-        requireWholeFile(request.headers)
-        // Switches off Bun's idle timeout, because this timeout would abort an upload that is slower than 16 KB/s.
-        // `UploadStore` has its own timeout: it aborts an upload when no more bytes arrive.
-        server?.timeout(request, 0)
-        const stored = await service.uploads
-          .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
-          .finally(() => server?.timeout(request, service.config.requestIdleMs / 1000))
-        set.headers.ETag = `"${stored.sha256}"`
-        return { upload_id: id, file_size_bytes: stored.fileBytes }
-      },
-      {
-        visitor: true,
-        parse: 'none',
-        params: shapes.uploadParam,
-        query: shapes.signedQuery,
-        response: { 200: shapes.stored },
-        detail: about({
-          summary: 'Send the bytes to the signed address',
-          description:
-            'Needs no key: the address carries the right. Send exactly the headers that came with it. An empty file is stored, but a job cannot use the upload until a file with content replaces it.',
-          requestBytes: '*/*',
-          success: { status: 200, description: 'Stored', headers: ['ETag'] },
-          fails: [
-            'INVALID_REQUEST',
-            'REQUEST_TIMEOUT',
-            'CONFLICT',
-            'PAYLOAD_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'INSUFFICIENT_STORAGE',
-          ],
-        }),
-      },
-    )
-
-function requireSignedUrl({ db, secrets }: Service, presented: Parameters<typeof whyRefused>[1]): void {
-  const wanted = findUpload(db, presented.id)?.contentType ?? null
-  const refused = whyRefused(secrets, presented, { wanted, now: db.now() })
-  if (refused !== null) throw new ApiError('FORBIDDEN', refused)
-}
-
-/** Throws if the request contains only a part of the file, or a compressed file. */
-function requireWholeFile(headers: Headers): void {
-  if (headers.has('content-range'))
-    throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')
-  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
-  if (coding === '' || coding === 'identity') return
-  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the file as it is, without Content-Encoding.', {
-    'Accept-Encoding': 'identity',
-  })
-}
 
 function newUpload(
   { db, config, baseUrl, secrets, uploads }: Service,

@@ -1,0 +1,39 @@
+// The checks of routes that need a credential and a JSON body. Requests are counted per caller.
+
+import { limits, type RateName } from '../../limits.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import { admit, type GateContext } from './admission.ts'
+import { authErrors, bodyErrors, commonErrors, idempotencyErrors } from './check-errors.ts'
+import { authenticate } from './credential.ts'
+import { once, takeBody, takeIdempotentBody } from './request-body.ts'
+import { callerOf } from './request-state.ts'
+
+export const bodyChecks = (service: Service) => ({
+  /** The checks of a route whose body may be as large as an edit of a transcript. */
+  edit: (rate: RateName) => ({
+    detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
+    parse: ({ request, set, requestState }: GateContext) => {
+      admit(service, { request, set, requestState }, rate, authenticate)
+      return takeBody(request, requestState, limits.editBytesMax)
+    },
+    resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
+  }),
+  /** The checks of a route whose requests may have an Idempotency-Key. */
+  submit: (rate: RateName) => ({
+    detail: about({
+      rate,
+      keyed: true,
+      idempotent: true,
+      errors: [...commonErrors, ...authErrors, ...bodyErrors, ...idempotencyErrors],
+    }),
+    parse: ({ request, set, requestState }: GateContext) => {
+      admit(service, { request, set, requestState }, rate, authenticate)
+      return takeIdempotentBody(service, request, requestState, rate)
+    },
+    resolve: ({ requestState }: GateContext) => ({
+      caller: callerOf(requestState),
+      once: <Made extends object>(work: () => Made) => once(service, requestState, work),
+    }),
+  }),
+})

@@ -1,0 +1,40 @@
+// The route that edits the transcript of a job.
+
+import { Elysia } from 'elysia'
+import { editJob } from '../../jobs/edit.ts'
+import { gate } from '../gate/gate.ts'
+import { about } from '../route.ts'
+import type { Service } from '../service.ts'
+import * as shapes from '../shapes/edits.ts'
+import { idParam } from '../shapes/job.ts'
+import { editsOf, tagOf } from './etag.ts'
+import { timestamp } from './job-json.ts'
+
+export const edits = (service: Service) =>
+  new Elysia({ prefix: '/v1', tags: ['Transcriptions'] })
+    .use(gate(service))
+
+    .patch(
+      '/transcribe/:id',
+      ({ caller, params, body, headers, set }) => {
+        const knownEdits = editsOf(headers['if-match'])
+        const { job, edits, utterances } = editJob(service.db, caller.accountId, params.id, {
+          request: body,
+          knownEdits,
+        })
+        set.headers.ETag = tagOf(edits)
+        return { id: job.id, edited_at: timestamp(job.editedAt ?? 0), utterances }
+      },
+      {
+        edit: 'jobs.edit',
+        params: idParam,
+        headers: shapes.editHeaders,
+        body: shapes.editRequest,
+        response: { 200: shapes.edited },
+        detail: about({
+          summary: 'Edit the transcript of a completed transcription',
+          success: { status: 200, description: 'Edited', headers: ['ETag'] },
+          fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT', 'PRECONDITION_FAILED'],
+        }),
+      },
+    )
