@@ -10,8 +10,8 @@ export const accessTokenStart = 'sto_'
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
- * Finds the grant of an access token, and stores the current time as the last use of the grant. Returns null if the
- * token is unknown or expired.
+ * Finds the grant of an access token. Returns null if the token is unknown or expired. Stores the current time as the
+ * last use of the grant, unless a use was stored within `sessionUseEveryMs`.
  */
 export function useAccessToken(db: Db, token: string): Access | null {
   const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(

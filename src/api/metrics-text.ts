@@ -1,4 +1,4 @@
-// Measures the service for Prometheus.
+// Writes the metrics of the service in the text format of Prometheus.
 
 import { readdirSync, statfsSync } from 'node:fs'
 import { build } from '../base/build.ts'

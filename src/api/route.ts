@@ -10,13 +10,13 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The name of the route's rate limit. gate.ts sets the fields `rate`, `keyed`, `idempotent` and `errors`. */
+  /** The name of the route's rate limit. The checks in src/api/gate set `rate`, `keyed`, `idempotent` and `errors`. */
   rate?: RateName
   /** True if the route needs a credential. */
   keyed?: boolean
   /** True if the route accepts an Idempotency-Key. */
   idempotent?: boolean
-  /** The codes of the errors that the checks of gate.ts can return for the route. */
+  /** The codes of the errors that the checks before the handler can return. */
   errors?: RequestErrorCode[]
   /** The codes of the errors that the handler of the route can return. */
   fails?: RequestErrorCode[]

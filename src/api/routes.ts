@@ -1,4 +1,4 @@
-// All routes of the HTTP application, in the order of the OpenAPI document.
+// All routes of the HTTP application. The OpenAPI document has the same order.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { accounts } from './accounts.ts'
@@ -37,38 +37,35 @@ import { workers } from './workers.ts'
 
 /** Creates the routes. `whole` returns the complete app, for the routes that describe it. */
 export function routes(service: Service, requestLog: RequestLog, whole: () => AnyElysia): AnyElysia {
-  return (
-    new Elysia()
-      .use(introduction(service, whole))
-      .use(accounts(service))
-      .use(balance(service))
-      .use(resumable(service))
-      .use(uploads(service))
-      .use(signedUpload(service))
-      .use(transcribe(service))
-      .use(jobReading(service))
-      .use(edits(service))
-      .use(jobEnding(service))
-      .use(events(service))
-      .use(media(service))
-      .use(deliveries(service))
-      .use(transcriptions(service))
-      .use(search(service))
-      .use(voices(service))
-      .use(audio(service))
-      .use(models(service))
-      .use(ops(service))
-      .use(service.fleet ? workers(service, service.fleet) : new Elysia())
-      .use(service.fleet ? workerModels(service, service.fleet) : new Elysia())
-      .use(oauth(service))
-      .use(mcp(service))
-      .use(page(service))
-      // The routes below /app, which the web app uses.
-      .use(service.config.dashboard ? dashboard(service, requestLog) : new Elysia())
-  )
+  return new Elysia()
+    .use(introduction(service, whole))
+    .use(accounts(service))
+    .use(balance(service))
+    .use(resumable(service))
+    .use(uploads(service))
+    .use(signedUpload(service))
+    .use(transcribe(service))
+    .use(jobReading(service))
+    .use(edits(service))
+    .use(jobEnding(service))
+    .use(events(service))
+    .use(media(service))
+    .use(deliveries(service))
+    .use(transcriptions(service))
+    .use(search(service))
+    .use(voices(service))
+    .use(audio(service))
+    .use(models(service))
+    .use(ops(service))
+    .use(service.fleet ? workers(service, service.fleet) : new Elysia())
+    .use(service.fleet ? workerModels(service, service.fleet) : new Elysia())
+    .use(oauth(service))
+    .use(mcp(service))
+    .use(page(service))
+    .use(service.config.dashboard ? dashboard(service, requestLog) : new Elysia())
 }
 
-/** The routes that the web app uses. They accept only the cookie of a session as the credential. */
+/** The routes below /app, for the web app. All of them except the sign-in need the cookie of a session. */
 function dashboard(service: Service, requestLog: RequestLog) {
   return new Elysia()
     .use(sessions(service))

@@ -18,7 +18,7 @@ export class UploadStore {
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
   readonly forms: FormFiles
-  /** The running transfers. A PUT is listed under the id of its upload, and a form under a random id. */
+  /** The running transfers of PUTs, forms and resumable uploads. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -76,7 +76,7 @@ export class UploadStore {
     this.#transfers.requireRoom(accountId, 0)
   }
 
-  /** Shortens the idle timeout of all running PUTs and forms. Called when the server begins to stop. */
+  /** Shortens the idle timeout of all running transfers. Called when the server begins to stop. */
   hurry(): void {
     this.#transfers.hurry()
   }

@@ -1,4 +1,4 @@
-// Checks the webhook address of a new job. At each delivery, net/fetch.ts checks the address again.
+// Checks the webhook address of a new job or of an account. At each delivery, net/fetch.ts checks the address again.
 
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from '../net/address.ts'

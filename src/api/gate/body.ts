@@ -1,5 +1,5 @@
-// Reads the JSON body of a request. Refuses a body with another Content-Type, a body that is too large, and a body
-// that is not valid JSON.
+// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a body that is too large, and
+// invalid JSON.
 
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'

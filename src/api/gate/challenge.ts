@@ -1,4 +1,4 @@
-// The header WWW-Authenticate of a refused request. It tells a client how to get a token.
+// The header WWW-Authenticate of a request that is refused because of its credential.
 
 import type { Service } from '../service.ts'
 

@@ -1,4 +1,4 @@
-// The schemas of a job and of its segments.
+// The schemas of a job, and of the event that reports one utterance of a running job.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../base/schema.ts'

@@ -1,6 +1,5 @@
-// The schemas of values that many requests contain. Elysia validates requests by the schemas of this folder, and the
-// OpenAPI document contains them. The description of a field is also a part of the error message "NAME is not valid:
-// DESCRIPTION".
+// The schemas of values that many requests contain. Elysia validates requests by the schemas of this folder. The
+// description of a field is also a part of the error message "NAME is not valid: DESCRIPTION".
 
 import { documented } from '../../base/schema.ts'
 

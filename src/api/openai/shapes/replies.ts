@@ -1,4 +1,5 @@
-// The schemas of the results and errors of OpenAI's audio API. They are only for the OpenAPI document.
+// The schemas of the results and errors of OpenAI's audio API. The OpenAPI document contains them, and the types of the
+// results are derived from them. No response is validated by these schemas.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../../base/schema.ts'
