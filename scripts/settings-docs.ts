@@ -1,7 +1,8 @@
-// Writes the page docs/settings.md from the list of settings in src/config.ts. A test fails if this page and the list
+// Writes the page docs/settings.md from the list of settings in src/config/settings.ts. A test fails if this page and the list
 // differ.
 
-import { flagOf, settings } from '../src/config.ts'
+import { settings } from '../src/config/settings.ts'
+import { flagOf } from '../src/config.ts'
 
 export function settingsPage(): string {
   const rows = Object.values(settings).map(

@@ -1,5 +1,5 @@
 // The limits that an operator cannot change, and the default quotas (`rates`). All values that an operator can change,
-// including the quotas, are settings in config.ts. The limits of each room are in a file of the folder limits.
+// including the quotas, are settings in config/settings.ts. The limits of each room are in a file of the folder limits.
 
 import { accountLimits } from './limits/accounts.ts'
 import { apiLimits } from './limits/api.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join, resolve } from 'node:path'
-import { type Config, ConfigError, flagOf, listeningUrl, readConfig, settings } from '../src/config.ts'
+import { settings } from '../src/config/settings.ts'
+import { type Config, ConfigError, flagOf, listeningUrl, readConfig } from '../src/config.ts'
 import { rates } from '../src/limits.ts'
 
 const second = 1000

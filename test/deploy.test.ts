@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { metricNames } from '../src/base/metrics.ts'
 import { commands } from '../src/cli/commands.ts'
 import { unitText } from '../src/cli/unit.ts'
-import { settings } from '../src/config.ts'
+import { settings } from '../src/config/settings.ts'
 import { temporaryFolder } from './support/folder.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))

@@ -6,7 +6,7 @@ import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { setOperator } from '../accounts/settings.ts'
 import { isCompiled } from '../base/carried.ts'
-import { settings } from '../config.ts'
+import { settings } from '../config/settings.ts'
 import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
 

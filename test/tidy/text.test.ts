@@ -49,7 +49,7 @@ test('the sample rate of 16 kHz is defined in only two files', () => {
 })
 
 test('durations and sizes are defined only in the limits, in config.ts and the timing.ts of the web app', () => {
-  const homes = ['src/limits', 'src/config.ts', 'src/base/units.ts', 'src/web/base/timing.ts']
+  const homes = ['src/limits', 'src/config', 'src/base/units.ts', 'src/web/base/timing.ts']
   const sources = listSources('src').filter(({ path }) => !homes.some(home => path.startsWith(home)))
   expect(sources.flatMap(bareAmounts)).toEqual([])
   const lines = [
