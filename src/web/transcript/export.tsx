@@ -1,11 +1,8 @@
 // The dialog that exports a transcript as a file in a format of the API. It shows a preview of the file.
 
-import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
-import { messageOf } from '../base/fault.ts'
+import { useRef } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
-import { askText, withQuery } from '../base/net.ts'
-import { timing } from '../base/timing.ts'
+import { withQuery } from '../base/net.ts'
 import { baseNameOf } from '../jobs/job.ts'
 import { copy } from '../parts/clipboard.ts'
 import { Dialog } from '../parts/dialog.tsx'
@@ -14,6 +11,7 @@ import { FaultText } from '../parts/form.tsx'
 import { ScrollBox } from '../parts/scroll.tsx'
 import { words } from '../words.ts'
 import { CueOptions, type Format, type Options, partOf, queryOf, useOptions } from './export-options.tsx'
+import { usePreview } from './export-preview.ts'
 import type { Passage } from './passage.ts'
 import { saveFile } from './passage-files.ts'
 import { passageName, timesOf } from './selection.tsx'
@@ -56,38 +54,18 @@ export function ExportDialog({ studio }: { studio: Studio }) {
           </ScrollBox>
           {fault.value && <FaultText text={fault.value} />}
           <div class="line">
-            {part === null ? (
-              <a
-                class="button main"
-                href={withQuery(address, query)}
-                download={`${baseNameOf(studio.job)}.${extensions[format]}`}
-              >
-                {text.save}
-              </a>
-            ) : (
-              <button
-                type="button"
-                class="main"
-                onClick={() =>
-                  selected && saveFile(`${passageName(studio, selected)}.${extensions[format]}`, part)
-                }
-              >
-                {text.save}
-              </button>
-            )}
+            <Save
+              studio={studio}
+              format={format}
+              href={withQuery(address, query)}
+              part={part}
+              selected={selected}
+            />
             <button type="button" onClick={() => copy(preview.value, words.transcript.textCopied)}>
               {words.selection.copy}
             </button>
             {isCues && studio.player.hasPicture.value && (
-              <button
-                type="button"
-                onClick={() => {
-                  studio.subtitles.value = withQuery(address, { ...query, format: 'vtt' })
-                  studio.dialog.value = null
-                }}
-              >
-                {text.onVideo}
-              </button>
+              <OnVideo studio={studio} subtitles={withQuery(address, { ...query, format: 'vtt' })} />
             )}
           </div>
         </div>
@@ -96,33 +74,42 @@ export function ExportDialog({ studio }: { studio: Studio }) {
   )
 }
 
-type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
+type SaveProps = {
+  studio: Studio
+  format: Format
+  /** The address of the file with the whole transcript. */
+  href: string
+  /** The selected passage, and the content of a file with only this passage. Null if the whole transcript is saved. */
+  selected: Passage | null
+  part: string | null
+}
 
-/**
- * Returns the preview of the exported file, or the server's message if the server refuses to write the file. The server
- * always writes the whole transcript; the page itself writes a selected passage.
- */
-function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
-  const preview = useSignal('')
-  const fault = useSignal('')
-  useEffect(() => {
-    if (part !== null) {
-      preview.value = part
-      fault.value = ''
-      return
-    }
-    const timer = setTimeout(async () => {
-      try {
-        await studio.edits.saving.save()
-        preview.value = await askText(address, query)
-        fault.value = ''
-      } catch (error) {
-        fault.value = messageOf(error)
-      }
-    }, timing.typingMs)
-    return () => clearTimeout(timer)
-  }, [part ?? withQuery(address, query)])
-  return { preview, fault }
+function Save({ studio, format, href, selected, part }: SaveProps) {
+  const fileOf = (name: string) => `${name}.${extensions[format]}`
+  if (part === null || selected === null) {
+    return (
+      <a class="button main" href={href} download={fileOf(baseNameOf(studio.job))}>
+        {text.save}
+      </a>
+    )
+  }
+  return (
+    <button type="button" class="main" onClick={() => saveFile(fileOf(passageName(studio, selected)), part)}>
+      {text.save}
+    </button>
+  )
+}
+
+function OnVideo({ studio, subtitles }: { studio: Studio; subtitles: string }) {
+  const show = () => {
+    studio.subtitles.value = subtitles
+    studio.dialog.value = null
+  }
+  return (
+    <button type="button" onClick={show}>
+      {text.onVideo}
+    </button>
+  )
 }
 
 type PartChoiceProps = { studio: Studio; selected: Passage | null; options: Options }

@@ -4,12 +4,10 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
-import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
-import { patternOf, placesOf, replaced } from './matches.ts'
+import { type Search, useSearch } from './search.ts'
 import { Steps } from './steps.tsx'
 import type { Studio } from './studio.ts'
-import type { Place } from './view.ts'
 
 const text = words.find
 
@@ -18,54 +16,7 @@ export function FindBar({ studio }: { studio: Studio }) {
 }
 
 function OpenFindBar({ studio }: { studio: Studio }) {
-  const { view, edits } = studio
-  const field = useRef<HTMLInputElement>(null)
-  const asked = useSignal('')
-  const replacement = useSignal('')
-  const isWhole = useSignal(false)
-  const isCased = useSignal(false)
-  const places = useSignal<Place[]>([])
-  const at = useSignal(0)
-  const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
-
-  const find = () => {
-    places.value = pattern ? placesOf(studio.result.utterances, pattern) : []
-    view?.light('found', places.value)
-    show(Math.min(at.value, Math.max(0, places.value.length - 1)))
-  }
-  const show = (next: number) => {
-    at.value = next
-    studio.showPlace(places.value[next])
-  }
-  const step = (by: number) => {
-    const count = places.value.length
-    if (count > 0) show((at.value + by + count) % count)
-  }
-  const replace = (chosen: Place[]) => {
-    if (!pattern || chosen.length === 0) return
-    edits.replace(replaced(studio.result.utterances, chosen, replacement.value))
-    view?.reindex()
-    find()
-    tell(text.replaced(chosen.length), () => {
-      edits.undo()
-      view?.reindex()
-      find()
-    })
-  }
-
-  useEffect(() => field.current?.focus(), [])
-  useEffect(() => {
-    at.value = 0
-    find()
-  }, [asked.value, isWhole.value, isCased.value])
-  useEffect(
-    () => () => {
-      view?.unlight('found')
-      view?.unlight('current')
-    },
-    [],
-  )
-
+  const search = useSearch(studio)
   return (
     <search class="find" aria-label={text.title}>
       <form
@@ -74,49 +25,12 @@ function OpenFindBar({ studio }: { studio: Studio }) {
           if (event.key === 'Escape') studio.setFinding(false)
         }}
       >
+        <AskedField search={search} />
         <div class="line">
-          <input
-            ref={field}
-            type="search"
-            aria-label={text.field}
-            placeholder={text.field}
-            value={asked.value}
-            onInput={event => (asked.value = event.currentTarget.value)}
-            onKeyDown={event => {
-              if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)
-            }}
-          />
-          <span class="hint count" role="status">
-            {asked.value === ''
-              ? ''
-              : places.value.length === 0
-                ? text.none
-                : words.steps.count(at.value + 1, places.value.length)}
-          </span>
-          <Steps count={places.value.length} onStep={step} />
+          <Check label={text.whole} of={search.isWhole} />
+          <Check label={text.cased} of={search.isCased} />
         </div>
-        <div class="line">
-          <Check label={text.whole} of={isWhole} />
-          <Check label={text.cased} of={isCased} />
-        </div>
-        <div class="line">
-          <input
-            aria-label={text.replacement}
-            placeholder={text.replacement}
-            value={replacement.value}
-            onInput={event => (replacement.value = event.currentTarget.value)}
-          />
-          <button
-            type="button"
-            disabled={places.value.length === 0}
-            onClick={() => replace(places.value.slice(at.value, at.value + 1))}
-          >
-            {text.replace}
-          </button>
-          <button type="button" disabled={places.value.length === 0} onClick={() => replace(places.value)}>
-            {text.replaceAll}
-          </button>
-        </div>
+        <Replacement search={search} />
         <button
           type="button"
           class="quiet icon"
@@ -127,5 +41,52 @@ function OpenFindBar({ studio }: { studio: Studio }) {
         </button>
       </form>
     </search>
+  )
+}
+
+function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const count = places.value.length
+  return (
+    <div class="line">
+      <input
+        ref={field}
+        type="search"
+        aria-label={text.field}
+        placeholder={text.field}
+        value={asked.value}
+        onInput={event => (asked.value = event.currentTarget.value)}
+        onKeyDown={event => {
+          if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)
+        }}
+      />
+      <span class="hint count" role="status">
+        {asked.value === '' ? '' : count === 0 ? text.none : words.steps.count(at.value + 1, count)}
+      </span>
+      <Steps count={count} onStep={step} />
+    </div>
+  )
+}
+
+function Replacement({ search: { places, at, replace } }: { search: Search }) {
+  const replacement = useSignal('')
+  const isEmpty = places.value.length === 0
+  const found = places.value.slice(at.value, at.value + 1)
+  return (
+    <div class="line">
+      <input
+        aria-label={text.replacement}
+        placeholder={text.replacement}
+        value={replacement.value}
+        onInput={event => (replacement.value = event.currentTarget.value)}
+      />
+      <button type="button" disabled={isEmpty} onClick={() => replace(found, replacement.value)}>
+        {text.replace}
+      </button>
+      <button type="button" disabled={isEmpty} onClick={() => replace(places.value, replacement.value)}>
+        {text.replaceAll}
+      </button>
+    </div>
   )
 }

@@ -1,6 +1,5 @@
 // The page of a completed transcript: the text, the tools, and the player at the lower edge.
 
-import type { RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { fragment } from '../base/route.ts'
 import { words } from '../words.ts'
@@ -11,6 +10,7 @@ import { ExportDialog } from './export.tsx'
 import { FindBar } from './find.tsx'
 import { JobTitle, type WholeJob } from './job-head.tsx'
 import { Keyboard } from './keyboard.tsx'
+import { Picture } from './picture.tsx'
 import { PlayerBar } from './player-bar.tsx'
 import { Selection } from './selection.tsx'
 import { Speakers } from './speakers.tsx'
@@ -25,7 +25,6 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
   const container = useRef<HTMLElement>(null)
   const media = useRef<HTMLVideoElement>(null)
   const { player, following } = studio
-  const subtitles = studio.subtitles.value
 
   // This is a layout effect, so it runs before the browser paints: the text must be on the page before the person can
   // click.
@@ -58,23 +57,7 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
           <Warnings result={result} />
         </header>
         <aside aria-label={text.aside}>
-          <video
-            ref={media}
-            src={player.source}
-            preload="metadata"
-            playsInline
-            hidden={!player.hasPicture.value}
-            onClick={() => player.toggle()}
-          >
-            <track
-              key={subtitles}
-              kind="captions"
-              default
-              label={text.subtitles}
-              src={subtitles ?? undefined}
-            />
-          </video>
-          {player.hasPicture.value && <PictureTools studio={studio} video={media} />}
+          <Picture studio={studio} video={media} />
           <Speakers studio={studio} />
         </aside>
         {result.utterances.length === 0 && <p class="empty">{text.noWords}</p>}
@@ -90,21 +73,6 @@ export function Transcript({ job, result }: { job: WholeJob; result: Result }) {
         {studio.dialog.value === 'export' && <ExportDialog studio={studio} />}
       </article>
     </>
-  )
-}
-
-function PictureTools({ studio, video }: { studio: Studio; video: RefObject<HTMLVideoElement | null> }) {
-  return (
-    <div class="line">
-      <button type="button" onClick={() => void video.current?.requestFullscreen()}>
-        {text.fullScreen}
-      </button>
-      {studio.subtitles.value && (
-        <button type="button" onClick={() => (studio.subtitles.value = null)}>
-          {text.hideSubtitles}
-        </button>
-      )}
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 // The waveform above the controls of the player, with a slider for the position in the recording.
 
 import { effect } from '@preact/signals'
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
 import { theme } from '../base/theme.ts'
@@ -15,13 +16,44 @@ const text = words.player
  * so that it shows the part that was played.
  */
 export function Wave({ studio }: { studio: Studio }) {
-  const { player, job } = studio
+  const { player } = studio
   const whole = useRef<HTMLCanvasElement>(null)
   const played = useRef<HTMLCanvasElement>(null)
   const lane = useRef<HTMLCanvasElement>(null)
   const slider = useRef<HTMLInputElement>(null)
-  const peaks = useRef(new Uint8Array())
+  useWave(studio, { whole, played, lane, slider })
 
+  return (
+    <div class="wave">
+      <canvas ref={whole} class="whole" />
+      <canvas ref={played} class="played" />
+      <canvas ref={lane} class="lane" />
+      <input
+        ref={slider}
+        type="range"
+        min={0}
+        max={player.duration}
+        step={0.1}
+        aria-label={text.position}
+        aria-valuetext={showClock(player.seconds.value)}
+        onInput={event => studio.goTo(Number(event.currentTarget.value))}
+        onChange={event => event.currentTarget.blur()}
+      />
+    </div>
+  )
+}
+
+type Elements = {
+  whole: RefObject<HTMLCanvasElement | null>
+  played: RefObject<HTMLCanvasElement | null>
+  lane: RefObject<HTMLCanvasElement | null>
+  slider: RefObject<HTMLInputElement | null>
+}
+
+/** Draws the waveform when its peaks arrive, and again when its size or the colours change. */
+function useWave(studio: Studio, { whole, played, lane, slider }: Elements): void {
+  const { player, job } = studio
+  const peaks = useRef(new Uint8Array())
   useEffect(() => {
     const draw = () => {
       const style = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name)
@@ -58,25 +90,6 @@ export function Wave({ studio }: { studio: Studio }) {
       studio.onTime = () => {}
     }
   }, [])
-
-  return (
-    <div class="wave">
-      <canvas ref={whole} class="whole" />
-      <canvas ref={played} class="played" />
-      <canvas ref={lane} class="lane" />
-      <input
-        ref={slider}
-        type="range"
-        min={0}
-        max={player.duration}
-        step={0.1}
-        aria-label={text.position}
-        aria-valuetext={showClock(player.seconds.value)}
-        onInput={event => studio.goTo(Number(event.currentTarget.value))}
-        onChange={event => event.currentTarget.blur()}
-      />
-    </div>
-  )
 }
 
 function colourOf(canvas: HTMLCanvasElement): string {

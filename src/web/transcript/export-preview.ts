@@ -1,0 +1,37 @@
+// The preview of the exported file.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { messageOf } from '../base/fault.ts'
+import { askText, withQuery } from '../base/net.ts'
+import { timing } from '../base/timing.ts'
+import type { Studio } from './studio.ts'
+
+type PreviewOf = { address: string; query: Record<string, string>; part: string | null }
+
+/**
+ * Returns the preview of the exported file, or the server's message if the server refuses to write the file. The server
+ * always writes the whole transcript; the page itself writes a selected passage.
+ */
+export function usePreview(studio: Studio, { address, query, part }: PreviewOf) {
+  const preview = useSignal('')
+  const fault = useSignal('')
+  useEffect(() => {
+    if (part !== null) {
+      preview.value = part
+      fault.value = ''
+      return
+    }
+    const timer = setTimeout(async () => {
+      try {
+        await studio.edits.saving.save()
+        preview.value = await askText(address, query)
+        fault.value = ''
+      } catch (error) {
+        fault.value = messageOf(error)
+      }
+    }, timing.typingMs)
+    return () => clearTimeout(timer)
+  }, [part ?? withQuery(address, query)])
+  return { preview, fault }
+}

@@ -1,0 +1,44 @@
+// The picture of a video, with its subtitles. The element plays a recording without a picture too, and is then hidden.
+
+import type { RefObject } from 'preact'
+import { words } from '../words.ts'
+import type { Studio } from './studio.ts'
+
+const text = words.transcript
+
+type PictureProps = { studio: Studio; video: RefObject<HTMLVideoElement | null> }
+
+export function Picture({ studio, video }: PictureProps) {
+  const { player } = studio
+  const subtitles = studio.subtitles.value
+  return (
+    <>
+      <video
+        ref={video}
+        src={player.source}
+        preload="metadata"
+        playsInline
+        hidden={!player.hasPicture.value}
+        onClick={() => player.toggle()}
+      >
+        <track key={subtitles} kind="captions" default label={text.subtitles} src={subtitles ?? undefined} />
+      </video>
+      {player.hasPicture.value && <PictureTools studio={studio} video={video} />}
+    </>
+  )
+}
+
+function PictureTools({ studio, video }: PictureProps) {
+  return (
+    <div class="line">
+      <button type="button" onClick={() => void video.current?.requestFullscreen()}>
+        {text.fullScreen}
+      </button>
+      {studio.subtitles.value && (
+        <button type="button" onClick={() => (studio.subtitles.value = null)}>
+          {text.hideSubtitles}
+        </button>
+      )}
+    </div>
+  )
+}
