@@ -6,16 +6,13 @@ export const accountLimits = {
   // Limits of accounts and money.
   activeKeysMax: 5,
   keyNameLengthMax: 80,
-  /** Minimum interval between two updates of the time at which an API key was last used. */
+  /** Minimum interval between two updates of the last use of an API key. */
   keyUseEveryMs: 1 * minute,
   passwordLengthMin: 10,
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
-  /**
-   * Memory that one argon2id hash needs. Computing a hash passes over this memory `passwordHashPasses` times. Three
-   * passes take about 0.25 s on a small machine.
-   */
+  /** Memory of one argon2id hash. Its three passes over this memory take about 0.25 s on a small machine. */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
@@ -26,9 +23,9 @@ export const accountLimits = {
   verificationMailEveryMs: 10 * minute,
   /** Time for which a sign-in session stays valid after its last use. */
   sessionTtlMs: 30 * day,
-  /** Minimum interval between two updates of the time at which a session was last used. */
+  /** Minimum interval between two updates of the last use of a session. */
   sessionUseEveryMs: 1 * minute,
-  /** Maximum number of sessions of one account. */
+  /** Maximum for one account. */
   sessionsMax: 50,
   /** Age at which a mail file in the data folder is removed. Mails are written to files if no mail server is set. */
   mailKeptMs: 48 * hour,
@@ -41,12 +38,9 @@ export const accountLimits = {
   /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
-  /**
-   * Time for which a refresh token is valid. Each use of a refresh token gives the client another refresh token, which
-   * is valid for the same time.
-   */
+  /** Each use of a refresh token gives the client another one, which is valid for the same time. */
   refreshTokenTtlMs: 30 * day,
-  /** Maximum number of grants of one account. */
+  /** Maximum for one account. */
   grantsMax: 50,
   /** Time without use after which a client that has no grant is removed. */
   clientKeptMs: 60 * day,

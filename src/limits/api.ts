@@ -13,18 +13,12 @@ export const apiLimits = {
   formAroundBytesMax: 64 * KB,
   /** Maximum size of all fields of a multipart form together, without its file. */
   formFieldsBytesMax: 100 * KB,
-  /**
-   * Maximum difference between the size of a multipart form and the size of the file in it. The fields, the boundaries
-   * and the headers of the parts make this difference.
-   */
+  /** Maximum size of a multipart form without its file: the fields, the boundaries and the headers of the parts. */
   formExtraBytesMax: 1 * MB,
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
-  /**
-   * Maximum number of channels of a recording that is transcribed channel by channel. There is a limit because each
-   * channel takes as long as a whole recording.
-   */
+  /** Maximum number of channels that are transcribed one by one. Each channel takes as long as a whole recording. */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
@@ -48,10 +42,7 @@ export const apiLimits = {
   answerBeatMs: 15 * second,
 
   // Limits of the tools that assistants call over MCP.
-  /**
-   * Maximum time for which a tool waits for a job. It must be shorter than 60 s, because MCP clients time out after 60
-   * s.
-   */
+  /** Maximum time for which a tool waits for a job. MCP clients time out after 60 s. */
   toolWaitMs: 45 * second,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
   toolPageCharacters: 30_000,
@@ -60,9 +51,9 @@ export const apiLimits = {
 
   // Limits of the operator's page in the web app.
   hourMs: 1 * hour,
-  /** Number of hours that the charts of the operator's page show. */
+  /** Number of hours in the charts. */
   shownHours: 24,
-  /** Period for which the list of accounts on the operator's page shows totals. */
+  /** Period of the totals in the list of accounts. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */

@@ -19,9 +19,7 @@ export const jobLimits = {
    * at most once in this time. Utterances and the end of the job are reported at once.
    */
   liveEveryMs: 1 * second,
-  /**
-   * Interval of the comments that an event stream sends while it has no events. The comments keep the connection open.
-   */
+  /** Interval of the comments that keep an event stream open while it has no events. */
   streamAliveMs: 15 * second,
   /** Time after which a client should open an interrupted event stream again. */
   streamRetryMs: 2 * second,

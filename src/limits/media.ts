@@ -4,43 +4,24 @@ import { MB, minute, second } from './units.ts'
 
 export const mediaLimits = {
   mediaRedirectsMax: 5,
-  /**
-   * Timeout of the inspection of a media file. It is long because a busy engine has a higher CPU priority than an
-   * inspection.
-   */
+  /** It is long, because a busy engine has a higher CPU priority than an inspection. */
   mediaInspectMs: 25 * minute,
-  /**
-   * Maximum time between two messages of a media child process. If the child process is silent for longer, it is
-   * killed.
-   */
+  /** A media child process that is silent for longer is killed. */
   mediaStallMs: 2 * minute,
   /** Interval at which the server retries to start the media program if there is no free file descriptor. */
   mediaStartRetryMs: second / 4,
-  /**
-   * The nice value of the child process that inspects a file. It is the lowest CPU priority, so that an inspection
-   * hardly slows down an engine.
-   */
+  /** The lowest CPU priority, so that an inspection hardly slows down an engine. */
   mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
   /** Maximum CPU time of a whole inspection of a media file. An inspection of ten hours of audio needs 20 s. */
   mediaInspectCpuMs: 2 * minute,
-  /** Maximum CPU time to decode a media file. */
   mediaDecodeCpuMs: 30 * minute,
-  /**
-   * Maximum number of damaged packets (packets that cannot be decoded) in the first half minute of sound. A file with
-   * more damaged packets is refused.
-   */
+  /** A file with more packets that cannot be decoded, in its first half minute of sound, is refused. */
   mediaDamagedPacketsMax: 2000,
-  /**
-   * Maximum memory that a media child process may allocate after its start. FFmpeg's index of a film of ten hours takes
-   * about 150 MB.
-   */
+  /** Memory that a media child process may allocate. FFmpeg's index of a film of ten hours takes about 150 MB. */
   mediaMemoryBytes: 640 * MB,
-  /**
-   * Number of bytes at the start of a media file in which the program searches for streams. It is large, because in a
-   * recorded broadcast a stream may begin late.
-   */
+  /** Bytes at the start of a file that are searched for streams. In a recorded broadcast, a stream may begin late. */
   mediaProbeBytes: 32 * MB,
   /** Interval of the heartbeat that a media child process sends when it has no other message to send. */
   mediaAliveEveryMs: 1 * second,

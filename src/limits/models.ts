@@ -11,9 +11,6 @@ export const modelLimits = {
   pullWaitMs: 250,
   /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */
   tensorHeaderBytesMax: 100 * MB,
-  /**
-   * Number of bytes of weights that a conversion reads between two runs of the garbage collector. This number limits
-   * the memory of the conversion.
-   */
+  /** Bytes of weights between two runs of the garbage collector. They limit the memory of a conversion. */
   tensorGarbageBytesMax: 64 * MB,
 } as const

@@ -4,28 +4,19 @@ import { KB, second } from './units.ts'
 
 export const netLimits = {
   // Limits of outgoing requests: downloads and webhooks.
-  /**
-   * Timeout for the DNS look-up, the connection and the TLS handshake together. The timeout starts again at each
-   * redirect.
-   */
+  /** For the DNS look-up, the connection and the TLS handshake together. It starts again at each redirect. */
   connectTimeoutMs: 15 * second,
   /** Timeout of a DNS look-up with all its attempts. */
   resolveTimeoutMs: 5 * second,
   /** Timeout of one attempt of a DNS look-up at one name server. */
   resolveTryMs: 2 * second,
   resolveTriesMax: 2,
-  /**
-   * Maximum number of concurrent DNS look-ups of all accounts together. A single account gets only a part of this
-   * number.
-   */
+  /** Maximum number of concurrent DNS look-ups of all accounts. A single account gets only a part of it. */
   resolvesMax: 512,
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /**
-   * If a connection to one IP address of a host is not open after this time, a connection to the next address of the
-   * host is started in parallel.
-   */
+  /** Time after which a connection to the next IP address of a host is started in parallel. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
   /** Maximum time between the end of a request and the arrival of the response headers. */
@@ -36,15 +27,10 @@ export const netLimits = {
   /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive within `downloadStallMs`. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
-  /**
-   * Minimum average rate of a whole download, in bytes a second. The rate is first checked after `downloadRateAfterMs`.
-   */
+  /** Minimum average rate of a download, in bytes a second. It is first checked after `downloadRateAfterMs`. */
   downloadRateBytesMin: 16 * KB,
   downloadRateAfterMs: 60 * second,
-  /**
-   * A download fails after this many attempts in a row without progress. An attempt has progress if it adds at least
-   * `downloadFurtherBytes` to the file.
-   */
+  /** Maximum number of attempts in a row that each add less than `downloadFurtherBytes` to the file. */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
   /** Pause after the first failed attempt of a download. Each further pause is twice as long. */

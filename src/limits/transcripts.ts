@@ -8,33 +8,19 @@ export const transcriptLimits = {
   cueChars: { default: 80, min: 10, max: 500 },
   cueSeconds: { default: 10, min: 1, max: 60 },
   stripCharsMax: 32,
-  /**
-   * Time for which a cue of zero length is shown, because players skip a cue of zero length. If the next cue of the
-   * same speaker begins earlier, the time is shorter.
-   */
+  /** Time for which a cue of zero length is shown, unless the next cue of the same speaker begins earlier. */
   cueVisibleMsMin: 100,
 
   // Limits of stored transcripts.
-  /**
-   * Maximum number of utterances that one transaction stores. A transcript of ten hours of speech has about 10,000
-   * utterances.
-   */
+  /** Maximum number of utterances in one transaction. Ten hours of speech have about 10,000 utterances. */
   storedUtterancesPerPiece: 100,
-  /**
-   * The server stores a long transcript in pieces, and each piece is one transaction. Each time that it has stored this
-   * number of pieces, the server moves the write-ahead log into the database file.
-   */
+  /** Number of transactions after which the server moves the write-ahead log into the database file. */
   storedPiecesPerDrain: 8,
-  /**
-   * Pause before each transaction that stores a part of a long transcript, so that the server can answer requests.
-   */
+  /** Pause before each transaction with a part of a long transcript, so that the server can answer requests. */
   storePauseMs: 1,
 
   // Limits of search and edits.
-  /**
-   * Maximum size of the request body of an edit. The limit for other bodies is `bodyBytesMax`. With this larger limit,
-   * an edit with a too long text reaches the validation, whose error names the field.
-   */
+  /** Larger than `bodyBytesMax`, so that an edit with a too long text reaches the check that names the field. */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
@@ -53,16 +39,11 @@ export const transcriptLimits = {
    * SQLite itself, which blocks the event loop.
    */
   indexTurnsPerDrain: 10,
-  /**
-   * Pause after a purge, which removes the words of deleted transcripts from the search index. The value is a multiple
-   * of the time that the purge took.
-   */
+  /** Pause after a purge of deleted transcripts from the search index, as a multiple of the time of the purge. */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /**
-   * Maximum number of words of a search query. A longer query finds nothing, because no utterance has so many words.
-   */
+  /** A longer query finds nothing, because no utterance has so many words. */
   searchWordsMax: 200,
   /**
    * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into

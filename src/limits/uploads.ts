@@ -7,8 +7,6 @@ export const uploadLimits = {
   /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
   uploadRetryAfterMs: 1 * second,
-  /**
-   * Number of received bytes after which an upload checks the free disk space and the disk quota of the account again.
-   */
+  /** Number of received bytes after which the free disk space and the quota of the account are checked again. */
   uploadCheckBytes: 16 * MB,
 } as const

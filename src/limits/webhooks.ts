@@ -8,10 +8,7 @@ export const webhookLimits = {
   webhooksInFlightMax: 256,
   /** Number of timeouts in a row after which the circuit breaker for one account and one host opens. */
   webhookTimeoutsMax: 10,
-  /**
-   * Time for which an open circuit breaker skips deliveries of webhooks. After this time, it allows one delivery as a
-   * test.
-   */
+  /** Time for which an open circuit breaker skips deliveries. Then it allows one delivery as a test. */
   webhookSkippedMs: 1 * minute,
   /** Time after which a circuit breaker forgets the timeouts of a receiver. */
   webhookTimeoutsKeptMs: 1 * hour,

@@ -7,42 +7,24 @@ export const workerLimits = {
   natsReconnectMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
-  /**
-   * Maximum number of claims of a job. Each time that a worker takes the job is a claim. If the last of these claims
-   * ends without a result, the job fails.
-   */
+  /** Maximum number of claims of a job. If the last one ends without a result, the job fails. */
   workerAttemptsMax: 4,
-  /**
-   * Interval of a worker's reports on a job. In the response to a report, the server can tell the worker to stop the
-   * job.
-   */
+  /** Interval of a worker's reports on a job. The response to a report can stop the job. */
   workerBeatMs: 1 * second,
-  /**
-   * Maximum interval between two hello messages of a worker. In a hello message, a worker tells the server what it can
-   * do and which jobs it has.
-   */
+  /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
   workerHelloMs: 5 * second,
   /** Timeout of a worker's request to the server. */
   workerRequestMs: 10 * second,
-  /**
-   * First and maximum pause before a worker repeats a request that failed. The pauses grow from the first value to the
-   * second.
-   */
+  /** First pause before a worker repeats a request that failed. The pauses grow up to `workerRetryMsMax`. */
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /** Interval at which a worker checks whether its engine is ready and whether the server has answered. */
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
   workerPullMs: 2 * second,
-  /**
-   * Time for which a signed address for media or for a result is valid. After this time, a worker can ask for another
-   * address.
-   */
+  /** Time for which a signed address for media or for a result is valid. Then a worker can ask for another one. */
   workerAddressMs: 15 * minute,
-  /**
-   * Maximum size of a result that a worker sends over HTTP. A worker uses HTTP only for a result that is too large for
-   * a message over NATS (1 MB by default).
-   */
+  /** Maximum size of a result that is sent over HTTP, because a message over NATS has at most 1 MB by default. */
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */
   deadLettersListed: 20,
