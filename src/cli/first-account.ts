@@ -1,4 +1,4 @@
-// The account that the first start of the server creates, and the hint how to get another key.
+// Creates an account at the first start of the server. At later starts, suggests how to create another API key.
 
 import { resolve } from 'node:path'
 import { createAccount, listAccounts } from '../accounts/account.ts'

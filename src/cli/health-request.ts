@@ -1,4 +1,4 @@
-// Asks a server whether it is a steno service.
+// Requests the health of a server, to find out whether the server is a steno service.
 
 import { limits } from '../limits.ts'
 import { fetchGuarded } from '../net/fetch.ts'

@@ -14,7 +14,7 @@ export type Workers = typeof import('../workers/open.ts') | null
 
 type Needed = Pick<Service, 'db' | 'secrets' | 'metrics'>
 
-/** Opens the engines. If `given` is an engine, a test has replaced the engine processes on this machine by it. */
+/** Opens the engines. If a test gives an engine (`given`), it replaces the engine processes on this machine. */
 export function openEngines(
   config: Config,
   workers: Workers,

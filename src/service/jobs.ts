@@ -12,7 +12,7 @@ import type { Media } from '../media/media.ts'
 import { countEnd } from './job-metrics.ts'
 import type { Outgoing } from './outgoing.ts'
 
-/** Closes a part of the service together with the service. Returns the part. */
+/** Registers a part of the service, so that the part is closed together with the service. Returns the part. */
 export type Own = <Part extends { close(): unknown }>(part: Part) => Part
 
 type Needed = Pick<Service, 'db' | 'secrets' | 'metrics' | 'indexer' | 'engine'> & {

@@ -13,7 +13,7 @@ import { deliver } from '../webhooks/deliver.ts'
 
 export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download: Download }
 
-/** `resolve` replaces the DNS in tests. Without it, a single account gets only a part of the DNS look-ups. */
+/** In tests, `resolve` replaces the DNS look-ups. Otherwise, each account gets only a part of all look-ups. */
 export function openOutgoing(config: Config, resolve: Resolve | undefined): Outgoing {
   const { allowNets } = config
   const names = openNames()

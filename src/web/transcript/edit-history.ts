@@ -17,7 +17,7 @@ export class EditHistory {
   readonly #undo: Step[] = []
   readonly #redo: Step[] = []
 
-  /** Adds a step. The steps that were undone before can then not be redone. */
+  /** Adds a step. After this, a step that was undone earlier cannot be redone. */
   add(step: Pick<Step, 'changes' | 'rename'>): void {
     this.#push({ ...step, at: Date.now(), isTyped: false })
   }

@@ -16,7 +16,7 @@ export type Conflict = { utterance: number; mine: string; theirs: string }
 
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
-/** The maximum number of utterances that one request saves. The API refuses more. */
+/** The maximum number of utterances that one request saves. The API allows 1000. */
 const sentAtOnce = 100
 
 export type TextListeners = {
