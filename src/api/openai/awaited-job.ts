@@ -3,6 +3,7 @@
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
 import { errorOf } from '../../jobs/events.ts'
+import type { Job } from '../../jobs/job.ts'
 import type { LiveJob } from '../../jobs/live.ts'
 import { isTerminal } from '../../jobs/states.ts'
 import { limits } from '../../limits.ts'
@@ -53,12 +54,7 @@ export function startAwaited(
   const isStopped = () => jobs.isClosed && !isTerminal(live.job.state)
 
   function abandon(): void {
-    if (isTerminal(live.job.state)) return
-    try {
-      runner.cancel(accountId, jobId)
-    } catch (error) {
-      log.warn('job not cancelled after its caller left', { job_id: jobId, ...errorFields(error) })
-    }
+    if (!isTerminal(live.job.state)) cancel(runner, accountId, jobId)
   }
 
   signal.addEventListener('abort', abandon)
@@ -78,13 +74,25 @@ export function startAwaited(
     hasFailed: () => live.job.state === 'failed' || isStopped(),
     transcript() {
       if (isStopped()) throw stopping()
-      if (live.job.state === 'failed') throw failureOfJob(errorOf(live.job))
-      const transcript = findTranscript(db, jobId)
-      if (transcript) return transcript
-      throw new OpenAiError('TRANSCRIPTION_NOT_FOUND', 'The transcription was deleted.', { isFinal: true })
+      return transcriptOf(db, live.job)
     },
     abandon,
   }
+}
+
+function cancel(runner: Service['runner'], accountId: string, jobId: string): void {
+  try {
+    runner.cancel(accountId, jobId)
+  } catch (error) {
+    log.warn('job not cancelled after its caller left', { job_id: jobId, ...errorFields(error) })
+  }
+}
+
+function transcriptOf(db: Service['db'], job: Job): Transcript {
+  if (job.state === 'failed') throw failureOfJob(errorOf(job))
+  const transcript = findTranscript(db, job.id)
+  if (transcript) return transcript
+  throw new OpenAiError('TRANSCRIPTION_NOT_FOUND', 'The transcription was deleted.', { isFinal: true })
 }
 
 /**
