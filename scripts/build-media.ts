@@ -47,7 +47,7 @@ const work = resolve(values.work)
  */
 const programs = {
   'steno-media':
-    'avi boxes confine decode edits fragments input inspect links main mix origin output packets read-at resample show source streams tables timeline'.split(
+    'avi boxes caf confine decode edits fragments input inspect links main matroska mix origin output packets read-at reader resample show source streams tables timeline'.split(
       ' ',
     ),
   checks: 'boxes checks confine edits escape mix read-at timeline'.split(' '),

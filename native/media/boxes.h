@@ -57,12 +57,20 @@ typedef struct Table {
     int64_t from, count;
     int width;
 } Table;
+// Samples that are read as one packet, because the tables list each sample of uncompressed sound: up to `samples_max`
+// samples, in frames of `frame_samples` samples and `frame_bytes` bytes. If `samples_max` is 0, the tables list packets.
+typedef struct Group {
+    int64_t samples_max, frame_samples, frame_bytes;
+} Group;
 // The tables of one track. `packet_bytes` is the size of each packet, or 0 if the sizes are in `sizes`.
 typedef struct Tables {
     Table times, offsets, runs, sizes, chunks;
     int64_t packets, packet_bytes;
+    Group group;
 } Tables;
 bool find_tables(const Track *track, Tables *tables);
+bool has_whole_frames(const Tables *tables);
+bool has_equal_lengths(const Tables *tables, int64_t end);
 
 // One packet of a track. `start` and `length` are ticks.
 typedef struct Packet {
@@ -82,8 +90,9 @@ typedef struct Reader {
 typedef struct Cursor {
     Reader times, runs, sizes, chunks;
     int64_t packet_bytes, packets_left;
+    Group group;
     // The number of packets of this chunk that follow, and of packets with this length that follow.
-    int64_t chunk_left, length_left;
+    int64_t chunk_left, length_left, length;
     // A run is a series of chunks with the same number of packets. `run` and `next_run` are the numbers of the chunks
     // with which this run and the next one begin, counted from 1.
     int64_t run, chunk_packets, next_run, next_run_packets;
@@ -100,8 +109,10 @@ typedef struct FragmentTrack {
     bool is_audio;
     // The defaults of the box `trex`: the description of the codec, and the length and the size of a packet.
     int64_t description, length, size;
-    // The end and the start of the last packet in ticks, and the last fragment with packets of this track.
-    int64_t end, last, fragment;
+    // The end of all packets so far and the start of the last one in ticks, or -1 before the first packet.
+    int64_t end, last;
+    // The last fragment with packets of this track, or -1.
+    int64_t fragment;
     int64_t packets;
 } FragmentTrack;
 enum { TRACKS_MAX = 16 };
@@ -111,7 +122,8 @@ typedef struct Fragments {
     int track_count;
     Walk walk;
     int64_t file_bytes;
-    bool has_movie, has_index;
+    // `has_early_data` is true if data precedes the description of the tracks.
+    bool has_movie, has_index, has_early_data;
     // The offset of the next box in the file, in the fragment (`moof`), and in the part of one track (`traf`).
     int64_t at, fragment_at, part_at;
     int64_t fragment_from, fragment_to, part_to;
@@ -136,14 +148,15 @@ bool fragments_next(Fragments *fragments);
 // The packets of one audio track. All times are ticks of the track.
 typedef struct Audio {
     int64_t id;
-    // The tables of the track, if the file is not fragmented.
+    // The tables of the track. They are empty if all packets are in fragments.
     Tables tables;
     bool is_fragmented;
     bool has_list;
     // The difference between the time that a player shows and the time in the tables.
     int64_t shift;
-    // The last packet is the first one that ends at or after `end`.
-    int64_t end;
+    // The packets that end at or before `from` are only decoded. The last packet of the tables is the first one that
+    // ends at or after `end`.
+    int64_t from, end;
     int64_t duration;
 } Audio;
 const Audio *audio_track(int64_t id);

@@ -61,8 +61,8 @@ bool fragments_open(Fragments *fragments, const FragmentTrack *tracks, int count
     for (int i = 0; i < count; i++) {
         if (find_track(fragments, tracks[i].id))
             return false;
-        fragments->tracks[i] = (FragmentTrack){.id = tracks[i].id, .is_audio = tracks[i].is_audio};
-        fragments->tracks[i].last = fragments->tracks[i].fragment = -1;
+        fragments->tracks[i] = tracks[i];
+        fragments->tracks[i].fragment = -1;
     }
     return read_defaults(fragments, movie);
 }
@@ -94,6 +94,7 @@ static bool begin_fragment(Fragments *fragments, int64_t from, Box box)
     fragments->fragment_from = fragments->data_at = fragments->data_to = from;
     fragments->fragment_at = box.from;
     fragments->fragment_to = box.to;
+    fragments->track = NULL;
     return fragments->has_movie && is_after_data;
 }
 
@@ -111,8 +112,10 @@ static bool read_file_box(Fragments *fragments)
     // The last data may be cut off. With an index, FFmpeg reads such a file in another way.
     if (fragments->at > fragments->file_bytes && (!has_type(&box, "mdat") || fragments->has_index))
         return false;
-    if (has_type(&box, "mdat"))
-        return fragments->has_movie;
+    if (has_type(&box, "mdat")) {
+        fragments->has_early_data = fragments->has_early_data || !fragments->has_movie;
+        return true;
+    }
     if (has_type(&box, "moof"))
         return begin_fragment(fragments, from, box);
     if (has_type(&box, "ftyp"))
@@ -124,10 +127,12 @@ static bool read_file_box(Fragments *fragments)
     }
     if (has_type(&box, "sidx")) {
         fragments->has_index = true;
-        return fragments->has_movie && check_index(box);
+        return fragments->has_movie && !fragments->has_early_data && check_index(box);
     }
-    return fragments->has_movie && (has_type(&box, "styp") || has_type(&box, "free") || has_type(&box, "skip") ||
-                                    has_type(&box, "mfra") || has_type(&box, "emsg") || has_type(&box, "prft"));
+    if (has_type(&box, "free") || has_type(&box, "skip") || has_type(&box, "wide"))
+        return true;
+    return fragments->has_movie && (has_type(&box, "styp") || has_type(&box, "mfra") || has_type(&box, "emsg") ||
+                                    has_type(&box, "prft"));
 }
 
 static bool read_fragment_box(Fragments *fragments)

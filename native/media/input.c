@@ -5,10 +5,6 @@
 #include <libavutil/intreadwrite.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
-// The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
-// at its present offset.
-static const int64_t offset_max = (int64_t)1 << 43;
-
 enum { REPLACED_MAX = 128 };
 // Numbers that FFmpeg reads instead of the bytes in the file.
 static struct {
@@ -19,11 +15,12 @@ static int replaced_count = 0;
 // The offset at which the file ends for FFmpeg.
 static int64_t end = INT64_MAX;
 
-// Replaces the number of four bytes at the offset `at` by `value` when FFmpeg reads the file.
+// Replaces the number of four bytes at the offset `at` by `value` when FFmpeg reads the file. The tables of an MP4 file
+// need up to 96 numbers. A hostile AVI or Matroska file may need more: FFmpeg then reads some parts that need not be read.
 void input_replace(int64_t at, uint32_t value)
 {
     if (replaced_count == REPLACED_MAX)
-        fail("too many numbers of a file are replaced");
+        return;
     replaced[replaced_count].at = at;
     AV_WB32(replaced[replaced_count].bytes, value);
     replaced_count += 1;
@@ -71,7 +68,7 @@ static int64_t seek_to(void *user, int64_t offset, int whence)
     if ((whence & ~AVSEEK_FORCE) == AVSEEK_SIZE)
         return size;
     int64_t from = (whence & ~AVSEEK_FORCE) == SEEK_SET ? 0 : (whence & ~AVSEEK_FORCE) == SEEK_CUR ? *position : size;
-    if (offset > offset_max || from + offset < 0 || from + offset > offset_max)
+    if (offset > OFFSET_MAX || from + offset < 0 || from + offset > OFFSET_MAX)
         return AVERROR(EINVAL);
     return *position = from + offset;
 }

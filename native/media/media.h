@@ -49,6 +49,9 @@ void output_keep_alive(Output *output);
 void output_flush(Output *output);
 
 // input.c and read-at.c: the file on stdin.
+// The maximum offset: 8 TB. A damaged length can cause a seek to a higher offset. This seek fails, and FFmpeg continues
+// at its present offset.
+#define OFFSET_MAX ((int64_t)1 << 43)
 AVIOContext *input_open(void);
 void input_close(AVIOContext *io);
 void input_replace(int64_t at, uint32_t value);
@@ -64,13 +67,15 @@ enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
 int64_t find_link(int64_t from);
 
-// show.c and packets.c: the packets of a long MP4 file.
+// show.c and packets.c: the packets of a long MP4 file. caf.c: the packets of a long CAF file.
 bool packets_find(void);
-bool packets_select(const AVFormatContext *format, int stream_index);
-int packets_read(const AVStream *stream, AVPacket *packet);
+bool packets_select(AVFormatContext *format, int stream_index);
+bool caf_find(void);
+bool caf_select(AVFormatContext *format);
 
-// avi.c: the index of a long AVI file.
+// avi.c and matroska.c: parts of a file that FFmpeg does not need.
 bool avi_hide_index(void);
+void matroska_hide_attachments(void);
 
 // streams.c: the streams of a container.
 bool is_flv(const AVFormatContext *format);
@@ -93,7 +98,7 @@ typedef struct Source {
     double samples_per_tick;
     double origin;
     bool has_timestamps;
-    // True if packets.c reads the packets, otherwise FFmpeg.
+    // True if FFmpeg opened only the beginning of the file, and packets.c or caf.c reads the packets.
     bool has_tables;
     bool is_chain;
     // True if FFmpeg adds each packet to an index that only seeking needs. For ten hours, the index would take 40 MB.

@@ -1,27 +1,29 @@
-// Reads the packets of a long MP4 file from its tables (tables.c) or its fragments (fragments.c), with the timestamps and
-// the trims that FFmpeg would give them. FFmpeg has opened the file, but got only the beginning of it (show.c).
+// Reads the packets of a long MP4 file from its tables (tables.c) and its fragments (fragments.c), with the times and
+// trims that FFmpeg would give them. FFmpeg has opened the file, but got only the beginning of it (show.c).
 
 #include "boxes.h"
 #include "media.h"
+#include "reader.h"
+// Private headers of FFmpeg. They give access to the sizes of frames and to the trims of a stream.
+#include <libavcodec/mpegaudiodecheader.h>
+#include <libavformat/internal.h>
+#include <libavformat/isom.h>
 #include <libavutil/intreadwrite.h>
 #include <libavutil/mathematics.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 32 * 1024 };
+// FFmpeg groups up to 1024 samples of uncompressed sound. Frames with at least 160 samples are packets of their own.
+enum { SAMPLES_GROUPED = 1024, LONG_FRAME = 160 };
 
 static struct {
-    const Audio *track;
+    Audio audio;
+    int stream_index;
     Cursor cursor;
     Fragments fragments;
     bool more;
-    // The number of samples to drop at the beginning of the first packet.
-    int64_t skip;
-    // The span of padding at the end, in samples of the decoder. It is set if `padding_to` is above 0.
-    int64_t padding_from, padding_to;
-    int64_t block_from;
-    int block_length;
-    uint8_t block[BLOCK_BYTES];
+    // True while the packets come from the tables. The fragments follow the tables.
+    bool is_in_tables;
 } state;
 
 static int64_t to_samples(const AVStream *stream, int64_t ticks)
@@ -29,134 +31,153 @@ static int64_t to_samples(const AVStream *stream, int64_t ticks)
     return av_rescale_q(ticks, stream->time_base, (AVRational){1, stream->codecpar->sample_rate});
 }
 
-// Reads how many samples at the end are padding, as iTunes notes it.
-static void read_padding(const AVFormatContext *format, const AVStream *stream)
-{
-    const AVDictionaryEntry *note = av_dict_get(format->metadata, "iTunSMPB", NULL, 0);
-    int priming, remainder, samples;
-    if (!note || sscanf(note->value, "%*X %X %X %X", &priming, &remainder, &samples) != 3 || remainder <= 0)
-        return;
-    const int64_t duration = to_samples(stream, state.track->duration);
-    const int64_t padding = to_samples(stream, remainder);
-    if (duration > padding && duration > to_samples(stream, samples)) {
-        state.padding_from = duration - padding;
-        state.padding_to = duration;
-    }
-}
-
 // Moves to the next packet of the track. Returns false at the end.
 static bool next_packet(void)
 {
-    if (!state.track->is_fragmented)
-        return cursor_next(&state.cursor);
-    while (fragments_next(&state.fragments))
-        if (state.fragments.track->id == state.track->id)
+    const Packet *packet = &state.cursor.packet;
+    if (state.is_in_tables) {
+        if (packet->start + packet->length < state.audio.end && cursor_next(&state.cursor))
+            return true;
+        state.is_in_tables = false;
+    }
+    while (state.audio.is_fragmented && fragments_next(&state.fragments))
+        if (state.fragments.track->id == state.audio.id)
             return true;
     return false;
 }
 
-static const Packet *this_packet(void)
+// Sets the padding at the end of the sound, as iTunes notes it. FFmpeg drops this padding.
+static void set_padding(const AVFormatContext *format, AVStream *stream)
 {
-    return state.track->is_fragmented ? &state.fragments.packet : &state.cursor.packet;
+    FFStream *trims = ffstream(stream);
+    const AVDictionaryEntry *note = av_dict_get(format->metadata, "iTunSMPB", NULL, 0);
+    int priming, remainder, samples;
+    trims->first_discard_sample = trims->last_discard_sample = 0;
+    if (!note || sscanf(note->value, "%*X %X %X %X", &priming, &remainder, &samples) != 3 || remainder <= 0)
+        return;
+    const int64_t duration = to_samples(stream, state.audio.duration);
+    const int64_t padding = to_samples(stream, remainder);
+    if (duration > padding && duration > to_samples(stream, samples)) {
+        trims->first_discard_sample = duration - padding;
+        trims->last_discard_sample = duration;
+    }
 }
 
-// Begins to read the packets of a stream. Returns false if FFmpeg must read them, because it would divide or change
-// the packets of this codec.
-bool packets_select(const AVFormatContext *format, int stream_index)
+// Sets the end of the sound, as FFmpeg does at the last packet of a file without fragments.
+static void set_end(AVStream *stream, const AVPacket *packet)
 {
-    static const enum AVCodecID codecs[] = {AV_CODEC_ID_AAC,  AV_CODEC_ID_ALAC,   AV_CODEC_ID_OPUS,
-                                            AV_CODEC_ID_FLAC, AV_CODEC_ID_AMR_NB, AV_CODEC_ID_AMR_WB};
-    const AVStream *stream = format->streams[stream_index];
-    const AVCodecParameters *codec = stream->codecpar;
-    bool is_listed = false;
-    for (size_t i = 0; i < sizeof codecs / sizeof *codecs; i++)
-        is_listed = is_listed || codecs[i] == codec->codec_id;
-    state.track = audio_track(stream->id);
-    if (!is_listed || !state.track || codec->sample_rate <= 0)
-        return false;
-    const bool is_fragmented = state.track->is_fragmented;
-    const bool has_trims = codec->codec_id == AV_CODEC_ID_AAC || (state.track->has_list && !is_fragmented);
-    state.skip = has_trims ? codec->initial_padding : 0;
-    if (is_fragmented && av_dict_get(format->metadata, "iTunSMPB", NULL, 0))
-        return false;
-    read_padding(format, stream);
-    cursor_open(&state.cursor, &state.track->tables);
-    state.fragments = *fragments_at_start();
+    FFStream *trims = ffstream(stream);
+    const int64_t rest = state.audio.duration - packet->pts;
+    const int64_t heard = rest < 0 ? 0 : rest < packet->duration ? rest : packet->duration;
+    if (!trims->first_discard_sample)
+        trims->first_discard_sample = to_samples(stream, packet->pts) + to_samples(stream, heard);
+    if (!trims->last_discard_sample)
+        trims->last_discard_sample = to_samples(stream, state.audio.duration);
+}
+
+// Sets how many samples at the beginning of the sound FFmpeg drops.
+static void set_skip(AVStream *stream)
+{
+    const bool applies_list = state.audio.has_list && state.audio.tables.packets > 0;
+    const bool has_skip = stream->codecpar->codec_id == AV_CODEC_ID_AAC || applies_list;
+    ffstream(stream)->skip_samples = has_skip ? stream->codecpar->initial_padding : 0;
+}
+
+// MP3 packets of different lengths can contain parts of frames. FFmpeg then finds the frames in them.
+static void set_parsing(AVStream *stream)
+{
+    const MOVStreamContext *context = stream->priv_data;
+    if (stream->codecpar->codec_id == AV_CODEC_ID_MP3 && !ffstream(stream)->need_parsing &&
+        context->time_scale == stream->codecpar->sample_rate &&
+        !has_equal_lengths(&state.audio.tables, state.audio.end))
+        ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
+}
+
+// Sets how FFmpeg groups samples of uncompressed sound. Returns false if a chunk has a part of a frame.
+static bool set_group(const AVStream *stream)
+{
+    const MOVStreamContext *context = stream->priv_data;
+    Tables *tables = &state.audio.tables;
+    if (tables->group.samples_max == 0)
+        return true;
+    const int64_t frame = context->samples_per_frame > 1 ? context->samples_per_frame : 1;
+    tables->group = (Group){
+        .samples_max = frame >= LONG_FRAME ? frame : SAMPLES_GROUPED / frame * frame,
+        .frame_samples = frame,
+        .frame_bytes = frame > 1 ? context->bytes_per_frame : context->sample_size,
+    };
+    return tables->group.frame_bytes > 0 && has_whole_frames(tables);
+}
+
+// If an edit begins inside a packet of Vorbis, FFmpeg drops the whole packet, and the sound begins with the next packet.
+static void set_first(const AVStream *stream)
+{
+    Audio *audio = &state.audio;
+    if (stream->codecpar->codec_id != AV_CODEC_ID_VORBIS || audio->from == 0)
+        return;
+    cursor_open(&state.cursor, &audio->tables);
+    while (cursor_next(&state.cursor) && state.cursor.packet.start < audio->from)
+        ;
+    audio->shift += audio->from - state.cursor.packet.start;
+    audio->from = state.cursor.packet.start;
+}
+
+// Returns true for DV sound. FFmpeg changes the packets of this codec.
+static bool is_dv(const AVCodecParameters *codec)
+{
+    return codec->codec_tag == MKTAG('d', 'v', 'c', 'a') || codec->codec_tag == MKTAG('v', 'd', 'v', 'a');
+}
+
+// Reads the next packet. Returns AVERROR_EOF at the end.
+static int read_packet(AVFormatContext *format, AVPacket *packet)
+{
+    AVStream *stream = format->streams[state.stream_index];
+    const bool is_in_tables = state.is_in_tables;
+    const Packet entry = is_in_tables ? state.cursor.packet : state.fragments.packet;
+    const bool is_dropped =
+        is_in_tables ? entry.start + entry.length <= state.audio.from : state.fragments.is_overlap;
+    if (!state.more)
+        return AVERROR_EOF;
     state.more = next_packet();
-    return true;
-}
-
-// Reads from the file in blocks. Returns the number of bytes, which is smaller at the end of the file.
-static int read_bytes(int64_t at, uint8_t *bytes, int length)
-{
-    if (length > BLOCK_BYTES)
-        return input_read_at(at, bytes, length);
-    if (at < state.block_from || at + length > state.block_from + state.block_length) {
-        state.block_from = at;
-        state.block_length = input_read_at(at, state.block, BLOCK_BYTES);
-    }
-    const int64_t rest = state.block_from + state.block_length - at;
-    const int count = rest < length ? (int)rest : length;
-    memcpy(bytes, state.block + (at - state.block_from), (size_t)count);
-    return count;
-}
-
-// Returns the number of samples at the end of this packet that are padding.
-static int64_t padding_of(const AVStream *stream, const AVPacket *packet)
-{
-    const int64_t start = to_samples(stream, packet->pts);
-    const int64_t length = to_samples(stream, packet->duration);
-    const int64_t samples = length > stream->codecpar->frame_size ? length : stream->codecpar->frame_size;
-    if (!state.more && state.padding_to == 0 && !state.track->is_fragmented) {
-        const int64_t rest = state.track->duration - packet->pts;
-        const int64_t heard = rest < 0 ? 0 : rest < packet->duration ? rest : packet->duration;
-        state.padding_from = start + to_samples(stream, heard);
-        state.padding_to = to_samples(stream, state.track->duration);
-    }
-    if (state.padding_to == 0 || start + samples < state.padding_from || start >= state.padding_to)
+    const int result = reader_fill(packet, entry.offset, entry.size);
+    if (result < 0)
+        return result;
+    packet->stream_index = stream->index;
+    packet->pts = packet->dts = entry.start + state.audio.shift;
+    packet->duration = entry.length;
+    packet->flags |= AV_PKT_FLAG_KEY | (is_dropped ? AV_PKT_FLAG_DISCARD : 0);
+    if (stream->codecpar->codec_id == AV_CODEC_ID_MP3 && !ffstream(stream)->need_parsing && packet->size > 4 &&
+        ff_mpa_check_header(AV_RB32(packet->data)) < 0)
+        ffstream(stream)->need_parsing = AVSTREAM_PARSE_FULL;
+    if (state.more || state.audio.is_fragmented)
         return 0;
-    const int64_t padding = start + samples - state.padding_from;
-    return padding < samples ? padding : samples;
-}
-
-// Tells the decoder which samples to drop.
-static int add_trims(const AVStream *stream, AVPacket *packet)
-{
-    const int64_t padding = padding_of(stream, packet);
-    if (state.skip <= 0 && padding <= 0)
-        return 0;
-    uint8_t *trims = av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10);
-    if (!trims)
-        return AVERROR(ENOMEM);
-    AV_WL32(trims, (uint32_t)state.skip);
-    AV_WL32(trims + 4, (uint32_t)padding);
-    state.skip = 0;
+    // The last packet of uncompressed sound ends with the track.
+    if (state.audio.tables.group.samples_max > 0)
+        packet->duration = FFMAX(state.audio.duration - packet->pts, 0);
+    set_end(stream, packet);
     return 0;
 }
 
-// Reads the next packet, as av_read_frame does. Returns AVERROR_EOF at the end.
-int packets_read(const AVStream *stream, AVPacket *packet)
+// Begins to read the packets of a stream. Returns false if FFmpeg must read them.
+bool packets_select(AVFormatContext *format, int stream_index)
 {
-    const Packet entry = *this_packet();
-    const bool is_overlap = state.track->is_fragmented && state.fragments.is_overlap;
-    if (!state.more)
-        return AVERROR_EOF;
-    if (av_new_packet(packet, entry.size) < 0)
-        return AVERROR(ENOMEM);
-    const int count = read_bytes(entry.offset, packet->data, entry.size);
-    if (count == 0) {
-        av_packet_unref(packet);
-        return AVERROR_EOF;
-    }
-    if (count < entry.size) {
-        av_shrink_packet(packet, count);
-        packet->flags |= AV_PKT_FLAG_CORRUPT;
-    }
-    packet->stream_index = stream->index;
-    packet->pos = entry.offset;
-    packet->pts = packet->dts = entry.start + state.track->shift;
-    packet->duration = entry.length;
-    packet->flags |= AV_PKT_FLAG_KEY | (is_overlap ? AV_PKT_FLAG_DISCARD : 0);
-    state.more = entry.start + entry.length < state.track->end && next_packet();
-    return add_trims(stream, packet);
+    AVStream *stream = format->streams[stream_index];
+    const Audio *audio = audio_track(stream->id);
+    if (strncmp(format->iformat->name, "mov,", 4) != 0 || !audio || stream->codecpar->sample_rate <= 0)
+        return false;
+    state.audio = *audio;
+    state.stream_index = stream_index;
+    if (is_dv(stream->codecpar) || !set_group(stream) ||
+        (audio->is_fragmented && av_dict_get(format->metadata, "iTunSMPB", NULL, 0)))
+        return false;
+    reader_install(format, read_packet);
+    set_padding(format, stream);
+    set_skip(stream);
+    set_parsing(stream);
+    set_first(stream);
+    cursor_open(&state.cursor, &state.audio.tables);
+    state.fragments = *fragments_at_start();
+    state.is_in_tables = true;
+    state.more = next_packet();
+    return true;
 }

@@ -10,6 +10,8 @@
 enum { PACKETS_SHOWN = 8192 };
 // Ten hours of Opus with the shortest packets, 2.5 ms.
 enum { AUDIO_PACKETS_MAX = 14400000 };
+// The samples of uncompressed sound that are checked together: a multiple of the samples in a frame of each codec.
+enum { SAMPLES_CHECKED = 960 };
 // A file with more packets, or with a larger description, is long. FFmpeg reads shorter files itself: their index takes
 // up to 5 MB there.
 enum { SHORT_PACKETS_MAX = 65536, SHORT_MOVIE_BYTES_MAX = 1024 * 1024 };
@@ -63,6 +65,7 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
         (media.duration <= 0 && !audio->is_fragmented))
         return false;
     audio->duration = media.duration < length ? media.duration : length;
+    audio->from = 0;
     audio->end = INT64_MAX;
     audio->has_list = track->count[ELST] > 0;
     if (!audio->has_list)
@@ -77,9 +80,10 @@ static bool set_times(Audio *audio, const Track *track, Clock movie, int64_t len
     if (start < 0 || start > media.timescale || heard < 0 || heard > ticks_max || silence < 0 || silence > ticks_max)
         return false;
     audio->shift = silence - start;
-    // FFmpeg ignores the length of the edit in a fragmented file.
-    if (audio->is_fragmented)
+    // FFmpeg ignores the length of the edit if all packets are in fragments.
+    if (audio->tables.packets == 0)
         return true;
+    audio->from = start;
     audio->end = start + heard;
     audio->duration = audio->duration < silence + heard ? audio->duration : silence + heard;
     return heard > 0;
@@ -125,53 +129,35 @@ static bool end_tables(const Tables *tables, int64_t packets)
 }
 
 // Shows FFmpeg the beginning of the tables, and checks them: those of an audio track completely. Returns false if they
-// are not regular. `length` becomes the sum of the lengths of all packets of an audio track.
-static bool show_track(const Tables *tables, bool is_audio, int64_t *length)
+// are not regular. `packets` becomes the number of packets. For an audio track, `length` becomes the sum of their lengths.
+static bool show_track(const Tables *tables, bool is_audio, int64_t *packets, int64_t *length)
 {
     int64_t shown = tables->packets <= PACKETS_SHOWN ? tables->packets : 0;
-    int64_t packets = 0;
-    *length = 0;
+    *packets = *length = 0;
+    if (tables->packets == 0)
+        return tables->times.count == 0 && tables->runs.count == 0 && tables->chunks.count == 0;
     cursor_open(&cursor, tables);
-    while ((is_audio || (shown == 0 && tables->packets > 0)) && cursor_next(&cursor)) {
-        packets += 1;
+    while ((is_audio || shown == 0) && *packets < AUDIO_PACKETS_MAX && cursor_next(&cursor)) {
+        *packets += 1;
         *length += cursor.packet.length;
-        if (shown == 0 && packets >= PACKETS_SHOWN && end_tables(tables, packets))
-            shown = packets;
+        const int64_t listed = tables->packets - cursor.packets_left;
+        if (shown == 0 && *packets >= PACKETS_SHOWN && end_tables(tables, listed))
+            shown = listed;
     }
     if (is_audio)
         return cursor_is_complete(&cursor);
+    *packets = tables->packets;
     if (shown < tables->packets)
         show_entries(tables->offsets, count_offsets(tables->offsets, shown));
-    return shown > 0 || tables->packets == 0;
+    return shown > 0;
 }
 
-// Returns true for packets of one tick. Such packets are single samples without compression; FFmpeg reads many of them as
-// one packet.
+// Returns true if the tables list packets of one tick. Such packets are single samples of uncompressed sound.
 static bool is_uncompressed(const Tables *tables)
 {
     uint8_t bytes[8];
-    return tables->times.count == 1 &&
+    return tables->times.count == 1 && tables->packet_bytes > 0 &&
            input_read_at(tables->times.from, bytes, sizeof bytes) == (int)sizeof bytes && number(bytes + 4, 4) == 1;
-}
-
-static bool add_audio(const Track *track, const Tables *tables, Clock movie)
-{
-    Audio *audio = &audio_tracks[audio_count++];
-    *audio = (Audio){.id = track_id(track->boxes[TKHD]), .tables = *tables};
-    int64_t length;
-    return has_one_description(track->boxes[STSD]) && tables->offsets.count == 0 &&
-           tables->packets <= AUDIO_PACKETS_MAX && !is_uncompressed(tables) && show_track(tables, true, &length) &&
-           set_times(audio, track, movie, length);
-}
-
-static bool add_track(const Track *track, Clock movie, int64_t *packets)
-{
-    Tables tables;
-    int64_t ignored;
-    if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 || !find_tables(track, &tables))
-        return false;
-    *packets += tables.packets;
-    return has_handler(track, "soun") ? add_audio(track, &tables, movie) : show_track(&tables, false, &ignored);
 }
 
 // Returns true if the codec is described once and the packets are not encrypted.
@@ -181,20 +167,48 @@ static bool is_readable(Box descriptions)
     return bytes && number(bytes, 3) != number((const uint8_t *)"enc", 3) && has_one_description(descriptions);
 }
 
-// Adds a track of a fragmented file. Its tables must be empty.
-static bool add_fragmented(const Track *track, Clock movie, FragmentTrack *fragmented)
+// Returns the start of the last packet in the tables that is decoded, or -1 if they are empty.
+static int64_t last_start(const Audio *audio)
+{
+    int64_t start = -1;
+    cursor_open(&cursor, &audio->tables);
+    while ((start < 0 || start + cursor.packet.length < audio->end) && cursor_next(&cursor))
+        start = cursor.packet.start;
+    return start;
+}
+
+// Adds an audio track. `before` becomes its state before the first fragment, and `packets` the number of packets in its
+// tables.
+static bool add_audio(const Track *track, Clock movie, Audio *audio, FragmentTrack *before, int64_t *packets)
+{
+    Tables *tables = &audio->tables;
+    if (tables->offsets.count > 0)
+        return false;
+    // FFmpeg finds the size of a frame when it opens the file (packets.c).
+    if (is_uncompressed(tables) && !audio->is_fragmented)
+        tables->group = (Group){SAMPLES_CHECKED, 1, 1};
+    if (!show_track(tables, true, packets, &before->end) || !set_times(audio, track, movie, before->end))
+        return false;
+    before->last = last_start(audio);
+    return true;
+}
+
+// Adds a track. `before` becomes its state before the first fragment, and `packets` the number of packets in its tables.
+static bool add_track(const Track *track, Clock movie, bool is_fragmented, FragmentTrack *before, int64_t *packets)
 {
     Tables tables;
-    if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 ||
-        !is_readable(track->boxes[STSD]) || !find_tables(track, &tables) || tables.packets > 0 ||
-        tables.times.count > 0 || tables.runs.count > 0 || tables.chunks.count > 0)
+    int64_t ignored;
+    if (track->count[TKHD] != 1 || track->count[MDHD] != 1 || track->count[STSD] != 1 || !find_tables(track, &tables))
         return false;
-    *fragmented = (FragmentTrack){.id = track_id(track->boxes[TKHD]), .is_audio = has_handler(track, "soun")};
-    if (!fragmented->is_audio)
-        return true;
+    const bool is_audio = has_handler(track, "soun");
+    if ((is_audio || is_fragmented) && !is_readable(track->boxes[STSD]))
+        return false;
+    *before = (FragmentTrack){.id = track_id(track->boxes[TKHD]), .is_audio = is_audio};
+    if (!is_audio)
+        return show_track(&tables, false, packets, &ignored);
     Audio *audio = &audio_tracks[audio_count++];
-    *audio = (Audio){.id = fragmented->id, .is_fragmented = true};
-    return set_times(audio, track, movie, 0);
+    *audio = (Audio){.id = before->id, .is_fragmented = is_fragmented, .tables = tables};
+    return add_audio(track, movie, audio, before, packets);
 }
 
 // Returns the position before the first packet of a fragmented file.
@@ -204,9 +218,10 @@ const Fragments *fragments_at_start(void)
 }
 
 // Shows FFmpeg the first fragments, and checks all of them. Returns false if they are not regular. `packets` becomes the
-// number of packets of all tracks.
+// number of packets of all tracks; before, it is the number of packets in their tables.
 static bool show_fragments(int64_t *packets)
 {
+    const bool has_tables = *packets > 0;
     Fragments position = fragments;
     int64_t heard = 0, full = -1;
     bool is_shown = false;
@@ -219,7 +234,8 @@ static bool show_fragments(int64_t *packets)
             is_shown = true;
         }
     }
-    return position.is_complete;
+    // FFmpeg may trim the last packet of the tables if an index follows, or if the last fragment has no packets.
+    return position.is_complete && (!has_tables || (position.track && !position.has_index));
 }
 
 // Finds the tracks of a long file, and shows FFmpeg their beginning. Returns false for any other file.
@@ -230,18 +246,23 @@ static bool find_tracks(void)
     Clock clock;
     Track track;
     int tracks = 0;
-    int64_t packets = 0;
-    FragmentTrack fragmented[TRACKS_MAX];
+    int64_t packets = 0, listed = 0;
+    FragmentTrack before[TRACKS_MAX];
     if (!find_movie(&walk, 0, &movie, &clock))
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
-    for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++)
+    for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
+        // FFmpeg applies edit lists in another way after the first track of a fragmented file whose tables are empty.
+        const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
-            !(is_fragmented ? add_fragmented(&track, clock, &fragmented[tracks]) : add_track(&track, clock, &packets)))
+            !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||
+            (is_fragmented && tracks > 0 && is_empty != (listed == 0)))
             return false;
+        packets += listed;
+    }
     if (walk.boxes_left <= 0 || walk.is_cut || audio_count == 0)
         return false;
-    if (is_fragmented && !(fragments_open(&fragments, fragmented, tracks, movie) && show_fragments(&packets)))
+    if (is_fragmented && !(fragments_open(&fragments, before, tracks, movie) && show_fragments(&packets)))
         return false;
     return packets > SHORT_PACKETS_MAX || movie.to - movie.from > SHORT_MOVIE_BYTES_MAX;
 }

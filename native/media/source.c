@@ -144,11 +144,15 @@ static const char *try_to_open(Source *source, const Order *order, int64_t from,
 // Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
 const char *source_open(Source *source, const Order *order, int64_t from)
 {
-    const bool has_tables = from == 0 && packets_find();
+    const bool is_mp4 = from == 0 && packets_find();
+    const bool has_tables = is_mp4 || (from == 0 && caf_find());
     const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
+    if (from == 0)
+        matroska_hide_attachments();
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();
-    if (has_tables && (refusal || !packets_select(source->format, source->stream_index))) {
+    if (has_tables && (refusal || !(is_mp4 ? packets_select(source->format, source->stream_index)
+                                           : caf_select(source->format)))) {
         source_close(source);
         refusal = try_to_open(source, order, from, false);
     }
@@ -172,8 +176,6 @@ static void note_damage(Source *source, int result)
 static int read_packet(const Source *source, AVPacket *packet)
 {
     AVStream *stream = source->format->streams[source->stream_index];
-    if (source->has_tables)
-        return packets_read(stream, packet);
     if (source->drops_index)
         ffstream(stream)->nb_index_entries = 0;
     const int result = av_read_frame(source->format, packet);

@@ -1,5 +1,5 @@
 // Reads the packets of an MP4 track from its tables. The tables stay in the file, so a track of any length takes the
-// same memory. FFmpeg keeps 40 bytes for each packet.
+// same memory. FFmpeg keeps 40 bytes for each packet, or 24 bytes for each packet of uncompressed sound.
 
 #include "boxes.h"
 #include "media.h"
@@ -45,6 +45,31 @@ bool find_tables(const Track *track, Tables *tables)
            (!track->count[CTTS] || find_table(boxes[CTTS], 4, 8, &tables->offsets));
 }
 
+// Returns true if each chunk has whole frames of uncompressed sound.
+bool has_whole_frames(const Tables *tables)
+{
+    Reader reader = {.table = tables->runs};
+    for (const uint8_t *entry; (entry = read_entry(&reader));)
+        if (number(entry + 4, 4) % (uint64_t)tables->group.frame_samples != 0)
+            return false;
+    return true;
+}
+
+// Returns true if all packets that begin before `end` have the same length.
+bool has_equal_lengths(const Tables *tables, int64_t end)
+{
+    Reader reader = {.table = tables->times};
+    int64_t start = 0, first = 0;
+    for (const uint8_t *entry; start < end && (entry = read_entry(&reader));) {
+        const int64_t length = (int64_t)number(entry + 4, 4);
+        if (first > 0 && length != first)
+            return false;
+        first = length;
+        start += (int64_t)number(entry, 4) * length;
+    }
+    return true;
+}
+
 // Returns the next entry of a table. Returns null at its end, or if the file ends before.
 const uint8_t *read_entry(Reader *reader)
 {
@@ -76,7 +101,8 @@ static bool read_run(Cursor *cursor)
 
 void cursor_open(Cursor *cursor, const Tables *tables)
 {
-    *cursor = (Cursor){.packet_bytes = tables->packet_bytes, .packets_left = tables->packets};
+    *cursor = (Cursor){
+        .packet_bytes = tables->packet_bytes, .packets_left = tables->packets, .group = tables->group};
     cursor->times.table = tables->times;
     cursor->runs.table = tables->runs;
     cursor->sizes.table = tables->sizes;
@@ -108,15 +134,23 @@ static bool begin_length(Cursor *cursor)
     if (!entry)
         return false;
     cursor->length_left = (int64_t)number(entry, 4);
-    cursor->packet.length = (int64_t)number(entry + 4, 4);
-    return cursor->length_left > 0 && cursor->packet.length > 0 && cursor->packet.length <= INT32_MAX;
+    cursor->length = (int64_t)number(entry + 4, 4);
+    return cursor->length_left > 0 && cursor->length > 0 && cursor->length <= INT32_MAX;
+}
+
+static int64_t next_size(Cursor *cursor, int64_t samples)
+{
+    if (cursor->group.samples_max > 0)
+        return samples / cursor->group.frame_samples * cursor->group.frame_bytes;
+    const uint8_t *entry = cursor->packet_bytes > 0 ? NULL : read_entry(&cursor->sizes);
+    return entry ? (int64_t)number(entry, 4) : cursor->packet_bytes;
 }
 
 // Moves to the next packet. Returns false at the end of the tables, or if the tables are invalid.
 bool cursor_next(Cursor *cursor)
 {
     Packet *packet = &cursor->packet;
-    if (cursor->packets_left == 0)
+    if (cursor->packets_left <= 0)
         return false;
     packet->start += packet->length;
     packet->offset += packet->size;
@@ -124,13 +158,15 @@ bool cursor_next(Cursor *cursor)
         return false;
     if (cursor->length_left == 0 && !begin_length(cursor))
         return false;
-    const uint8_t *entry = cursor->packet_bytes > 0 ? NULL : read_entry(&cursor->sizes);
-    const int64_t size = entry ? (int64_t)number(entry, 4) : cursor->packet_bytes;
+    const int64_t samples_max = cursor->group.samples_max > 0 ? cursor->group.samples_max : 1;
+    const int64_t samples = cursor->chunk_left < samples_max ? cursor->chunk_left : samples_max;
+    const int64_t size = next_size(cursor, samples);
     packet->size = size <= PACKET_BYTES_MAX ? (int)size : 0;
-    cursor->packets_left -= 1;
-    cursor->chunk_left -= 1;
-    cursor->length_left -= 1;
-    return packet->size > 0;
+    packet->length = samples * cursor->length;
+    cursor->packets_left -= samples;
+    cursor->chunk_left -= samples;
+    cursor->length_left -= samples;
+    return packet->size > 0 && cursor->packets_left >= 0 && cursor->length_left >= 0;
 }
 
 // Returns true if all tables ended with the same packet.

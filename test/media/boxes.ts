@@ -63,16 +63,50 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
   return { bytes, durationMs }
 }
 
+/** The tables of a sound track. All its packets have the same size and duration, and all its chunks are the same. */
+export type Tables = {
+  packets: number
+  bytes: number
+  /** The duration of a packet in samples. */
+  length: number
+  perChunk: number
+  /** The place of each chunk in the file. */
+  offset: number
+  /** The duration of the track in milliseconds. */
+  durationMs: number
+}
+
+/** Replaces the tables of the sound track of an MP4 file. */
+export function withTables(file: Buffer, tables: Tables): Buffer {
+  const { packets, bytes, length, perChunk, offset, durationMs } = tables
+  const chunks = packets / perChunk
+  const put = (content: Buffer, at: number, value: number) =>
+    Buffer.concat([content.subarray(0, at), numbers(value), content.subarray(at + 4)])
+  const change = (track: Buffer) =>
+    rewrite(track, {
+      mdhd: content => put(content, 16, packets * length),
+      elst: content => put(content, 8, durationMs),
+      stts: () => numbers(0, 1, packets, length),
+      stsc: () => numbers(0, 1, 1, perChunk, 1),
+      stsz: () => numbers(0, bytes, packets),
+      stco: () => Buffer.concat([numbers(0, chunks), Buffer.alloc(4 * chunks, numbers(offset))]),
+    })
+  return moveIndex(file, index =>
+    rewrite(index, { trak: track => (track.includes('soun') ? change(track) : track) }),
+  )
+}
+
 export function numbers(...values: number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length)
   values.forEach((value, at) => void bytes.writeUInt32BE(value, 4 * at))
   return bytes
 }
 
-function moveIndex(file: Buffer, change: Change): Buffer {
+/** Moves the index of an MP4 file to its end, and changes it. All samples keep their places in the file. */
+export function moveIndex(file: Buffer, change: Change): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const index = file.subarray(at + 8, at + file.readUInt32BE(at))
-  // The old index gets the type `free`, so players skip it. All samples keep their offsets in the file.
+  // The old index gets the type `free`, so players skip it.
   const before = Buffer.from(file)
   before.write('free', at + 4, 'latin1')
   return Buffer.concat([before, box('moov', change(Buffer.from(index)))])

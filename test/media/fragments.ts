@@ -1,6 +1,6 @@
 // Writes fragmented MP4 files with the sound of aac.m4a.
 
-import { box, numbers, rewrite } from './boxes.ts'
+import { box, moveIndex, numbers, rewrite } from './boxes.ts'
 
 export type Layout = {
   /**
@@ -52,20 +52,51 @@ export function fragmented(
   perFragment: number,
   layout: Layout = {},
 ): Buffer {
+  const head = Buffer.concat([typeOf(file), movieOf(file, packets[0]!.length, layout)])
+  const indexBytes = layout.hasIndex ? 32 + 12 * Math.ceil(packets.length / perFragment) : 0
+  const fragments = fragmentsOf(packets, perFragment, 0, head.length + indexBytes, layout)
+  const index = layout.hasIndex ? [indexOf(fragments, perFragment)] : []
+  return Buffer.concat([head, ...index, ...fragments])
+}
+
+/** Returns fragments that follow `before` packets. The first fragment is at `from` in the file. */
+function fragmentsOf(
+  packets: Buffer[],
+  perFragment: number,
+  before: number,
+  from: number,
+  layout: Layout,
+): Buffer[] {
   const groups: Buffer[][] = []
   for (let at = 0; at < packets.length; at += perFragment) groups.push(packets.slice(at, at + perFragment))
-  const head = Buffer.concat([typeOf(file), movieOf(file, packets[0]!.length, layout)])
-  let time = 0
-  let offset = head.length + (layout.hasIndex ? 32 + 12 * groups.length : 0)
-  const fragments = groups.map((group, number) => {
+  let time = before * packetSamples
+  let offset = from
+  return groups.map((group, number) => {
     if (number === groups.length >> 1) time += layout.gap ?? 0
     const fragment = fragmentOf(group, time, offset, layout)
     time += group.length * packetSamples
     offset += fragment.length
     return fragment
   })
-  const index = layout.hasIndex ? [indexOf(fragments, perFragment)] : []
-  return Buffer.concat([head, ...index, ...fragments])
+}
+
+/**
+ * Returns aac.m4a with more packets: its own packets are in the tables at the start of the file, and the given packets
+ * are in fragments. Recorders write such files.
+ */
+export function withFragments(
+  file: Buffer,
+  packets: Buffer[],
+  perFragment: number,
+  layout: Layout = {},
+): Buffer {
+  const head = moveIndex(file, index =>
+    Buffer.concat([index, extensionOf(packets[0]!.length, layout), paddingOf(layout)]),
+  )
+  return Buffer.concat([
+    head,
+    ...fragmentsOf(packets, perFragment, packetsOf(file).length, head.length, layout),
+  ])
 }
 
 function typeOf(file: Buffer): Buffer {
@@ -73,7 +104,7 @@ function typeOf(file: Buffer): Buffer {
 }
 
 /** Returns the description at the start of the file (box `moov`), with empty tables. */
-function movieOf(file: Buffer, size: number, { defaults, padding = 0 }: Layout): Buffer {
+function movieOf(file: Buffer, size: number, layout: Layout): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const empty = () => numbers(0, 0)
   const movie = rewrite(file.subarray(at + 8, at + file.readUInt32BE(at)), {
@@ -82,9 +113,17 @@ function movieOf(file: Buffer, size: number, { defaults, padding = 0 }: Layout):
     stsz: () => numbers(0, 0, 0),
     stco: empty,
   })
+  return box('moov', Buffer.concat([movie, extensionOf(size, layout), paddingOf(layout)]))
+}
+
+/** Returns the box that says that fragments follow. */
+function extensionOf(size: number, { defaults }: Layout): Buffer {
   const fields = defaults === 'track' ? [packetSamples, size] : [0, 0]
-  const extension = box('mvex', box('trex', numbers(0, track, 1, ...fields, 0)))
-  return box('moov', Buffer.concat([movie, extension, box('free', Buffer.alloc(padding))]))
+  return box('mvex', box('trex', numbers(0, track, 1, ...fields, 0)))
+}
+
+function paddingOf({ padding = 0 }: Layout): Buffer {
+  return box('free', Buffer.alloc(padding))
 }
 
 /**

@@ -1,6 +1,6 @@
-// Tests long MP4 and AVI files. Their packets are listed in tables, in fragments or in an index, and FFmpeg would read
-// these lists into memory. The media program therefore reads MP4 packets itself, and hides the index of AVI files from
-// FFmpeg. The results must be the same as with FFmpeg.
+// Tests long MP4, CAF and AVI files. Their packets are listed in tables, in fragments or in an index, and FFmpeg would
+// read these lists into memory. The media program therefore reads the packets of MP4 and CAF files itself, and hides the
+// index of AVI files from FFmpeg. The results must be the same as with FFmpeg.
 // The media program reads the first minute of an FLV file twice, so that FFmpeg keeps no pictures in memory.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
@@ -13,10 +13,12 @@ import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'
 import { repeatedAvi } from './avi.ts'
-import { repeated, withLongIndex, withShortIndex } from './boxes.ts'
+import { repeated, withLongIndex, withShortIndex, withTables } from './boxes.ts'
+import { repeatedCaf } from './caf.ts'
 import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from './files.ts'
 import { endOfPacket, withLargePictures, withSums } from './flv.ts'
-import { fragmented, type Layout, packetsOf } from './fragments.ts'
+import { fragmented, type Layout, packetsOf, withFragments } from './fragments.ts'
+import { withAttachment } from './matroska.ts'
 import { childrenOf } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
@@ -98,6 +100,77 @@ test('a fragmented recording of ten hours takes as little memory as a short one'
   expect(await small.inspect(write(bytes), { signal: forever })).toMatchObject({ durationMs })
 })
 
+test('AC-3 in MP4, ten hours, takes as little memory as a short file', async () => {
+  // The last chunk of this file contains twelve packets of 48 ms.
+  const tables = {
+    packets: 750_000,
+    bytes: 192,
+    length: 1536,
+    perChunk: 12,
+    offset: 6649,
+    durationMs: 35_999_992,
+  }
+  const path = write(withTables(readFileSync(fixture('h264-ac3.mp4')), tables))
+  expect(await small.inspect(path, { signal: forever })).toMatchObject({
+    codec: 'ac3',
+    durationMs: 35_999_992,
+  })
+})
+
+test('PCM in MOV, ten hours in chunks of 100 samples, takes as little memory as a short file', async () => {
+  const seconds = 36_000
+  const packets = 8000 * seconds
+  const tables = { packets, bytes: 2, length: 1, perChunk: 100, offset: 61, durationMs: 1000 * seconds }
+  const path = write(withTables(readFileSync(fixture('mpeg4-pcm.mov')), tables))
+  expect(await small.inspect(path, { signal: forever })).toMatchObject({ durationMs: 1000 * seconds })
+})
+
+test('packets in tables and in fragments give the same samples in a long file', async () => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const packets = packetsOf(file)
+  const short = write(withFragments(file, packets, 10))
+  const long = write(withFragments(file, packets, 10, { padding: 1024 ** 2 }))
+  expect(await inspect(long)).toEqual(await inspect(short))
+  const samples = await decodeAll(long)
+  expect(samples).toEqual(await decodeAll(short))
+  expect(samples.length).toBeWithin(64_000, 65_500)
+})
+
+test('fragments of ten hours after a table take as little memory as a short file', async () => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const smallest = packetsOf(file).reduce((least, packet) => (packet.length < least.length ? packet : least))
+  const bytes = withFragments(file, Array<Buffer>(1_550_000).fill(smallest), 200, { defaults: 'track' })
+  const { durationMs } = await small.inspect(write(bytes), { signal: forever })
+  expect(durationMs).toBeWithin(35_900_000, defaults.durationMsMax)
+})
+
+test('a CAF file gives the same samples when it is long', async () => {
+  const file = readFileSync(fixture('aac.m4a'))
+  const layout = { priming: 2112, remainder: 100 }
+  // FFmpeg reads 65,536 packets itself. A file with 744 repetitions has fewer packets, one with 745 has more.
+  const short = await decodeAll(write(repeatedCaf(file, 744, layout)))
+  const long = await decodeAll(write(repeatedCaf(file, 745, layout)))
+  const compared = short.length - 1000
+  expect(Buffer.compare(bytesOf(long.subarray(0, compared)), bytesOf(short.subarray(0, compared)))).toBe(0)
+  const expected = ((745 * 88 * 1024 - layout.priming - layout.remainder) * 16_000) / 44_100
+  expect(Math.abs(long.length - expected)).toBeLessThan(1)
+})
+
+test.each([false, true])(
+  'a CAF file of ten hours takes little memory (durations in its table: %p)',
+  async listsDurations => {
+    const bytes = repeatedCaf(readFileSync(fixture('aac.m4a')), 17_600, { listsDurations })
+    const { durationMs } = await small.inspect(write(bytes), { signal: forever })
+    expect(durationMs).toBe(Math.floor((17_600 * 88 * 1024) / 44.1))
+  },
+)
+
+test('an attachment of 30 MB in a Matroska file is not kept in memory', async () => {
+  const path = write(withAttachment(readFileSync(fixture('streamed.webm')), 30 * MB))
+  expect(await small.inspect(path, { signal: forever })).toEqual(await inspect(fixture('streamed.webm')))
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('streamed.webm')))
+})
+
 test('a damaged fragment gives the same result in a long file', async () => {
   const random = seeded(2)
   const file = readFileSync(fixture('aac.m4a'))
@@ -138,6 +211,10 @@ test('damaged tables give the same result with a long index', async () => {
     expect(await outcome(write(withLongIndex(file)))).toEqual(await outcome(write(withShortIndex(file))))
   }
 })
+
+function bytesOf(samples: Float32Array): Uint8Array {
+  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
+}
 
 /** Returns the duration and the number of samples of a file. For a step that fails, returns the error code instead. */
 async function outcome(path: string): Promise<unknown[]> {

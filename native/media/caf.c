@@ -1,0 +1,167 @@
+// Reads the packets of a long CAF file from its packet table. The table stays in the file, so a file of any length takes
+// the same memory. FFmpeg keeps 24 bytes for each packet. FFmpeg opens the file as if its table were short.
+
+#include "boxes.h"
+#include "media.h"
+#include "reader.h"
+#include <libavutil/intreadwrite.h>
+#include <string.h>
+
+enum { FILE_HEAD_BYTES = 8, CHUNK_HEAD_BYTES = 12, CHUNKS_MAX = 1000, TABLE_HEAD_BYTES = 24 };
+// The table of FFmpeg has this many packets: more than FFmpeg reads to find the codec.
+enum { PACKETS_SHOWN = 8192 };
+// FFmpeg reads a shorter table itself: it takes up to 2 MB.
+enum { SHORT_PACKETS_MAX = 65536 };
+// A number of the table has up to four bytes, each with seven bits.
+enum { NUMBER_BYTES_MAX = 4 };
+
+static struct {
+    // The size of a packet in bytes and its length in samples. A value is 0 if the table has it for each packet.
+    int64_t packet_bytes, packet_samples;
+    // The number of samples to drop at the beginning and at the end.
+    uint32_t priming, remainder;
+    // The bounds of the table, and of the sound data.
+    int64_t table_from, table_to, data_from, data_to;
+    int64_t packets;
+    // The next packet: the place of its entry in the table, its offset, its start, and its number.
+    int64_t entry_at, offset, start, read;
+} file;
+
+// Reads a number of the table. Returns 0 if the table ends before.
+static int64_t take_number(void)
+{
+    int64_t value = 0;
+    for (int i = 0; i < NUMBER_BYTES_MAX && file.entry_at < file.table_to; i++) {
+        const uint8_t *byte = peek(file.entry_at++, 1);
+        if (!byte)
+            return 0;
+        value = value << 7 | (*byte & 0x7f);
+        if (!(*byte & 0x80))
+            return value;
+    }
+    return value;
+}
+
+// Reads the size and the length of the next packet from the table.
+static void take_entry(int64_t *size, int64_t *length)
+{
+    *size = file.packet_bytes > 0 ? file.packet_bytes : take_number();
+    *length = file.packet_samples > 0 ? file.packet_samples : take_number();
+}
+
+static void rewind_table(void)
+{
+    file.entry_at = file.table_from + TABLE_HEAD_BYTES;
+    file.offset = file.data_from;
+    file.start = -(int64_t)file.priming;
+    file.read = 0;
+}
+
+// Finds the table and the data. Returns false if one of them is missing or occurs twice.
+static bool find_chunks(void)
+{
+    const int64_t end = input_size();
+    int64_t at = FILE_HEAD_BYTES;
+    for (int chunks = 0; chunks < CHUNKS_MAX && at <= end - CHUNK_HEAD_BYTES; chunks++) {
+        const uint8_t *head = peek(at, CHUNK_HEAD_BYTES);
+        const int64_t from = at + CHUNK_HEAD_BYTES;
+        const int64_t size = head ? (int64_t)number(head + 4, 8) : -1;
+        if (size < 0 || size > end - from)
+            return false;
+        const bool is_table = memcmp(head, "pakt", 4) == 0;
+        if ((is_table && file.table_from > 0) || (memcmp(head, "data", 4) == 0 && file.data_from > 0))
+            return false;
+        if (is_table) {
+            file.table_from = from;
+            file.table_to = from + size;
+        } else if (memcmp(head, "data", 4) == 0) {
+            // The data begins with a number of four bytes, which counts its edits.
+            file.data_from = from + 4;
+            file.data_to = from + size;
+        }
+        at = from + size;
+    }
+    return at == end && file.table_to - file.table_from >= TABLE_HEAD_BYTES && file.data_from < file.data_to;
+}
+
+// Returns true if each packet has sound and data, and the packets fill the data.
+static bool is_regular(void)
+{
+    int64_t size, length = 0;
+    for (rewind_table(); file.read < file.packets; file.read++) {
+        take_entry(&size, &length);
+        if (size == 0 || length == 0 || file.offset > file.data_to)
+            return false;
+        file.offset += size;
+        file.start += length;
+    }
+    // The last packet has sound before its padding, and the file has sound after its priming.
+    return file.offset == file.data_to && length > file.remainder && file.start > file.remainder;
+}
+
+// Returns true if the packets of this file can be read from its table. FFmpeg then gets only the beginning of the table.
+bool caf_find(void)
+{
+    static const uint8_t magic[] = {'c', 'a', 'f', 'f', 0, 1};
+    memset(&file, 0, sizeof file);
+    const uint8_t *head = peek(0, FILE_HEAD_BYTES + CHUNK_HEAD_BYTES + 32);
+    if (!head || memcmp(head, magic, sizeof magic) != 0 || memcmp(head + 8, "desc", 4) != 0)
+        return false;
+    const uint8_t *description = head + FILE_HEAD_BYTES + CHUNK_HEAD_BYTES;
+    file.packet_bytes = (int64_t)number(description + 16, 4);
+    file.packet_samples = (int64_t)number(description + 20, 4);
+    if ((file.packet_bytes > 0 && file.packet_samples > 0) || !find_chunks())
+        return false;
+    const uint8_t *table = peek(file.table_from, TABLE_HEAD_BYTES);
+    if (!table)
+        return false;
+    file.packets = (int64_t)number(table, 8);
+    file.priming = (uint32_t)number(table + 16, 4);
+    file.remainder = (uint32_t)number(table + 20, 4);
+    if (file.packets <= SHORT_PACKETS_MAX || file.packets > UINT32_MAX || !is_regular())
+        return false;
+    input_replace(file.table_from + 4, PACKETS_SHOWN);
+    return true;
+}
+
+// Tells the decoder which samples of a packet to drop.
+static int add_trims(AVPacket *packet, uint32_t first, uint32_t last)
+{
+    uint8_t *trims = first > 0 || last > 0 ? av_packet_new_side_data(packet, AV_PKT_DATA_SKIP_SAMPLES, 10) : NULL;
+    if (!trims)
+        return first > 0 || last > 0 ? AVERROR(ENOMEM) : 0;
+    AV_WL32(trims, first);
+    AV_WL32(trims + 4, last);
+    return 0;
+}
+
+// Reads the next packet. Returns AVERROR_EOF at the end.
+static int read_packet(AVFormatContext *format, AVPacket *packet)
+{
+    int64_t size, length;
+    if (file.read == file.packets)
+        return AVERROR_EOF;
+    take_entry(&size, &length);
+    const int result = reader_fill(packet, file.offset, (int)size);
+    if (result < 0)
+        return result;
+    const bool is_first = file.read == 0;
+    const bool is_last = file.read == file.packets - 1;
+    packet->stream_index = format->streams[0]->index;
+    packet->pts = packet->dts = file.start;
+    packet->duration = is_last ? length - file.remainder : length;
+    file.offset += size;
+    file.start += length;
+    file.read += 1;
+    return add_trims(packet, is_first ? file.priming : 0, is_last ? file.remainder : 0);
+}
+
+// Begins to read the packets. Returns false if FFmpeg must read them.
+bool caf_select(AVFormatContext *format)
+{
+    if (strcmp(format->iformat->name, "caf") != 0)
+        return false;
+    rewind_table();
+    reader_install(format, read_packet);
+    return true;
+}

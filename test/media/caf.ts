@@ -1,0 +1,64 @@
+// Writes CAF files with the sound of aac.m4a.
+
+import { packetsOf } from './fragments.ts'
+
+const packetSamples = 1024
+
+type CafLayout = {
+  /** The number of samples at the beginning of the first packet that are not heard. */
+  priming?: number
+  /** The number of samples at the end of the last packet that are not heard. */
+  remainder?: number
+  /** If true, the packet table also has the duration of each packet. */
+  listsDurations?: boolean
+}
+
+/** Returns a CAF file that repeats the packets of aac.m4a. */
+export function repeatedCaf(file: Buffer, repetitions: number, layout: CafLayout = {}): Buffer {
+  const { priming = 0, remainder = 0, listsDurations = false } = layout
+  const packets = packetsOf(file)
+  const entries = packets.map(packet =>
+    Buffer.from([...bits(packet.length), ...(listsDurations ? bits(packetSamples) : [])]),
+  )
+  const count = repetitions * packets.length
+  const head = Buffer.alloc(24)
+  head.writeBigUInt64BE(BigInt(count))
+  head.writeBigUInt64BE(BigInt(count * packetSamples - priming - remainder), 8)
+  head.writeUInt32BE(priming, 16)
+  head.writeUInt32BE(remainder, 20)
+  const repeat = (parts: Buffer[]) => Array<Buffer>(repetitions).fill(Buffer.concat(parts))
+  return Buffer.concat([
+    Buffer.from('caff\0\x01\0\0', 'latin1'),
+    chunk('desc', descriptionOf(listsDurations ? 0 : packetSamples)),
+    chunk('kuki', codecOf(file)),
+    chunk('pakt', Buffer.concat([head, ...repeat(entries)])),
+    chunk('data', Buffer.concat([Buffer.alloc(4), ...repeat(packets)])),
+  ])
+}
+
+function descriptionOf(samples: number): Buffer {
+  const description = Buffer.alloc(32)
+  description.writeDoubleBE(44_100)
+  description.write('aac ', 8, 'latin1')
+  description.writeUInt32BE(samples, 20)
+  description.writeUInt32BE(1, 24)
+  return description
+}
+
+/** Returns the description of the codec (box `esds`) without the version of the box. */
+function codecOf(file: Buffer): Buffer {
+  const at = file.indexOf('esds', 0, 'latin1')
+  return file.subarray(at + 8, at - 4 + file.readUInt32BE(at - 4))
+}
+
+/** Returns a number as the packet table contains it: seven bits in each byte, and the top bit if more bytes follow. */
+function bits(value: number): number[] {
+  return value < 128 ? [value] : [128 | (value >> 7), value & 127]
+}
+
+function chunk(type: string, content: Buffer): Buffer {
+  const head = Buffer.alloc(12)
+  head.write(type, 'latin1')
+  head.writeBigUInt64BE(BigInt(content.length), 4)
+  return Buffer.concat([head, content])
+}
