@@ -2,9 +2,10 @@
 
 import { JobFailure } from '../errors.ts'
 import { isKnownToWhisper, listedCode } from '../languages.ts'
+import type { Recording } from './hear/recording.ts'
 import type { SpeechModel } from './hear/speech-model.ts'
 import { openVad, type Vad } from './hear/vad.ts'
-import type { Recording, Window } from './hear/windows.ts'
+import type { Window } from './hear/windows.ts'
 import type { Runtime } from './onnx/runtime.ts'
 import { Diarization } from './who/diarize.ts'
 import type { Voices } from './who/voices.ts'

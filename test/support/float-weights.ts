@@ -2,7 +2,7 @@
 // different names, or from tests that make their own weights.
 
 import { join } from 'node:path'
-import type { FloatWeights, Weight } from '../../src/engine/network/source.ts'
+import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'
 import { type RawConstant, readModel } from '../../src/engine/onnx/weights.ts'
 
 /** Returns a weight with the values of `data`. `dims` is its shape: outputs × inputs for a matrix. */

@@ -2,8 +2,8 @@
 // GPUs. The graphs are made without weights.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
-import type { FloatSize } from '../../../src/engine/network/float-layers.ts'
-import type { FloatWeights } from '../../../src/engine/network/source.ts'
+import type { FloatSize } from '../../../src/engine/network/float-size.ts'
+import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
 import { type Operation, readModel } from '../../../src/engine/onnx/weights.ts'
 
 export type Dimensions = {

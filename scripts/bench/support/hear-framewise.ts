@@ -3,7 +3,8 @@
 
 import { openCtc } from '../../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../../src/engine/framewise/tdt.ts'
-import { Recording, type Window, windowOf } from '../../../src/engine/hear/windows.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
+import { type Window, windowOf } from '../../../src/engine/hear/windows.ts'
 import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 import { decode } from '../../../src/media/decode.ts'

@@ -4,7 +4,7 @@
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { transposed } from '../../../src/engine/network/source.ts'
+import { transposed } from '../../../src/engine/network/float-weights.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 
 /** Returns the name that the MatMul operation of a matrix has in the published models. */

@@ -1,7 +1,8 @@
 // Joins the tokens of a framewise model (CTC or TDT) into words.
 
 import { writtenWithoutSpaces } from '../../languages.ts'
-import { type AlignedWord, mergePunctuation } from '../hear/align.ts'
+import type { AlignedWord } from '../hear/aligned-word.ts'
+import { mergePunctuation } from '../hear/punctuation.ts'
 
 /** A token with its start and its end, in Whisper's frames of 20 ms. */
 export type TimedToken = { text: string; from: number; to: number; probability: number }

@@ -1,5 +1,6 @@
 // Normalises the cross-attention of the alignment heads. The result has one value for each pair of a token and a frame.
 
+import { addMedians, reach } from './running-median.ts'
 import type { Band, BandedRow } from './warp.ts'
 
 /**
@@ -8,9 +9,6 @@ import type { Band, BandedRow } from './warp.ts'
  * window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
-
-const medianWidth = 7
-const reach = (medianWidth - 1) / 2
 
 /**
  * Returns, for each token, the normalised attention in the frames of the token's band. The steps are those of
@@ -49,35 +47,4 @@ function spreadOf(tokens: readonly Float32Array[]): { means: Float64Array; devia
   const deviation = (at: number) =>
     Math.sqrt(Math.max(0, squares[at]! / tokens.length - means[at]! * means[at]!))
   return { means, deviations: means.map((_, at) => deviation(at) || 1) }
-}
-
-/**
- * Applies a running median to the attention of one head (`scaled`), and adds a share of the result to `values`, for the
- * frames of the band. The share is one divided by the number of heads, so `values` becomes the mean over all heads.
- * Beyond the ends of the window, the attention is mirrored.
- */
-function addMedians(scaled: Float32Array, values: Float32Array, heads: number, { begin, end }: Band): void {
-  const frames = scaled.length
-  if (frames <= reach) {
-    for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
-    return
-  }
-  // `sorted` holds the seven values around the current frame. At each step to the next frame, one value is removed and
-  // one value is inserted.
-  const sorted = new Float32Array(medianWidth)
-  const at = (frame: number) =>
-    scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
-  for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)
-  sorted.sort()
-  for (let frame = begin; ; frame++) {
-    values[frame - begin]! += sorted[reach]! / heads
-    if (frame >= end - 1) return
-    const leaving = at(frame - reach)
-    const entering = at(frame + reach + 1)
-    let place = 0
-    while (place < medianWidth - 1 && sorted[place] !== leaving) place++
-    while (place > 0 && sorted[place - 1]! > entering) sorted[place] = sorted[--place]!
-    while (place < medianWidth - 1 && sorted[place + 1]! < entering) sorted[place] = sorted[++place]!
-    sorted[place] = entering
-  }
 }

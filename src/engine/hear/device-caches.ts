@@ -2,8 +2,8 @@
 // read rows of these caches.
 
 import { moveRows, readAttention, writeRows, zeros } from '../network/cache-graphs.ts'
-import { cacheNames, updated } from '../network/float-decoder.ts'
-import type { FloatSize, FloatType } from '../network/float-layers.ts'
+import { cacheNames, updated } from '../network/float-caches.ts'
+import type { FloatSize, FloatType } from '../network/float-size.ts'
 import type { Binding } from '../onnx/binding.ts'
 import type { DeviceMemory } from '../onnx/device-memory.ts'
 import type { Runtime } from '../onnx/runtime.ts'

@@ -4,16 +4,18 @@
 import { firstLineOf } from '../../base/reason.ts'
 import { floatDecoder } from '../network/float-decoder.ts'
 import { floatEncoder } from '../network/float-encoder.ts'
-import type { FloatLayers, FloatSize, FloatType } from '../network/float-layers.ts'
-import { type FloatVariant, type FloatWeights, openWeights } from '../network/source.ts'
-import type { DeviceMemory } from '../onnx/device-memory.ts'
+import type { FloatLayers } from '../network/float-layers.ts'
+import type { FloatSize, FloatType } from '../network/float-size.ts'
+import type { FloatWeights } from '../network/float-weights.ts'
+import { type FloatVariant, openWeights } from '../network/source.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { type Device, openSession, type Session, tensor } from '../onnx/session.ts'
+import { type Device, openSession } from '../onnx/session.ts'
 import type { SessionOptions } from '../onnx/session-options.ts'
 import { checkDecoder } from './device-check.ts'
 import { DeviceDecoder } from './device-decoder.ts'
+import { makeEncoder } from './device-encoder.ts'
 import type { Facts } from './facts.ts'
-import { EncodedWindow, type Encoder, type Network } from './network.ts'
+import type { Network } from './network.ts'
 import { rulesOf } from './rules.ts'
 
 export type DeviceOptions = { device: Device; type: FloatType }
@@ -110,45 +112,4 @@ function constantsOf({ used }: FloatLayers) {
       { type: type === 'F16' ? 'float16' : 'float32', dims, bytes } as const,
     ]),
   )
-}
-
-type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
-
-/**
- * Makes the encoder. It returns the encoded window as tensors in the memory of the GPU. The decoder later copies these
- * tensors into one row of its caches.
- */
-function makeEncoder(
-  runtime: Runtime,
-  encoder: Session,
-  memory: DeviceMemory,
-  { facts, size, type }: EncoderParts,
-): Encoder {
-  const { frames, width, heads, alignmentHeads } = size
-  const states = [1, frames, width]
-  const outputs = [
-    ...Array.from({ length: size.decoderLayers }, (_, layer) => [
-      { name: `key.${layer}`, dims: states },
-      { name: `value.${layer}`, dims: states },
-    ]).flat(),
-    ...(alignmentHeads.length > 0
-      ? [{ name: 'aligned', dims: [1, alignmentHeads.length, width / heads, frames] }]
-      : []),
-  ]
-  return {
-    encode(picture) {
-      const mel = tensor(runtime, 'float32', picture, [1, facts.mels, 2 * frames])
-      const binding = encoder.bind()
-      binding.input('mel', mel)
-      const tensors = outputs.map(({ name, dims }) => {
-        const output = memory.tensor(type, dims)
-        binding.output(name, output)
-        return output
-      })
-      binding.run()
-      binding.close()
-      mel.free()
-      return new EncodedWindow(tensors)
-    },
-  }
 }

@@ -1,7 +1,9 @@
 // Estimates the times of words when the model returned no attention. The speech of each segment is divided among the
 // words of the segment, in proportion to their numbers of characters.
 
-import { type AlignedWord, mergePunctuation, type Segment } from './align.ts'
+import type { Segment } from './align.ts'
+import type { AlignedWord } from './aligned-word.ts'
+import { mergePunctuation } from './punctuation.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** A range of model frames of the window: from `from` to `to`. */

@@ -3,9 +3,11 @@
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
+import { Packer } from './packer.ts'
+import type { Recording } from './recording.ts'
 import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
-import { Packer, type Recording, type Window } from './windows.ts'
+import type { Window } from './windows.ts'
 
 /**
  * The length of sound, in samples, that the recording keeps before the next speech span. A window may need 0.5 s of

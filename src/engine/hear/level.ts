@@ -1,7 +1,7 @@
 // Amplifies quiet sound before voice detection, because voice detection misses speech in quiet sound. The speech model
 // reads the original sound, which is not amplified.
 
-import { frameSamples } from './vad-network.ts'
+import { frameSamples } from './vad-sizes.ts'
 
 /**
  * Two levels of sound, as root mean squares of samples between -1 and 1. `usual` is the level of speech in a usual

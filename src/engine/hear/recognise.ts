@@ -2,7 +2,8 @@
 // with the next higher temperature.
 
 import { framesPerSecond } from '../audio.ts'
-import { guards, judge, loopStart } from './guard.ts'
+import { guards, judge } from './guard.ts'
+import { loopStart } from './loop.ts'
 import type { Batch, Decoder, EncodedWindow } from './network.ts'
 import { choose, probabilityOf, type Rules, rulesOf } from './rules.ts'
 import type { Whisper } from './whisper.ts'

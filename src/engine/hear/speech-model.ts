@@ -4,7 +4,8 @@
 
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
-import type { Recording, Window } from './windows.ts'
+import type { Recording } from './recording.ts'
+import type { Window } from './windows.ts'
 
 export type Listener = {
   /**

@@ -1,7 +1,7 @@
 // Converts the speech probabilities of voice detection to speech spans.
 
 import { sampleRate } from '../audio.ts'
-import { frameSamples } from './vad-network.ts'
+import { frameSamples } from './vad-sizes.ts'
 
 export type Span = { from: number; to: number }
 

@@ -2,6 +2,7 @@
 
 import { Tokenizer as Library } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
+import { joinAtBreaks, joinAtSpaces, splitCharacters } from './token-words.ts'
 
 export type Tokenizer = {
   /**
@@ -49,103 +50,3 @@ export function readTokenizer(json: string): Tokenizer {
     },
   }
 }
-
-/**
- * Divides a list of tokens into short runs, each of which decodes to complete characters. A character may consist of
- * several tokens. A run has at most 8 tokens, even if its last character is incomplete.
- */
-function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
-  const characters: { text: string; ids: number[] }[] = []
-  let run: number[] = []
-  for (const [index, id] of ids.entries()) {
-    run.push(id)
-    const text = decode(run)
-    if (text.includes('\ufffd') && index < ids.length - 1 && run.length < 8) continue
-    characters.push({ text, ids: run })
-    run = []
-  }
-  return characters
-}
-
-type Piece = { text: string; ids: number[] }
-
-/**
- * Joins characters to words, for languages without spaces between words. `Intl.Segmenter` finds the word boundaries. If
- * one element of `pieces` contains the boundary of two words, these two words become one word.
- */
-function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
-  const text = pieces.map(piece => piece.text).join('')
-  const segments = new Intl.Segmenter(language, { granularity: 'word' }).segment(text)
-  const begins = new Set(Array.from(segments, ({ index }) => index))
-  let at = 0
-  return joined(pieces, ({ text }) => {
-    const begin = at
-    at += text.length
-    return begins.has(begin)
-  })
-}
-
-/**
- * Joins characters to words, for languages with spaces between words. A word begins at a space. Punctuation becomes a
- * word of its own. Later, `mergePunctuation` joins the punctuation to the next word or to the previous word.
- */
-function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
-  let glued = false
-  return joined(pieces, ({ text }, before, next) => {
-    const follows = glued
-    glued = isPunctuation(text) && isInside(before, text, next)
-    if (follows || glued) return false
-    if (text.startsWith(' ') || isPunctuation(text)) return true
-    return isPunctuation(before) && !opens.test(before)
-  })
-}
-
-/**
- * Joins the elements of `pieces` to words. If `begins` returns true for an element, a word begins at this element.
- * Otherwise the element is added to the previous word.
- */
-function joined(
-  pieces: readonly Piece[],
-  begins: (piece: Piece, before: string, next: string) => boolean,
-): Piece[] {
-  const words: Piece[] = []
-  for (const [index, piece] of pieces.entries()) {
-    const last = words.at(-1)
-    const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A single space is not a word of its own: this element is added to it, even if a word begins here.
-    const afterSpace = last?.text === ' '
-    if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
-    else {
-      last.text += piece.text
-      last.ids.push(...piece.ids)
-    }
-  }
-  return words
-}
-
-/**
- * Matches a word of punctuation, to which the text after it may be added. The word begins with a space, or it ends with
- * an opening bracket or quote. After other punctuation, a new word begins.
- */
-const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
-
-function isPunctuation(text: string): boolean {
-  return /^ ?\p{P}+$/u.test(text)
-}
-
-/**
- * Returns true if the punctuation mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and
- * `steno.dev`.
- */
-function isInside(before: string, mark: string, next: string): boolean {
-  if (/^[-‐‑'’/@&_]$/u.test(mark)) return /[\p{L}\p{M}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(next)
-  if (/^[.,:]$/.test(mark) && /\p{N}$/u.test(before)) return /^\p{N}/u.test(next)
-  return mark === '.' && /\p{L}$/u.test(before) && (/^\p{Ll}/u.test(next) || initial.test(before + next))
-}
-
-/**
- * Matches the end of initials such as `U.S.`, to find out whether a full stop belongs to them. `isInside` joins the
- * text before and the text after the full stop, so the two capital letters are adjacent: `US`. They are initials at the
- * start of the text, after a space, or after another full stop.
- */
-const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

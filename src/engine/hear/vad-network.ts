@@ -1,21 +1,9 @@
-// The network of voice detection: the sizes of its inputs, and its ONNX graph. The weights are those of Silero VAD.
+// The ONNX graph of voice detection. The weights are those of Silero VAD.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Weights } from '../onnx/weights.ts'
-
-export const frameSamples = 512
-/**
- * The number of samples that are added before and after each frame. The input for a frame is the end of the previous
- * frame, the frame, and the mirrored end of the frame.
- */
-export const contextSamples = 64
-export const inputSamples = contextSamples + frameSamples + contextSamples
-export const fftSamples = 256
-export const hopSamples = 128
-export const hops = (inputSamples - fftSamples) / hopSamples + 1
-const bins = fftSamples / 2 + 1
-export const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
-export const stateSize = 128
+import { bins, evenSize, fftSamples, hops, oddSize, stateSize } from './vad-sizes.ts'
+import { denseOf, halfOf, ioGates, type Layer, sizeOf } from './vad-weights.ts'
 
 /**
  * Builds the graph with the layers of Silero's published model for 16 kHz: a Fourier transform, four convolutions, a
@@ -108,65 +96,4 @@ function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string 
   const biases = graph.constant({ dims: [1, 8 * stateSize], data: bias })
   const inputs = [encoded, gates('weight_ih'), gates('weight_hh'), biases, '', ...states]
   return graph.add('LSTM', inputs, { hidden_size: stateSize }, ['steps', 'hiddenAfter', 'cellAfter'])
-}
-
-/**
- * Returns the first half of each wave (cosine or sine) of the Fourier transform, as a matrix of samples × bins. The
- * input is folded at its middle, so the first half is enough. Throws if the second half of a wave is not the mirror
- * image of its first half.
- */
-function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
-  const transposed = new Float32Array(size * bins)
-  for (let bin = 0; bin < bins; bin++) {
-    const wave = waves.subarray(bin * fftSamples, (bin + 1) * fftSamples)
-    for (let n = 1; n <= size; n++) {
-      if (Math.abs(wave[n]! - sign * wave[fftSamples - n]!) > 1e-6 || wave[0] !== 0)
-        throw new Error('the Fourier transform of the VAD model is not symmetric')
-      transposed[(n - 1) * bins + bin] = wave[n]!
-    }
-  }
-  return transposed
-}
-
-/**
- * The size of a convolution layer for one frame: the number of positions in time, and the number of channels at each
- * position.
- */
-type Layer = { positions: number; channels: number }
-
-function sizeOf({ positions, channels }: Layer): number {
-  return positions * channels
-}
-
-/**
- * Converts a convolution with a kernel of three positions to a matrix from all inputs to all outputs. An element of the
- * matrix is 0 if the kernel does not connect its input and its output.
- */
-function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
-  const stride = Math.round(from.positions / to.positions)
-  const dense = new Float32Array(sizeOf(from) * sizeOf(to))
-  for (let position = 0; position < to.positions; position++) {
-    for (let shift = 0; shift < 3; shift++) {
-      const source = position * stride + shift - 1
-      if (source < 0 || source >= from.positions) continue
-      for (let channel = 0; channel < from.channels; channel++) {
-        const row = (source * from.channels + channel) * sizeOf(to) + position * to.channels
-        for (let out = 0; out < to.channels; out++)
-          dense[row + out] = kernel[(out * from.channels + channel) * 3 + shift]!
-      }
-    }
-  }
-  return dense
-}
-
-/**
- * Reorders the gates in the weights of the recurrent layer. PyTorch has the order input, forget, cell, output. ONNX has
- * the order input, output, forget, cell.
- */
-function ioGates(data: Float32Array, size: number): Float32Array {
-  const order = [0, 3, 1, 2]
-  const gates = new Float32Array(4 * size)
-  for (const [to, from] of order.entries())
-    gates.set(data.subarray(from * size, (from + 1) * size), to * size)
-  return gates
 }

@@ -9,6 +9,7 @@
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
 import { readWeights } from '../onnx/weights.ts'
+import { vadNetwork } from './vad-network.ts'
 import {
   contextSamples,
   evenSize,
@@ -19,8 +20,7 @@ import {
   inputSamples,
   oddSize,
   stateSize,
-  vadNetwork,
-} from './vad-network.ts'
+} from './vad-sizes.ts'
 
 const chunkFrames = 2000
 /** The number of samples in one call of `Vad.next`. The last call of a recording may have fewer samples. */

@@ -1,7 +1,7 @@
 // Makes a speech model (see speech-model.ts) from a Whisper network.
 
-import { limits } from '../../limits.ts'
 import type { Runtime } from '../onnx/runtime.ts'
+import { rowsFor, rowsWith } from './batch-rows.ts'
 import { openFeatures } from './features.ts'
 import { hearBlock } from './hear-block.ts'
 import { detect } from './language.ts'
@@ -48,28 +48,3 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
  * windows, the longest ones are used.
  */
 const votersMax = 3
-
-/**
- * The maximum number of windows in a batch. On a CPU, a batch of 16 windows takes as long as two batches of 8, and
- * needs twice the memory. On a GPU, a step with 32 rows takes little longer than a step with one row.
- */
-const rowsMax = { cpu: 8, gpu: 32 }
-
-/**
- * Returns the number of windows in a batch: the maximum in `rowsMax`, or fewer if the limit for the memory of the
- * decoder's caches does not allow this maximum.
- */
-function rowsFor({ device, windowBytes }: Whisper): number {
-  const kind = device === 'cpu' ? 'cpu' : 'gpu'
-  return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))
-}
-
-/**
- * The maximum number of prompt tokens in a batch, over all rows. For each prompt token, a decoder may return a score
- * for each token of the vocabulary, which needs much memory.
- */
-const positionsMax = 1000
-
-function rowsWith(rows: number, context: readonly number[]): number {
-  return Math.max(1, Math.min(rows, Math.floor(positionsMax / Math.max(1, context.length))))
-}

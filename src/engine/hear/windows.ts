@@ -1,9 +1,9 @@
-// Makes windows of at most 30 s from speech spans. If more than 30 s of sound are collected, the window ends at the
-// longest pause in the last third of the 30 s. A pause of up to two seconds inside a window is kept. A longer pause is
-// shortened. So a window consists of one or more pieces of the recording, and stores the place of each piece.
+// A window: one or more pieces of the recording, with at most 30 s of sound. A pause of up to two seconds inside a
+// window is kept. A longer pause is shortened.
 
 import { sampleRate, samplesPerFrame, windowFrames, windowSamples } from '../audio.ts'
-import { beginningAt, endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
+import type { Recording } from './recording.ts'
+import { endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 
 /** A piece of a window: a span of the recording whose sound begins at sample `at` of the window. */
 export type Piece = Span & { at: number }
@@ -27,64 +27,6 @@ export type Window = Span & {
  */
 const pauseMax = 2 * sampleRate
 const pauseKept = sampleRate
-/**
- * The shortest pause, in samples, that always ends a window. Inside a window, such a pause would be shortened, and the
- * model would join the sentences before and after the pause.
- */
-const pauseEnds = 10 * sampleRate
-
-/**
- * Collects speech spans and makes windows from them. A window is complete when no more speech fits into it, or when a
- * pause of at least `pauseEnds` follows.
- */
-export class Packer {
-  private spans: SpeechSpan[] = []
-  private last = 0
-
-  constructor(private readonly samplesMax = windowSamples) {}
-
-  /**
-   * The first sample of the recording that a later window needs: the start of the first collected span. Null if no
-   * spans are collected.
-   */
-  get pending(): number | null {
-    return this.spans[0]?.from ?? null
-  }
-
-  add(found: SpeechSpan): Window[] {
-    const span = beginningAt(found, this.last)
-    if (span.to <= span.from) return []
-    const full = span.from - this.last >= pauseEnds ? this.end() : []
-    this.last = span.to
-    this.spans.push(span)
-    while (lengthOf(this.spans) > this.samplesMax) full.push(windowOf(this.spans.splice(0, this.fitting())))
-    return full
-  }
-
-  end(): Window[] {
-    return this.spans.length > 0 ? [windowOf(this.spans.splice(0))] : []
-  }
-
-  /**
-   * Returns the number of collected spans that go into the next window. The window ends at the longest pause in the
-   * last third of its maximum length. If this third has no pause, the window ends after the last span that fits.
-   */
-  private fitting(): number {
-    let best = 1
-    let bestPause = -1
-    for (const [index, span] of this.spans.entries()) {
-      const next = this.spans[index + 1]
-      const length = lengthOf(this.spans.slice(0, index + 1))
-      if (!next || length > this.samplesMax) break
-      const inLastThird = length >= (2 / 3) * this.samplesMax
-      const pause = inLastThird ? next.from - span.to : -1
-      if (pause < bestPause) continue
-      best = index + 1
-      bestPause = pause
-    }
-    return best
-  }
-}
 
 export function windowOf(spans: readonly SpeechSpan[]): Window {
   const pieces: Piece[] = []
@@ -129,10 +71,6 @@ export function windowUntil(window: Window, end: number): Window {
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
 }
 
-function lengthOf(spans: readonly SpeechSpan[]): number {
-  return windowOf(spans).samples
-}
-
 /** Returns the length of the window's sound, in model frames. */
 export function framesOf({ samples }: Window): number {
   return Math.min(windowFrames, Math.ceil(samples / samplesPerFrame))
@@ -167,33 +105,4 @@ export function soundOf(window: Window, recording: Recording): Float32Array {
   for (const { from, to, at } of window.pieces)
     recording.copy(from, Math.min(to, from + window.samples - at), sound, at)
   return sound
-}
-
-/** The decoded sound of a recording. Sound that no later window needs is removed from memory. */
-export class Recording {
-  private parts: { from: number; samples: Float32Array }[] = []
-  length = 0
-
-  add(samples: Float32Array): void {
-    if (samples.length === 0) return
-    this.parts.push({ from: this.length, samples })
-    this.length += samples.length
-  }
-
-  /**
-   * Copies the samples of the recording between `from` and `to` into `target`, starting at index `at` of `target`.
-   * Samples that were removed from the recording are skipped.
-   */
-  copy(from: number, to: number, target: Float32Array, at: number): void {
-    for (const part of this.parts) {
-      const start = Math.max(from, part.from)
-      const end = Math.min(to, part.from + part.samples.length)
-      if (start < end)
-        target.set(part.samples.subarray(start - part.from, end - part.from), at + start - from)
-    }
-  }
-
-  forget(before: number): void {
-    while (this.parts[0] && this.parts[0].from + this.parts[0].samples.length <= before) this.parts.shift()
-  }
 }

@@ -3,7 +3,7 @@
 import type { ElementType } from '../onnx/elements.ts'
 import { Graph } from '../onnx/graph.ts'
 import type { Shape } from '../onnx/messages.ts'
-import { updated } from './float-decoder.ts'
+import { updated } from './float-caches.ts'
 
 export type CacheShape = { name: string; type: ElementType; shape: Shape }
 

@@ -2,25 +2,11 @@
 // updated in place: a cache is an input and an output in the same memory. The graph also chooses the next token, so the
 // host reads only two numbers for each row after a run.
 
-import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
+import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
+import { FloatLayers } from './float-layers.ts'
+import type { FloatSize, FloatType } from './float-size.ts'
+import type { FloatWeights } from './float-weights.ts'
 import { addPick, type PickTokens } from './pick.ts'
-import type { FloatWeights } from './source.ts'
-
-/**
- * Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`.
- */
-export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
-  const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
-  const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])
-  const isAligned = alignmentHeads.length > 0
-  return {
-    own: [...named('own'), ...(isAligned ? ['attention'] : [])],
-    cross: [...named('cross'), ...(isAligned ? ['cross aligned'] : [])],
-  }
-}
-
-/** The prefix in the name of an output that updates a cache. The name of the cache follows this prefix. */
-export const updated = 'updated '
 
 /**
  * Builds the decoder model. A run adds `length` tokens to each row. The inputs are: `tokens` and `positions` [rows,
@@ -95,49 +81,6 @@ function addInputs({ graph, type }: FloatLayers, size: FloatSize): void {
   const aligned = ['rows', alignmentHeads.length, width / heads, 'frames']
   for (const name of cross)
     graph.input(name, type, name === 'cross aligned' ? aligned : ['rows', 'frames', width])
-}
-
-/**
- * Adds the self-attention of a layer. It writes the keys and values of the tokens into the cache, and then reads the
- * whole cache.
- */
-function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
-  const { graph } = layers
-  const name = `decoder.layers.${layer}.self_attn`
-  const projections = ['q_proj', 'k_proj', 'v_proj'].map(part => `${name}.${part}`)
-  const [query = '', ...fresh] = layers.split(layers.linear(normed, ...projections), 3, width)
-  const [key = '', value = ''] = ['key', 'value'].map((part, index) => {
-    const cache = `own ${part}.${layer}`
-    return graph.add('TensorScatter', [cache, fresh[index] ?? '', 'starts'], { axis: 1 }, [updated + cache])
-  })
-  const mixed = layers.attention(query, key, value, 'lengths')
-  return graph.add('MatMul', [mixed, layers.matrix(`${name}.out_proj`)])
-}
-
-/**
- * Returns the queries of the alignment heads of one layer, for the last token of each row. Returns an empty list if the
- * layer has no alignment heads.
- */
-function alignmentQueries(
-  layers: FloatLayers,
-  layer: number,
-  query: string,
-  { alignmentHeads, heads, width }: FloatSize,
-): string[] {
-  const wanted = alignmentHeads.filter(([each]) => each === layer).map(([, head]) => head)
-  if (wanted.length === 0) return []
-  const { graph } = layers
-  const last = graph.add('Gather', [query, layers.integers(-1)], { axis: 1 })
-  const byHead = graph.add('Reshape', [last, layers.integers(0, heads, 1, width / heads)])
-  return [graph.add('Gather', [byHead, layers.integers(...wanted)], { axis: 1 })]
-}
-
-/** Adds operations that compute the attention of the alignment heads, and write it into the attention cache. */
-function storeAttention(layers: FloatLayers, queries: readonly string[]): void {
-  const { graph } = layers
-  const query = graph.add('Concat', queries, { axis: 1 })
-  const shares = graph.add('Softmax', [graph.add('MatMul', [query, 'cross aligned'])], { axis: -1 })
-  graph.add('TensorScatter', ['attention', shares, 'seen'], { axis: 2 }, [`${updated}attention`])
 }
 
 function scoresOf(layers: FloatLayers, normed: string, width: number): string {

@@ -2,8 +2,9 @@
 // cross-attention layers of the decoder. A further output has the keys of the alignment heads, transposed for a matrix
 // product in the decoder.
 
-import { FloatLayers, type FloatSize, type FloatType } from './float-layers.ts'
-import type { FloatWeights } from './source.ts'
+import { FloatLayers } from './float-layers.ts'
+import type { FloatSize, FloatType } from './float-size.ts'
+import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,

@@ -3,7 +3,7 @@
 
 import { Graph } from '../onnx/graph.ts'
 import type { Shape, Stored } from '../onnx/messages.ts'
-import { blockSize } from './compact.ts'
+import { blockSize } from './quantise.ts'
 
 export const headSize = 64
 const epsilon = { float: 1e-5 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { mergePunctuation, type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
+import { type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
+import { mergePunctuation } from '../../../src/engine/hear/punctuation.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 /** The vocabulary of the test, with one token for each word. The id of a token is its index in this list. */

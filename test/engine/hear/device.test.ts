@@ -9,7 +9,7 @@ import type { Decoder, EncodedWindow, Network } from '../../../src/engine/hear/n
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { choose, rulesOf } from '../../../src/engine/hear/rules.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
-import type { FloatType } from '../../../src/engine/network/float-layers.ts'
+import type { FloatType } from '../../../src/engine/network/float-size.ts'
 import { openWeights } from '../../../src/engine/network/source.ts'
 import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
 import { pocketWeights } from '../../support/float-weights.ts'

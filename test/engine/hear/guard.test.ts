@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { compressionOf, judge, loopStart } from '../../../src/engine/hear/guard.ts'
+import { compressionOf } from '../../../src/engine/hear/compression.ts'
+import { judge } from '../../../src/engine/hear/guard.ts'
+import { loopStart } from '../../../src/engine/hear/loop.ts'
 
 const fine = {
   text: 'See you on Tuesday.',

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
+import type { WhisperModels } from '../../../src/engine/hear/decode-windows.ts'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
-import { hearBlock, type WhisperModels } from '../../../src/engine/hear/hear-block.ts'
+import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
-import { Recording, windowOf } from '../../../src/engine/hear/windows.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
+import { windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { chunkSamples, openVad } from '../../../src/engine/hear/vad.ts'
-import { frameSamples } from '../../../src/engine/hear/vad-network.ts'
+import { frameSamples } from '../../../src/engine/hear/vad-sizes.ts'
 import { vadModel } from '../../../src/engine/onnx/library.ts'
 import { openSession, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { readWeights } from '../../../src/engine/onnx/weights.ts'

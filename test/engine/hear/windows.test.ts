@@ -1,14 +1,9 @@
 import { expect, test } from 'bun:test'
+import { Packer } from '../../../src/engine/hear/packer.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
 import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
-import { frameSamples } from '../../../src/engine/hear/vad-network.ts'
-import {
-  Packer,
-  Recording,
-  sampleOf,
-  soundOf,
-  windowOf,
-  withSpeechAfter,
-} from '../../../src/engine/hear/windows.ts'
+import { frameSamples } from '../../../src/engine/hear/vad-sizes.ts'
+import { sampleOf, soundOf, windowOf, withSpeechAfter } from '../../../src/engine/hear/windows.ts'
 import { seeded } from '../../support/random.ts'
 
 const second = 16_000

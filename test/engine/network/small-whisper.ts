@@ -2,7 +2,8 @@
 // ONNX graphs.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
-import type { FloatWeights, Source } from '../../../src/engine/network/source.ts'
+import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
+import type { Source } from '../../../src/engine/network/source.ts'
 import { weightOf } from '../../support/float-weights.ts'
 
 export const small = {

@@ -1,0 +1,160 @@
+// One batch of windows that a network in the compact form (8-bit weights) decodes. Each window is a row of the batch.
+// When the text of a row is complete, the row is removed from the batch, and the last row moves to its place.
+
+import { forbidden } from '../network/decoder.ts'
+import { headSize } from '../network/layers.ts'
+import type { Runtime } from '../onnx/runtime.ts'
+import { firstRows, moveRow, type Run, type Tensor, tensor } from '../onnx/session.ts'
+import { type Cross, framesIn, gather, kinds } from './compact-cross.ts'
+import type { Facts } from './facts.ts'
+import type { Batch, EncodedWindow } from './network.ts'
+
+type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
+
+export class CompactBatch implements Batch {
+  rows: number
+  /** The number of tokens that the last run of the decoder added to each row of the batch. */
+  private positions = 0
+  /** The number of tokens that the cache holds for each row of the batch. */
+  private length = 0
+  private scores: Float32Array = new Float32Array(0)
+  private seen: Float32Array = new Float32Array(0)
+  private outputs: Tensor[]
+  /**
+   * The cache of the decoder: the keys and values of all rows, layer by layer. The tensors in `self` are outputs of the
+   * last run. After a row was removed, `self` has other tensors, which refer to the memory of these outputs.
+   */
+  private self: Tensor[]
+  /**
+   * Tensors that refer to the memory of the last run's outputs. The next step frees these tensors and these outputs.
+   */
+  private held: Tensor[] = []
+  private readonly cross: Cross[]
+  /**
+   * The number of encoded frames for which each row has memory. It is the number of encoded frames of the longest
+   * window.
+   */
+  private readonly frames: number
+  /**
+   * The encoder's output `mass` of each row. A shorter window has fewer frames than its row. In the remaining frames of
+   * the row, `mass` has a value that excludes these frames from the attention.
+   */
+  private readonly mass: Float32Array
+  private crossViews: Tensor[]
+
+  constructor(
+    private readonly parts: Parts,
+    windows: readonly EncodedWindow[],
+    prompt: readonly number[],
+  ) {
+    const { runtime, facts } = parts
+    this.rows = windows.length
+    const counts = windows.map(framesIn)
+    this.frames = Math.max(...counts)
+    this.cross = kinds.map((_, index) => gather(windows, index, this.frames, facts))
+    this.mass = new Float32Array(this.rows * this.frames).fill(forbidden)
+    for (const [row, { tensors }] of windows.entries()) {
+      const mass = tensors[kinds.length]?.floats(counts[row] ?? 0)
+      if (mass) this.mass.set(mass, row * this.frames)
+    }
+    this.crossViews = this.viewCross()
+    this.self = Array.from({ length: 2 * facts.layers }, () =>
+      tensor(runtime, 'float32', new Float32Array(0), [this.rows, facts.heads, 0, headSize]),
+    )
+    this.outputs = this.self
+    this.feed(
+      windows.flatMap(() => prompt),
+      prompt.length,
+    )
+  }
+
+  logits(row: number, position = this.positions - 1): Float32Array {
+    const size = this.parts.facts.vocabulary
+    const from = (row * this.positions + position) * size
+    return this.scores.subarray(from, from + size)
+  }
+
+  attention(row: number, frames: number): Float32Array {
+    const { heads } = this.parts
+    const copied = new Float32Array(heads * frames)
+    for (let head = 0; head < heads; head++) {
+      const from = ((row * heads + head) * this.positions + this.positions - 1) * this.frames
+      copied.set(this.seen.subarray(from, from + frames), head * frames)
+    }
+    return copied
+  }
+
+  step(tokens: readonly number[]): void {
+    if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
+    this.feed(tokens, 1)
+  }
+
+  drop(row: number): void {
+    const { facts, runtime } = this.parts
+    const last = this.rows - 1
+    if (row !== last) {
+      for (const layer of this.self) moveRow(layer, last, row, this.length * facts.width * 4)
+      for (const { memory, rowBytes } of this.cross) {
+        for (let at = 0; at < memory.length; at += memory.length / facts.layers)
+          memory.copyWithin(at + row * rowBytes, at + last * rowBytes, at + (last + 1) * rowBytes)
+      }
+      this.mass.copyWithin(row * this.frames, last * this.frames, (last + 1) * this.frames)
+    }
+    this.rows = last
+    if (last === 0) return
+    for (const view of this.crossViews) view.free()
+    this.crossViews = this.viewCross()
+    const views = this.self.map(layer =>
+      firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
+    )
+    // These views refer to the memory of the last run's outputs. The next step frees the outputs and the views.
+    this.held.push(...views)
+    this.self = views
+  }
+
+  close(): void {
+    for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
+  }
+
+  /**
+   * Runs the decoder and adds `count` tokens to each row. `tokens` has the tokens of all rows, one row after the other.
+   */
+  private feed(tokens: readonly number[], count: number): void {
+    const { runtime, facts, run, heads } = this.parts
+    const integers = (values: readonly number[], dims: readonly number[]) =>
+      tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
+    const starts = Array.from({ length: this.rows }, () => 0)
+    const wanted = Array.from({ length: count }, (_, position) => position)
+    const given = [
+      integers(tokens, [this.rows, count]),
+      integers(starts, [this.rows]),
+      integers(wanted, [count]),
+      tensor(runtime, 'float32', this.mass, [this.rows, 1, 1, this.frames]),
+    ]
+    const results = run([...given, ...this.self, ...this.crossViews])
+    for (const used of [...given, ...this.outputs, ...this.held]) used.free()
+    this.held = []
+    this.outputs = results
+    this.positions = count
+    this.length += count
+    const [scores, ...others] = results
+    this.scores = scores.floats(this.rows * count * facts.vocabulary)
+    const attention = heads > 0 ? others.shift() : undefined
+    if (attention) this.seen = attention.floats(this.rows * heads * count * this.frames)
+    this.self = others
+  }
+
+  /**
+   * Makes tensors over the cross-attention memory of the rows that remain in the batch, without copying: one tensor for
+   * each kind and layer.
+   */
+  private viewCross(): Tensor[] {
+    const { runtime, facts } = this.parts
+    return this.cross.flatMap(({ kind: { type, bytes }, length, memory }) =>
+      Array.from({ length: facts.layers }, (_, layer) => {
+        const from = (layer * memory.length) / facts.layers / bytes
+        return tensor(runtime, type, memory, [this.rows, facts.heads, length, headSize], from)
+      }),
+    )
+  }
+}

@@ -1,0 +1,61 @@
+// The output of the encoder in the compact form (8-bit weights), gathered for all windows of a batch. For each kind of
+// tensor, one memory area holds the tensors of all windows.
+
+import { headSize } from '../network/layers.ts'
+import type { ElementType } from '../onnx/session.ts'
+import type { Facts } from './facts.ts'
+import type { EncodedWindow } from './network.ts'
+
+/**
+ * The kinds of tensors in an encoded window, in the order of the encoder's outputs. The dimensions of each tensor are
+ * layers × 1 × heads × length × 64, where 64 is the size of an attention head. The length is the number of encoded
+ * frames if `byFrame` is true, and 1 otherwise. The encoder has one more output, `mass`, which is not in this list: the
+ * logarithm of the number of model frames that each encoded frame represents.
+ */
+export const kinds = [
+  { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
+  { name: 'values', type: 'int8', bytes: 1, byFrame: true },
+  { name: 'key_scales', type: 'float32', bytes: 4, byFrame: false },
+  { name: 'value_scales', type: 'float32', bytes: 4, byFrame: false },
+] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
+
+/**
+ * The tensors of one kind for all windows of the batch. The dimensions are layers × rows × heads × length × 64, where
+ * 64 is the size of an attention head. `rowBytes` is the size in bytes of one row in one layer.
+ */
+export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
+
+/** Returns the number of encoded frames in a window. Throws if another network encoded the window. */
+export function framesIn({ tensors }: EncodedWindow): number {
+  const frames = tensors[0]?.dims[3]
+  if (frames === undefined || tensors.length !== kinds.length + 1)
+    throw new TypeError('the window was encoded by another network')
+  return frames
+}
+
+/**
+ * Copies the tensors of one kind, from all windows, into one memory area. In this area, each head of each window has
+ * enough memory for the longest window. If a window is shorter, the end of this memory stays unused.
+ */
+export function gather(
+  windows: readonly EncodedWindow[],
+  index: number,
+  frames: number,
+  facts: Facts,
+): Cross {
+  const kind = kinds[index]!
+  const length = kind.byFrame ? frames : 1
+  const headBytes = length * headSize * kind.bytes
+  const rowBytes = facts.heads * headBytes
+  const memory = new Uint8Array(facts.layers * windows.length * rowBytes)
+  for (const [row, window] of windows.entries()) {
+    const filled = kind.byFrame ? (headBytes / length) * framesIn(window) : headBytes
+    const encoded = window.tensors[index]!.bytes(facts.layers * facts.heads * filled)
+    for (let head = 0; head < facts.layers * facts.heads; head++) {
+      const layer = Math.floor(head / facts.heads)
+      const to = (layer * windows.length + row) * rowBytes + (head % facts.heads) * headBytes
+      memory.set(encoded.subarray(head * filled, (head + 1) * filled), to)
+    }
+  }
+  return { kind, length, memory, rowBytes }
+}

@@ -1,0 +1,21 @@
+// The compression ratio of a text. Repeated text has a high ratio.
+
+/**
+ * Returns the compression ratio of a text: its length in bytes before deflate, divided by its length after deflate.
+ * Repeated text has a high ratio.
+ *
+ * Before the compression, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used,
+ * because the letters of a script such as Georgian, Bengali or Burmese have the same first bytes in UTF-8. Normal text
+ * in such a script would then have a ratio above 2.4, and would look like a loop.
+ */
+export function compressionOf(text: string): number {
+  const bytes = Uint8Array.from([...text].flatMap(bytesOf))
+  return bytes.length === 0 ? 0 : bytes.length / (Bun.deflateSync(bytes).length + 6)
+}
+
+const firstIdeograph = 0x2e80
+
+function bytesOf(character: string): number[] {
+  const code = character.codePointAt(0) ?? 0
+  return code < firstIdeograph ? [code & 255] : [(code >> 8) & 255, code & 255]
+}

@@ -1,0 +1,120 @@
+// Encodes and decodes windows with a Whisper model. The windows are encoded one by one, and decoded together in one
+// batch.
+
+import { seconds } from '../audio.ts'
+import type { Features } from './features.ts'
+import { restOf } from './missed.ts'
+import type { EncodedWindow } from './network.ts'
+import { type PlacedText, placeInRecording } from './place.ts'
+import { promptOf } from './prompt.ts'
+import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
+import type { Recording } from './recording.ts'
+import type { Whisper } from './whisper.ts'
+import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'
+
+/** An open Whisper model, and `features`, which computes the spectrograms that the model reads. */
+export type WhisperModels = {
+  whisper: Whisper
+  features: Features
+  /** The maximum number of windows that are decoded together in one batch. */
+  rows: number
+}
+
+type EncodeOptions<Result> = {
+  recording: Recording
+  onShare: (share: number) => Promise<void>
+  use: (encoded: readonly EncodedWindow[]) => Promise<Result>
+}
+
+/** Encodes the windows, and passes the encoded windows to `use`. Frees the encoded windows when `use` has ended. */
+export async function withEncoded<Result>(
+  { whisper, features }: WhisperModels,
+  windows: readonly Window[],
+  { recording, onShare, use }: EncodeOptions<Result>,
+): Promise<Result> {
+  const encoded: EncodedWindow[] = []
+  try {
+    for (const window of windows) {
+      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording)), framesOf(window)))
+      await onShare(encoded.length / windows.length)
+    }
+    return await use(encoded)
+  } finally {
+    for (const window of encoded) window.close()
+  }
+}
+
+export type DecodedWindow = {
+  window: Window
+  verdict: Hypothesis['verdict']
+  texts: PlacedText[]
+  /**
+   * A window over the speech that must be decoded again. The first `textsKept` elements of `texts` stay in the result.
+   * The other elements of `texts` are used only if the second decoding returns no good text. Null if no speech must be
+   * decoded again.
+   */
+  rest: { window: Window; textsKept: number } | null
+}
+
+export type DecodeOptions = {
+  language: string
+  context: readonly number[]
+  translate: boolean
+  onShare: (share: number) => Promise<void>
+}
+
+/**
+ * Decodes windows. `extended` has the same windows as `windows`, but a window of `extended` may have more speech at its
+ * end. `encoded` is the output of the encoder for `extended`. Words in the added speech are removed from the result.
+ */
+export async function decodeWindows(
+  { whisper }: WhisperModels,
+  windows: readonly Window[],
+  extended: readonly Window[],
+  encoded: readonly EncodedWindow[],
+  { language, context, translate, onShare }: DecodeOptions,
+): Promise<DecodedWindow[]> {
+  const { decoder, attendingDecoder } = whisper
+  const hypotheses = await recognise(encoded, extended.map(rowOf), {
+    whisper,
+    decoder: attendingDecoder ?? decoder,
+    prompt: promptOf(whisper, context, { language, translate }),
+    promptAgain: promptOf(whisper, [], { language, translate }),
+    timestamps: true,
+    // The attention of a translation does not follow the order of the speech, so the attention cannot give word times.
+    // The word times of a translation are estimated from the lengths of the words.
+    attention: attendingDecoder !== null && !translate,
+    random: seededRandom(),
+    onShare,
+  })
+  return windows.map((window, row) => {
+    const hypothesis = hypotheses[row]!
+    const heard = extended[row]!
+    const place = (part: Hypothesis) =>
+      placeInRecording(whisper, heard, part, translate ? 'en' : language).filter(
+        ({ from, to }) => (from + to) / 2 <= window.to,
+      )
+    const { unfinished } = hypothesis
+    const rest = unfinished && restOf(window, sampleOf(heard, unfinished.frame))
+    const textsKept = place(upTo(hypothesis, unfinished)).length
+    const texts = place(hypothesis)
+    return { window, verdict: hypothesis.verdict, texts, rest: rest && { window: rest, textsKept } }
+  })
+}
+
+function rowOf(window: Window): Row {
+  const { speech } = window
+  return {
+    frames: framesOf(window),
+    speechSeconds: seconds(speech.reduce((sum, { from, to }) => sum + to - from, 0)),
+  }
+}
+
+/** Returns a random number generator with a fixed seed, so that the same recording always has the same result. */
+function seededRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}

@@ -1,0 +1,197 @@
+// One batch of windows that a GPU decodes. Each window is a row of the batch. The caches, the scores and the attention
+// stay in the memory of the GPU, so each decoding step copies only a few numbers for each row between the GPU and the
+// host.
+//
+// CUDA records the calls of its kernels (a CUDA graph), and needs one recording for each number of rows in a run. So
+// that few recordings are needed, the number of rows in a run is always a power of two. Rows of a run that have no
+// window are idle.
+
+import { allowedInput } from '../network/pick.ts'
+import type { DeviceCaches, DeviceParts } from './device-caches.ts'
+import type { DecoderRun, RunShape } from './device-run.ts'
+import type { Batch, Greedy } from './network.ts'
+import { allowedAfter, type NextToken } from './rules.ts'
+
+export function powerOfTwo(least: number): number {
+  return 2 ** Math.ceil(Math.log2(least))
+}
+
+export type Runs = {
+  /** Prepares a run of the decoder that is started only once. The caller must close it. */
+  once(shape: Omit<RunShape, 'record'>): DecoderRun
+  step(rows: number, withScores: boolean): DecoderRun
+  end(): void
+}
+
+/** A window that is being decoded. `slot` is the number of its row in the caches. */
+type Row = {
+  slot: number
+  /** The length of the sound in the window, in model frames. */
+  frames: number
+  tokens: number[]
+  /**
+   * The attention arrays that callers of `attention` received. The key is the number of the decoding step. An array
+   * contains zeros until the row is removed from the batch. The values of the array are then copied from the GPU.
+   */
+  asked: Map<number, Float32Array>
+}
+
+type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
+
+export class DeviceBatch implements Batch {
+  private readonly live: Row[]
+  /** The number of rows in the next run of the decoder, including idle rows. */
+  private size: number
+  /** The number of tokens that the cache holds for each row of the batch. */
+  private length = 0
+  /** The number of decoding steps since the prompt was added. */
+  private steps = 0
+  private readonly greedy: Greedy | null
+  /** The run that added the prompt to all rows. Null after the first decoding step. */
+  private prompt: DecoderRun | null
+  private last: DecoderRun
+
+  constructor(
+    private readonly parts: DeviceParts,
+    private readonly caches: DeviceCaches,
+    private readonly runs: Runs,
+    { rows, prompt, greedy }: Start,
+  ) {
+    this.greedy = greedy
+    this.live = Array.from({ length: rows }, (_, slot) => ({
+      slot,
+      frames: greedy?.frames[slot] ?? 0,
+      tokens: [],
+      asked: new Map(),
+    }))
+    this.size = powerOfTwo(rows)
+    // Scores are computed for only two tokens of the prompt. The scores at the start token show whether the window
+    // contains speech. The scores at the last token of the prompt predict the first token of the text.
+    const start = Math.max(0, prompt.indexOf(parts.facts.start))
+    const wanted = [...new Set([start, prompt.length - 1])]
+    this.prompt = runs.once({ rows: this.size, length: prompt.length, wanted, withScores: true })
+    this.last = this.prompt
+    this.feed(() => prompt)
+  }
+
+  get rows(): number {
+    return this.live.length
+  }
+
+  logits(row: number, position = this.last.shape.length - 1): Float32Array {
+    const { wanted, withScores } = this.last.shape
+    const index = wanted.indexOf(position)
+    if (!withScores || index === -1) throw new RangeError(`the scores of token ${position} were not computed`)
+    const { vocabulary } = this.parts.facts
+    const from = (this.rowAt(row).slot * wanted.length + index) * vocabulary
+    return this.last.scores.subarray(from, from + vocabulary)
+  }
+
+  pick(row: number): NextToken | null {
+    if (this.last.shape.withScores) return null
+    const at = 2 * this.rowAt(row).slot
+    const [token = 0, logProbability = 0] = this.last.picked.subarray(at, at + 2)
+    return { token, logProbability }
+  }
+
+  attention(row: number, frames: number): Float32Array {
+    const attention = new Float32Array(this.parts.size.alignmentHeads.length * frames)
+    this.rowAt(row).asked.set(this.steps, attention)
+    return attention
+  }
+
+  step(tokens: readonly number[]): void {
+    if (tokens.length !== this.rows) throw new RangeError(`a token for each of ${this.rows} rows is needed`)
+    this.shrink()
+    this.prompt?.close()
+    this.prompt = null
+    this.last = this.runs.step(this.size, this.greedy === null)
+    this.steps++
+    for (const [index, row] of this.live.entries()) row.tokens.push(tokens[index] ?? 0)
+    this.feed(row => row.tokens.slice(-1))
+  }
+
+  drop(row: number): void {
+    const dropped = this.rowAt(row)
+    this.readAttention(dropped)
+    const last = this.live.pop()
+    if (last !== undefined && last !== dropped) this.live[row] = last
+  }
+
+  close(): void {
+    this.prompt?.close()
+    this.prompt = null
+    this.runs.end()
+  }
+
+  private rowAt(index: number): Row {
+    const row = this.live[index]
+    if (!row) throw new RangeError(`the batch has no row ${index}`)
+    return row
+  }
+
+  /**
+   * Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0. These tokens have no effect
+   * on other rows.
+   */
+  private feed(tokensOf: (row: Row) => readonly number[]): void {
+    const { length } = this.last.shape
+    const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)
+    const positions = Array.from({ length }, (_, index) => this.length + index)
+    const tokens = all(positions.map(() => 0))
+    for (const row of this.live) {
+      tokens[row.slot] = [...tokensOf(row)]
+      this.last.allowed.set(this.allowedIn(row), 4 * row.slot)
+    }
+    this.last.run({
+      tokens: tokens.flat(),
+      positions: all(positions).flat(),
+      starts: all(this.length),
+      lengths: all(this.length + length),
+      seen: all(this.steps),
+    })
+    this.length += length
+  }
+
+  /**
+   * Returns the four numbers of the graph's input `allowed` for a row. The four numbers describe which tokens may
+   * follow next (see pick.ts).
+   */
+  private allowedIn({ tokens, frames }: Row): number[] {
+    if (!this.greedy) return [0, 0, 0, 0]
+    const { firstTimestamp } = this.parts.facts
+    return allowedInput(allowedAfter({ tokens, frames }, this.greedy.rules), firstTimestamp)
+  }
+
+  /**
+   * Makes the batch smaller after rows have ended. The new size is the smallest power of two that holds the rows that are
+   * still being decoded. Moves these rows to the first places of the caches.
+   */
+  private shrink(): void {
+    const size = powerOfTwo(this.rows)
+    if (size === this.size) return
+    const used = new Set(this.live.map(({ slot }) => slot))
+    const free = Array.from({ length: size }, (_, slot) => slot).filter(slot => !used.has(slot))
+    const moved = this.live.filter(({ slot }) => slot >= size)
+    const to = free.slice(0, moved.length)
+    if (moved.length > 0) {
+      this.caches.move(
+        moved.map(({ slot }) => slot),
+        to,
+      )
+    }
+    for (const [index, row] of moved.entries()) row.slot = to[index] ?? 0
+    this.size = size
+  }
+
+  /** Copies the attention of a removed row from the memory of the GPU into the arrays that callers received earlier. */
+  private readAttention({ slot, asked }: Row): void {
+    const count = Math.max(-1, ...asked.keys()) + 1
+    const [first] = asked.values()
+    if (!first) return
+    const frames = first.length / this.parts.size.alignmentHeads.length
+    const all = this.caches.attention(slot, count, frames)
+    for (const [step, attention] of asked)
+      attention.set(all.subarray(step * first.length, (step + 1) * first.length))
+  }
+}

@@ -1,0 +1,76 @@
+// Folds the frames of a sound for the Fourier transform. Each frame is folded at its middle: the even part is the sums
+// of mirrored samples, and the odd part is their differences. The even part gives the real half of the spectrum, and
+// the odd part gives the imaginary half. Each part is then divided into the samples at even positions and the samples
+// at odd positions.
+
+import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
+
+export const half = samplesPerFft / 2
+export const quarter = half / 2
+
+const hann = Float64Array.from(
+  { length: samplesPerFft },
+  (_, n) => 0.5 - 0.5 * Math.cos((2 * Math.PI * n) / samplesPerFft),
+)
+
+/**
+ * Returns sample `at` of the sound. A negative position returns the mirrored sample. A position after the end returns
+ * 0.
+ */
+function sampleAt(samples: Float32Array, at: number): number {
+  return samples[at < 0 ? -at : at] ?? 0
+}
+
+/**
+ * The four folded parts of a frame. The first word of a name is the symmetry of the part: even or odd. The second word
+ * is the position of the samples in the frame: even or odd.
+ */
+export type Folds = {
+  evenEven: Float32Array
+  evenOdd: Float32Array
+  oddEven: Float32Array
+  oddOdd: Float32Array
+}
+
+export function fold(
+  samples: Float32Array,
+  frames: number,
+  { evenEven, evenOdd, oddEven, oddOdd }: Folds,
+): void {
+  const frame = new Float32Array(samplesPerFft)
+  for (let index = 0; index < frames; index++) {
+    const from = index * samplesPerMelFrame - half
+    if (from >= 0 && from + samplesPerFft <= samples.length) {
+      for (let n = 1; n < samplesPerFft; n++) frame[n] = samples[from + n]! * hann[n]!
+    } else {
+      for (let n = 1; n < samplesPerFft; n++) frame[n] = mirrored(samples, from + n) * hann[n]!
+    }
+    const wide = index * (quarter + 1)
+    const narrow = index * quarter
+    evenEven[wide] = 0
+    oddEven[wide] = 0
+    for (let n = 2, at = wide + 1; n < half; n += 2, at++) {
+      const left = frame[n]!
+      const right = frame[samplesPerFft - n]!
+      evenEven[at] = left + right
+      oddEven[at] = left - right
+    }
+    evenEven[wide + quarter] = frame[half]!
+    oddEven[wide + quarter] = 0
+    for (let n = 1, at = narrow; n < half; n += 2, at++) {
+      const left = frame[n]!
+      const right = frame[samplesPerFft - n]!
+      evenOdd[at] = left + right
+      oddOdd[at] = left - right
+    }
+  }
+}
+
+/**
+ * Returns sample `at` of the padded sound. As in Whisper, silence after the sound fills the window of 30 s, and the
+ * sound is mirrored at both ends of the window.
+ */
+function mirrored(samples: Float32Array, at: number): number {
+  const length = windowMelFrames * samplesPerMelFrame
+  return at >= length ? sampleAt(samples, 2 * (length - 1) - at) : sampleAt(samples, at)
+}

@@ -1,0 +1,93 @@
+// Decodes speech again for which the model returned no text.
+
+import { seconds } from '../audio.ts'
+import {
+  type DecodedWindow,
+  type DecodeOptions,
+  decodeWindows,
+  type WhisperModels,
+  withEncoded,
+} from './decode-windows.ts'
+import { missedSpeech } from './missed.ts'
+import type { EncodedWindow } from './network.ts'
+import type { PlacedText } from './place.ts'
+import type { HearOptions, Listener } from './speech-model.ts'
+import type { SpeechSpan } from './speech-spans.ts'
+import { type Window, windowUntil, withSpeechAfter } from './windows.ts'
+
+type AgainOptions = DecodeOptions &
+  Pick<HearOptions, 'recording' | 'listener'> & {
+    /** The speech spans of all windows of the block. */
+    speech: readonly SpeechSpan[]
+  }
+
+/** A window that is decoded again. If this second decoding returns no good text, the texts in `otherwise` are used. */
+type Again = { window: Window; otherwise: PlacedText[] }
+
+/**
+ * Decodes the speech for which the model returned no text, in separate windows. Repeats this while such speech remains.
+ * Returns the texts of the first decoding and of all further ones. Warns about each window whose text is doubtful or
+ * missing.
+ */
+export async function hearRest(
+  models: WhisperModels,
+  decoded: readonly DecodedWindow[],
+  options: AgainOptions,
+): Promise<PlacedText[]> {
+  const { listener } = options
+  const texts: PlacedText[] = []
+  const open: Again[] = []
+  const take = (heard: DecodedWindow) => {
+    if (heard.verdict === 'doubtful')
+      listener.onWarning('window doubtful', { second: Math.round(seconds(heard.window.from)) })
+    texts.push(...(heard.rest ? heard.texts.slice(0, heard.rest.textsKept) : heard.texts))
+    open.push(...leftOut(heard))
+  }
+  decoded.forEach(take)
+  while (open.length > 0) {
+    const batch = open.splice(0, models.rows)
+    for (const [index, heard] of (await hearAgain(models, batch, options)).entries()) {
+      if (heard.verdict === 'good' && heard.texts.length > 0) take(heard)
+      else {
+        texts.push(...batch[index]!.otherwise)
+        warnWithoutText(heard.window, listener)
+      }
+    }
+  }
+  return texts
+}
+
+/** Returns windows over the speech of a decoded window for which the model returned no text. */
+function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
+  if (verdict === 'silence') return []
+  if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))
+  const before = windowUntil(window, rest.window.from)
+  return [
+    ...missedSpeech(before, texts.slice(0, rest.textsKept)).map(window => ({ window, otherwise: [] })),
+    { window: rest.window, otherwise: texts.slice(rest.textsKept) },
+  ]
+}
+
+/**
+ * Encodes and decodes windows again. Each window is extended by speech that follows it, because the model makes more
+ * errors in short windows.
+ */
+async function hearAgain(
+  models: WhisperModels,
+  batch: readonly Again[],
+  options: AgainOptions,
+): Promise<DecodedWindow[]> {
+  const windows = batch.map(({ window }) => window)
+  const { recording, onShare, speech } = options
+  const extended = windows.map(window => withSpeechAfter(window, speech))
+  const use = (encoded: readonly EncodedWindow[]) =>
+    decodeWindows(models, windows, extended, encoded, options)
+  return withEncoded(models, extended, { recording, onShare, use })
+}
+
+function warnWithoutText({ from, to }: Window, listener: Listener): void {
+  listener.onWarning('speech without text', {
+    from_second: Math.round(seconds(from)),
+    to_second: Math.round(seconds(to)),
+  })
+}

@@ -1,0 +1,19 @@
+// Finds loops: tokens that the model repeats.
+
+/**
+ * Finds a loop at the end of the tokens: a sequence of 1 to 24 tokens that occurs at least `times` times, without other
+ * tokens between. Returns the number of tokens up to the end of the first occurrence. Returns null if there is no loop.
+ */
+export function loopStart(tokens: readonly number[], times = 4): number | null {
+  const length = tokens.length
+  for (let period = 1; period <= 24; period++) {
+    // By default, a sequence must occur four times. But people do say one word four times ("no, no, no, no"). So a
+    // single token must occur ten times, and a sequence of two tokens must occur five times.
+    const rounds = Math.max(times, Math.ceil(10 / period))
+    if (period * rounds > length) continue
+    let same = 0
+    while (same < length - period && tokens[length - 1 - same] === tokens[length - 1 - same - period]) same++
+    if (same >= period * (rounds - 1)) return length - same
+  }
+  return null
+}

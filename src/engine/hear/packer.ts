@@ -1,0 +1,69 @@
+// Makes windows of at most 30 s from speech spans. If more than 30 s of sound are collected, the window ends at the
+// longest pause in the last third of the 30 s.
+
+import { sampleRate, windowSamples } from '../audio.ts'
+import { beginningAt, type SpeechSpan } from './speech-spans.ts'
+import { type Window, windowOf } from './windows.ts'
+
+/**
+ * The shortest pause, in samples, that always ends a window. Inside a window, such a pause would be shortened, and the
+ * model would join the sentences before and after the pause.
+ */
+const pauseEnds = 10 * sampleRate
+
+/**
+ * Collects speech spans and makes windows from them. A window is complete when no more speech fits into it, or when a
+ * pause of at least `pauseEnds` follows.
+ */
+export class Packer {
+  private spans: SpeechSpan[] = []
+  private last = 0
+
+  constructor(private readonly samplesMax = windowSamples) {}
+
+  /**
+   * The first sample of the recording that a later window needs: the start of the first collected span. Null if no
+   * spans are collected.
+   */
+  get pending(): number | null {
+    return this.spans[0]?.from ?? null
+  }
+
+  add(found: SpeechSpan): Window[] {
+    const span = beginningAt(found, this.last)
+    if (span.to <= span.from) return []
+    const full = span.from - this.last >= pauseEnds ? this.end() : []
+    this.last = span.to
+    this.spans.push(span)
+    while (lengthOf(this.spans) > this.samplesMax) full.push(windowOf(this.spans.splice(0, this.fitting())))
+    return full
+  }
+
+  end(): Window[] {
+    return this.spans.length > 0 ? [windowOf(this.spans.splice(0))] : []
+  }
+
+  /**
+   * Returns the number of collected spans that go into the next window. The window ends at the longest pause in the
+   * last third of its maximum length. If this third has no pause, the window ends after the last span that fits.
+   */
+  private fitting(): number {
+    let best = 1
+    let bestPause = -1
+    for (const [index, span] of this.spans.entries()) {
+      const next = this.spans[index + 1]
+      const length = lengthOf(this.spans.slice(0, index + 1))
+      if (!next || length > this.samplesMax) break
+      const inLastThird = length >= (2 / 3) * this.samplesMax
+      const pause = inLastThird ? next.from - span.to : -1
+      if (pause < bestPause) continue
+      best = index + 1
+      bestPause = pause
+    }
+    return best
+  }
+}
+
+function lengthOf(spans: readonly SpeechSpan[]): number {
+  return windowOf(spans).samples
+}

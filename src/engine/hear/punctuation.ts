@@ -1,0 +1,53 @@
+// Joins punctuation to the words before and after it.
+
+import type { AlignedWord } from './aligned-word.ts'
+
+/**
+ * Matches punctuation that can be joined to the next word, such as an opening bracket, an opening quote or a hyphen.
+ */
+const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
+/**
+ * Matches punctuation that is joined to the previous word, even if a space is between the word and the punctuation.
+ * French, for example, has a space before some punctuation marks. A dash may follow a space in any language.
+ */
+const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
+
+/**
+ * Joins opening brackets, and quotes and hyphens after a space, to the next word. Joins other punctuation to the
+ * previous word, except punctuation after a space that does not match `closing`.
+ */
+export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
+  const merged: AlignedWord[] = []
+  let ahead: AlignedWord | null = null
+  for (const word of words) {
+    const last = merged.at(-1)
+    const side = sideOf(word.text, ahead === null && last !== undefined)
+    if (side === 'after') {
+      const text: string = (ahead?.text ?? '') + word.text
+      ahead = { ...(ahead ?? word), text }
+    } else if (side === 'before' && last) {
+      last.text += word.text
+      if (word.text.trim() !== '') last.to = word.to
+    } else {
+      merged.push(ahead ? { ...word, text: ahead.text + word.text } : { ...word })
+      ahead = null
+    }
+  }
+  if (ahead) merged.push(ahead)
+  return merged
+}
+
+/**
+ * Returns `after` if the text is punctuation that is joined to the next word. Returns `before` if it is punctuation
+ * that is joined to the previous word. Returns null if the text becomes a word of its own.
+ */
+function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
+  const bare = text.trim()
+  if (bare === '') return hasWordBefore ? 'before' : null
+  if (!/^[\p{P}]+$/u.test(bare)) return null
+  const spaced = text.startsWith(' ')
+  // A quote or a hyphen is joined to the next word only if a space precedes it. An opening bracket needs no space
+  // before it.
+  if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
+  return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
+}

@@ -1,0 +1,30 @@
+// The sound of a recording that is being transcribed.
+
+/** The decoded sound of a recording. Sound that no later window needs is removed from memory. */
+export class Recording {
+  private parts: { from: number; samples: Float32Array }[] = []
+  length = 0
+
+  add(samples: Float32Array): void {
+    if (samples.length === 0) return
+    this.parts.push({ from: this.length, samples })
+    this.length += samples.length
+  }
+
+  /**
+   * Copies the samples of the recording between `from` and `to` into `target`, starting at index `at` of `target`.
+   * Samples that were removed from the recording are skipped.
+   */
+  copy(from: number, to: number, target: Float32Array, at: number): void {
+    for (const part of this.parts) {
+      const start = Math.max(from, part.from)
+      const end = Math.min(to, part.from + part.samples.length)
+      if (start < end)
+        target.set(part.samples.subarray(start - part.from, end - part.from), at + start - from)
+    }
+  }
+
+  forget(before: number): void {
+    while (this.parts[0] && this.parts[0].from + this.parts[0].samples.length <= before) this.parts.shift()
+  }
+}

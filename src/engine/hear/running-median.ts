@@ -1,0 +1,42 @@
+// The running median of the attention of one head.
+
+import type { Band } from './warp.ts'
+
+const medianWidth = 7
+export const reach = (medianWidth - 1) / 2
+
+/**
+ * Applies a running median to the attention of one head (`scaled`), and adds a share of the result to `values`, for the
+ * frames of the band. The share is one divided by the number of heads, so `values` becomes the mean over all heads.
+ * Beyond the ends of the window, the attention is mirrored.
+ */
+export function addMedians(
+  scaled: Float32Array,
+  values: Float32Array,
+  heads: number,
+  { begin, end }: Band,
+): void {
+  const frames = scaled.length
+  if (frames <= reach) {
+    for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
+    return
+  }
+  // `sorted` holds the seven values around the current frame. At each step to the next frame, one value is removed and
+  // one value is inserted.
+  const sorted = new Float32Array(medianWidth)
+  const at = (frame: number) =>
+    scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!
+  for (let place = 0; place < medianWidth; place++) sorted[place] = at(begin + place - reach)
+  sorted.sort()
+  for (let frame = begin; ; frame++) {
+    values[frame - begin]! += sorted[reach]! / heads
+    if (frame >= end - 1) return
+    const leaving = at(frame - reach)
+    const entering = at(frame + reach + 1)
+    let place = 0
+    while (place < medianWidth - 1 && sorted[place] !== leaving) place++
+    while (place > 0 && sorted[place - 1]! > entering) sorted[place] = sorted[--place]!
+    while (place < medianWidth - 1 && sorted[place + 1]! < entering) sorted[place] = sorted[++place]!
+    sorted[place] = entering
+  }
+}

@@ -1,0 +1,15 @@
+// The sizes of the inputs and layers of the voice detection network.
+
+export const frameSamples = 512
+/**
+ * The number of samples that are added before and after each frame. The input for a frame is the end of the previous
+ * frame, the frame, and the mirrored end of the frame.
+ */
+export const contextSamples = 64
+export const inputSamples = contextSamples + frameSamples + contextSamples
+export const fftSamples = 256
+export const hopSamples = 128
+export const hops = (inputSamples - fftSamples) / hopSamples + 1
+export const bins = fftSamples / 2 + 1
+export const [evenSize, oddSize] = [fftSamples / 2, fftSamples / 2 - 1]
+export const stateSize = 128

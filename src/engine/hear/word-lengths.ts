@@ -1,0 +1,33 @@
+// Shortens words whose times include silence.
+
+import { endsSentence } from '../../transcripts/sentence.ts'
+import { framesPerSecond } from '../audio.ts'
+import type { AlignedWord } from './aligned-word.ts'
+
+const medianMax = 0.7 * framesPerSecond
+/**
+ * The usual maximum length of a word next to a sentence boundary, in model frames: one second. Spoken words rarely last
+ * longer. If the words of the window are long, `limitLengths` uses a higher maximum, of up to 1.4 s.
+ */
+const wordMax = framesPerSecond
+const wordMaxInside = 2 * framesPerSecond
+
+/**
+ * Shortens words whose times include silence. The maximum length is one second, or twice the median length of the words
+ * if this is more, but at most 1.4 s. A word next to a sentence boundary is shortened if it is longer than this
+ * maximum. A word inside a sentence is shortened only if it is longer than two seconds, because it may include the time
+ * of speech that the model left out.
+ */
+export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
+  const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)
+  const median = lengths.toSorted((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0
+  const longest = Math.max(2 * Math.min(median, medianMax), wordMax)
+  return words.map((word, index) => {
+    const length = word.to - word.from
+    if (length <= longest) return word
+    if (endsSentence(word.text)) return { ...word, to: word.from + longest }
+    const before = words[index - 1]
+    if (!before || endsSentence(before.text)) return { ...word, from: word.to - longest }
+    return length > wordMaxInside ? { ...word, to: word.from + longest } : word
+  })
+}

@@ -1,0 +1,64 @@
+// Finds the span of a word in the recording, from the stretches of speech in its window.
+
+import { sampleRate, samplesPerFrame } from '../audio.ts'
+import type { AlignedWord } from './aligned-word.ts'
+import type { Span } from './speech-spans.ts'
+import { pieceWith, type Window } from './windows.ts'
+
+/**
+ * The time, in samples, by which a word may start before its speech span or end after it. Voice detection misses soft
+ * sounds at both ends of speech.
+ */
+const tolerance = 0.08 * sampleRate
+
+/**
+ * A continuous stretch of speech. `begin` and `end` are samples of the window. Subtracting `shift` from a sample of the
+ * window gives the sample of the recording.
+ */
+type Voice = { begin: number; end: number; shift: number }
+
+export function inFrames({ begin, end }: Voice): Span {
+  return { from: begin / samplesPerFrame, to: end / samplesPerFrame }
+}
+
+/**
+ * The minimum length of a pause between two speech spans, in samples. If the distance of two spans is shorter, there is
+ * no pause: the speech was cut because a span has a maximum length. These two spans are joined again.
+ */
+const pauseMin = 0.1 * sampleRate
+
+export function voicesIn(window: Window): Voice[] {
+  const voices: Voice[] = []
+  for (const { from, voice } of window.speech) {
+    const piece = pieceWith(window, from)
+    const shift = piece.at - piece.from
+    const [begin, end] = [voice.from + shift, voice.to + shift]
+    const last = voices.at(-1)
+    if (last && last.shift === shift && begin - last.end < pauseMin) last.end = end
+    else voices.push({ begin, end, shift })
+  }
+  return voices
+}
+
+/**
+ * Returns the span of a word in the recording. The span never contains a pause. The time of a word often includes the
+ * pause before the word, and the time of a punctuation mark often includes the pause after the mark. In both cases, the
+ * span is cut at the pause.
+ */
+export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
+  const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
+  const pauseFollows = /\p{P}\s*$/u.test(text)
+  const touched = voices.filter(voice => voice.begin < end && voice.end > begin)
+  const beside = pauseFollows
+    ? voices.findLast(voice => voice.begin < end)
+    : voices.find(voice => voice.end > begin)
+  const voice = (pauseFollows ? touched[0] : touched.at(-1)) ?? beside ?? nearestOf(voices, begin)
+  const place = (at: number) =>
+    Math.min(Math.max(at, voice.begin - tolerance), voice.end + tolerance) - voice.shift
+  return { from: place(begin), to: place(end) }
+}
+
+function nearestOf(voices: readonly Voice[], at: number): Voice {
+  const distance = (voice: Voice) => Math.max(voice.begin - at, at - voice.end)
+  return voices.reduce((best, voice) => (distance(voice) < distance(best) ? voice : best))
+}

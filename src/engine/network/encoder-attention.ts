@@ -1,0 +1,70 @@
+// Adds the self-attention of the encoder in the compact form (8-bit weights) to an ONNX graph.
+
+import { Graph } from '../onnx/graph.ts'
+import { headSize, type Layers } from './layers.ts'
+import type { Size } from './size.ts'
+
+/**
+ * The number of channels that are added to the queries and keys of each attention head (see `extraChannels`). Only the
+ * first of these channels is used, but matrix products are faster with four added channels than with one.
+ */
+const extraSize = 4
+
+/**
+ * Names of three values in the graph. `query` has the channels that are added to all queries. `key` has the channels
+ * that are added to all keys. `isNeeded` is a boolean value: false if each frame represents only itself, so that no
+ * channels must be added.
+ */
+export type Extra = { query: string; key: string; isNeeded: string }
+
+/**
+ * Adds channels to the attention that give a frame more weight if it represents several frames. A frame that represents
+ * 8 frames gets 8 times the weight. The added channel of each query is 1. The added channel of each key is the
+ * logarithm of the number of frames, times the square root of the head size, because the attention divides by this
+ * root. So the logarithm is added to the attention score. An attention mask would have the same effect, but ONNX
+ * Runtime computes attention with a mask more slowly.
+ */
+export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
+  const { graph } = layers
+  const channel = (value: number) =>
+    graph.constant({ dims: [extraSize], data: Float32Array.of(value, ...Array(extraSize - 1).fill(0)) })
+  const rows = graph.add('Slice', [shape, layers.integers(0), layers.integers(2), layers.integers(0)])
+  const all = graph.add('Concat', [rows, layers.integers(heads, extraSize)], { axis: 0 })
+  const byFrame = graph.add('Unsqueeze', [mass, layers.integers(0, 2, 3)])
+  return {
+    query: graph.add('Expand', [channel(1), all]),
+    key: graph.add('Expand', [graph.add('Mul', [byFrame, channel(headSize ** 0.5)]), all]),
+    isNeeded: graph.add('Greater', [graph.add('ReduceMax', [mass], { keepdims: 0 }), layers.float(0)]),
+  }
+}
+
+/**
+ * Adds the self-attention of one encoder layer. `parts` are the names of its queries, keys and values, for all heads.
+ */
+export function attend(
+  layers: Layers,
+  name: string,
+  parts: readonly string[],
+  extra: Extra,
+  heads: number,
+): string {
+  const operation = 'com.microsoft.MultiHeadAttention'
+  const scale = { float: headSize ** -0.5 }
+  const attributes = { num_heads: heads, scale }
+  const [query = '', key = '', value = ''] = parts
+  const byHead = layers.integers(1, -1, heads, headSize)
+  const joined = layers.integers(1, -1, heads * (headSize + extraSize))
+  const counted = new Graph(`${name}.counted.`)
+  const extended = (part: string, channels: string) => {
+    const both = counted.add('Concat', [counted.add('Reshape', [part, byHead]), channels], { axis: 3 })
+    return counted.add('Reshape', [both, joined])
+  }
+  const plain = new Graph(`${name}.plain.`)
+  const outputs = [
+    counted.add(operation, [extended(query, extra.query), extended(key, extra.key), value], attributes),
+    plain.add(operation, [query, key, value], attributes),
+  ]
+  for (const [index, branch] of [counted, plain].entries())
+    branch.output(outputs[index] ?? '', 'float32', [1, 'frames', heads * headSize])
+  return layers.graph.add('If', [extra.isNeeded], { then_branch: counted, else_branch: plain })
+}

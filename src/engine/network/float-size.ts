@@ -1,0 +1,20 @@
+// The dimensions and the number format of a Whisper network with float weights.
+
+/** The number format of all computations and caches. */
+export type FloatType = 'float16' | 'float32'
+
+/**
+ * The dimensions of a Whisper network with float weights. Each alignment head is a pair: the index of its decoder
+ * layer, and the index of the head in this layer.
+ */
+export type FloatSize = {
+  width: number
+  heads: number
+  /** The number of model frames in a window. */
+  frames: number
+  /** The maximum number of tokens in a row of a batch, including the tokens of the prompt. */
+  positions: number
+  encoderLayers: number
+  decoderLayers: number
+  alignmentHeads: readonly (readonly [number, number])[]
+}

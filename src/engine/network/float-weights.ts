@@ -1,0 +1,58 @@
+// The float weights of a Whisper model, as its files store them.
+
+/**
+ * A tensor as a file stores it. The file is mapped into memory. A matrix is outputs × inputs if `transposed` is false,
+ * and inputs × outputs if it is true.
+ */
+export type Weight = {
+  type: 'F32' | 'F16' | 'BF16'
+  dims: readonly number[]
+  bytes: Uint8Array
+  transposed: boolean
+}
+
+/** The weights of a model: for each name, a function that finds the weight in its file. */
+export type FloatWeights = Map<string, () => Weight>
+
+const readers = {
+  F32: (bytes: Uint8Array) => new Float32Array(bytes.slice().buffer),
+  F16: (bytes: Uint8Array) => Float32Array.from(new Float16Array(bytes.slice().buffer)),
+  BF16: (bytes: Uint8Array) =>
+    new Float32Array(Uint32Array.from(new Uint16Array(bytes.slice().buffer), bits => bits << 16).buffer),
+} as const satisfies Record<Weight['type'], (bytes: Uint8Array) => Float32Array>
+
+export function floatsOf({ type, dims, bytes, transposed: isTransposed }: Weight): Float32Array {
+  const floats = readers[type](bytes)
+  return isTransposed ? transposed(floats, dims) : floats
+}
+
+export function isFloat(type: string): type is Weight['type'] {
+  return type in readers
+}
+
+/**
+ * Returns the name of a weight as Hugging Face's files have it: `decoder.layers.0.fc1.weight` for
+ * `model.decoder.layers.0.fc1.weight`. `half` is `encoder` or `decoder`; by default, it is read from the name. Returns
+ * null if the tensor is not a weight or bias of the network.
+ */
+export function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
+  const parts =
+    /(?:^|\.)((?:layers\.\d+\.|embed_tokens\.|embed_positions\.|conv[12]\.|layer_norm\.).*(?:weight|bias))$/
+  const match = parts.exec(name)
+  return match && half ? `${half}.${match[1]}` : null
+}
+
+export function transposed(matrix: Float32Array, [rows = 0, columns = 0]: readonly number[]): Float32Array {
+  const turned = new Float32Array(matrix.length)
+  const tile = 32
+  for (let top = 0; top < rows; top += tile) {
+    for (let left = 0; left < columns; left += tile) {
+      for (let row = top; row < Math.min(top + tile, rows); row++) {
+        for (let column = left; column < Math.min(left + tile, columns); column++) {
+          turned[column * rows + row] = matrix[row * columns + column]!
+        }
+      }
+    }
+  }
+  return turned
+}

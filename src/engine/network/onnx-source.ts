@@ -1,0 +1,40 @@
+// Finds the weights of a model in the ONNX files of onnx-community and optimum. The graphs in these files are not used.
+
+import { join } from 'node:path'
+import { mapFile } from '../../base/map-file.ts'
+import { type RawConstant, readModel } from '../onnx/weights.ts'
+import { type FloatWeights, plainName, type Weight } from './float-weights.ts'
+
+/** The float types of ONNX files, by their numbers in such a file. */
+const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
+
+export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {
+  const { constants, operations } = readModel(mapFile(join(folder, file)))
+  const weights: FloatWeights = new Map()
+  const weightOf = ({ type: id, dims, bytes, stored }: RawConstant, transposed: boolean): Weight => {
+    const type = onnxTypes[id]
+    if (!type) throw new Error(`${file} has weights of type ${id}, which are not floats`)
+    if (bytes) return { type, dims, bytes, transposed }
+    if (!stored) throw new Error(`${file} has a weight without bytes`)
+    const all = mapFile(join(folder, stored.file))
+    return { type, dims, bytes: all.subarray(stored.from, stored.from + stored.bytes), transposed }
+  }
+  for (const [name, constant] of constants) {
+    const plain = plainName(name.replace(/_merged_\d+$/, ''), half)
+    if (plain && constant.dims.length > 0) weights.set(plain, () => weightOf(constant, false))
+  }
+  // In an ONNX file, the name of a matrix does not say to which layer the matrix belongs. The name of the MatMul
+  // operation that reads the matrix says this. The matrix is the second input of this operation.
+  for (const { name, kind, inputs } of operations) {
+    const constant = kind === 'MatMul' ? constants.get(inputs[1] ?? '') : undefined
+    const plain = plainName(
+      name
+        .slice(1)
+        .replaceAll('/', '.')
+        .replace(/\.MatMul$/, '.weight'),
+      half,
+    )
+    if (constant && plain?.endsWith('.weight')) weights.set(plain, () => weightOf(constant, true))
+  }
+  return weights
+}

@@ -1,0 +1,33 @@
+// Finds the weights of a model in Hugging Face's safetensors file.
+
+import { mapFile } from '../../base/map-file.ts'
+import { type FloatWeights, isFloat, plainName } from './float-weights.ts'
+import { headerOf } from './tensor-file.ts'
+
+export function fromSafetensors(path: string): FloatWeights {
+  const { header, from: start } = headerOf(path)
+  const bytes = mapFile(path)
+  return new Map(
+    Object.entries(header).flatMap(
+      ([
+        name,
+        {
+          dtype,
+          shape: dims,
+          data_offsets: [from, to],
+        },
+      ]) => {
+        const type = isFloat(dtype) ? dtype : null
+        const plain = plainName(name)
+        if (!type || !plain) return []
+        const find = () => ({
+          type,
+          dims,
+          bytes: bytes.subarray(start + from, start + to),
+          transposed: false,
+        })
+        return [[plain, find]]
+      },
+    ),
+  )
+}

@@ -1,0 +1,44 @@
+// Reads the tensors of a model, and keeps little of them in memory.
+
+import { limits } from '../../limits.ts'
+import type { Source } from './source.ts'
+
+export class SourceReader {
+  /** The lengths of the tensors that were already read, by name, so that large tensors need not be read again. */
+  private readonly lengths = new Map<string, number>()
+  private garbageBytes = 0
+
+  constructor(private readonly source: Source) {}
+
+  layersOf(half: string): string[] {
+    const names: string[] = []
+    while (this.source.has(`${half}.layers.${names.length}.fc1.weight`))
+      names.push(`${half}.layers.${names.length}`)
+    if (names.length === 0) throw new Error(`the model has no layers of its ${half}`)
+    return names
+  }
+
+  read(name: string): Float32Array {
+    const read = this.source.get(name)
+    if (!read) throw new Error(`the model has no ${name}`)
+    // The garbage collector does not run often enough by itself, because the memory of arrays is outside the garbage
+    // collector's heap. So the garbage collector is started here.
+    if (this.garbageBytes > limits.tensorGarbageBytesMax) {
+      Bun.gc(true)
+      this.garbageBytes = 0
+    }
+    const floats = read()
+    this.garbageBytes += floats.byteLength
+    this.lengths.set(name, floats.length)
+    return floats
+  }
+
+  /** Returns the content of a tensor. Returns undefined if the model does not have the tensor. */
+  find(name: string): Float32Array | undefined {
+    return this.source.get(name)?.()
+  }
+
+  lengthOf(name: string): number {
+    return this.lengths.get(name) ?? this.read(name).length
+  }
+}
