@@ -2,12 +2,14 @@
 // batch.
 
 import { seconds } from '../audio.ts'
+import type { Row } from './decode-rows.ts'
 import type { Features } from './features.ts'
+import { type Hypothesis, upTo } from './hypothesis.ts'
 import { restOf } from './missed.ts'
 import type { EncodedWindow } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
-import { type Hypothesis, type Row, recognise, upTo } from './recognise.ts'
+import { recognise } from './recognise.ts'
 import type { Recording } from './recording.ts'
 import type { Whisper } from './whisper.ts'
 import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'

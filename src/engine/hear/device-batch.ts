@@ -7,10 +7,11 @@
 // window are idle.
 
 import { allowedInput } from '../network/pick.ts'
+import { allowedAfter } from './allowed.ts'
 import type { DeviceCaches, DeviceParts } from './device-caches.ts'
 import type { DecoderRun, RunShape } from './device-run.ts'
 import type { Batch, Greedy } from './network.ts'
-import { allowedAfter, type NextToken } from './rules.ts'
+import type { NextToken } from './rules.ts'
 
 export function powerOfTwo(least: number): number {
   return 2 ** Math.ceil(Math.log2(least))

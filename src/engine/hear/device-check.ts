@@ -2,9 +2,10 @@
 // decoder is not used, so the fault never causes wrong text.
 
 import { windowMelFrames } from '../audio.ts'
+import { type History, type Rules, rulesOf } from './allowed.ts'
 import type { Facts } from './facts.ts'
 import type { Decoder, EncodedWindow, Network } from './network.ts'
-import { choose, type History, type NextToken, type Rules, rulesOf } from './rules.ts'
+import { choose, type NextToken } from './rules.ts'
 
 /** The largest difference of two log probabilities that rounding to 16-bit floats can cause. */
 const differenceMax = 0.1

@@ -11,12 +11,12 @@ import { type FloatVariant, openWeights } from '../network/source.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession } from '../onnx/session.ts'
 import type { SessionOptions } from '../onnx/session-options.ts'
+import { rulesOf } from './allowed.ts'
 import { checkDecoder } from './device-check.ts'
 import { DeviceDecoder } from './device-decoder.ts'
 import { makeEncoder } from './device-encoder.ts'
 import type { Facts } from './facts.ts'
 import type { Network } from './network.ts'
-import { rulesOf } from './rules.ts'
 
 export type DeviceOptions = { device: Device; type: FloatType }
 

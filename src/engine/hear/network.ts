@@ -2,7 +2,8 @@
 // interface: published graphs, the compact form, and steno's graphs for GPUs.
 
 import type { Tensor } from '../onnx/session.ts'
-import type { NextToken, Rules } from './rules.ts'
+import type { Rules } from './allowed.ts'
+import type { NextToken } from './rules.ts'
 
 /** The output of the encoder for one window. Only the decoder of the same network can read this output. */
 export class EncodedWindow {

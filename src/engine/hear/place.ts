@@ -3,7 +3,7 @@
 import { wordTimes } from './align.ts'
 import type { AlignedWord } from './aligned-word.ts'
 import { estimatedTimes } from './estimate.ts'
-import type { Hypothesis } from './recognise.ts'
+import type { Hypothesis } from './hypothesis.ts'
 import { segmentsOf } from './segments.ts'
 import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'

@@ -1,7 +1,7 @@
 // Divides the text of a window into segments.
 
 import type { Segment } from './align.ts'
-import type { Hypothesis } from './recognise.ts'
+import type { Hypothesis } from './hypothesis.ts'
 
 /**
  * Divides the tokens of a decoded window into segments. The text between two time tokens is a segment. If text follows

@@ -1,4 +1,4 @@
-// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/rules.ts). Some
+// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). Some
 // rules depend on the earlier tokens of a row. The host passes these rules in the input `allowed`. The tokens that are
 // never allowed are constants of the graph.
 

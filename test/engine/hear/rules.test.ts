@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
+import { rulesOf } from '../../../src/engine/hear/allowed.ts'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
-import { choose, probabilityOf, rulesOf } from '../../../src/engine/hear/rules.ts'
+import { choose } from '../../../src/engine/hear/rules.ts'
+import { probabilityOf } from '../../../src/engine/hear/scores.ts'
 
 // The vocabulary has ten words (ids 0 to 9), the end of text (10) and four special tokens (11 to 14). Time
 // tokens begin at id 15.

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { allowedAfter, choose, rulesOf } from '../../../src/engine/hear/rules.ts'
+import { allowedAfter, rulesOf } from '../../../src/engine/hear/allowed.ts'
+import { choose } from '../../../src/engine/hear/rules.ts'
 import { FloatLayers } from '../../../src/engine/network/float-layers.ts'
 import { addPick, allowedInput } from '../../../src/engine/network/pick.ts'
 import { openSession, tensor } from '../../../src/engine/onnx/session.ts'

@@ -1,0 +1,66 @@
+// Whisper's rules for the next token of a text: which tokens are never allowed, and when a time token is allowed.
+
+import { framesPerSecond } from '../audio.ts'
+import type { Facts } from './facts.ts'
+
+/**
+ * The latest allowed value of the first time token of a window: 50 × 0.02 s = 1 s. A window begins with speech, so its
+ * first segment begins early.
+ */
+const firstTimestampMax = 50
+
+/**
+ * If at least this much sound follows two time tokens, the text must not end there. It is 1.5 s, in model frames. Two
+ * time tokens mean that more speech follows. The model was trained to stop there, because its windows end at any point
+ * of the speech. The windows here end at pauses, so the model can write the rest too.
+ */
+const restMin = 1.5 * framesPerSecond
+
+export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
+
+/**
+ * The tokens of a window's text so far, and the length of the sound in the window, in model frames. A time token must
+ * not be later than the end of the sound.
+ */
+export type History = { tokens: readonly number[]; frames: number }
+
+export function rulesOf(facts: Facts, timestamps: boolean): Rules {
+  const specials = [facts.noTimestamps, facts.noSpeech, facts.start].filter(id => id !== null)
+  return { facts, suppressed: new Set([...facts.suppressed, ...specials]), timestamps }
+}
+
+/** A range of token ids, from `from` (inclusive) to `to` (exclusive). */
+export type Range = { from: number; to: number }
+
+/**
+ * The tokens that may come next: ranges of text tokens, of the end token, and of time tokens. An empty range means that
+ * no token of this kind is allowed.
+ */
+type Allowed = { text: Range; end: Range; times: Range }
+
+/**
+ * Returns the tokens that may come next in the text. A segment begins and ends with a time token, and times never
+ * decrease.
+ */
+export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
+  const { end, firstTimestamp: first, vocabulary } = facts
+  const none = { from: 0, to: 0 }
+  // The ids between the end token and the first time token belong to special tokens. Special tokens are never chosen.
+  const text = { from: 0, to: Math.min(end, first) }
+  const stop = { from: end, to: end + 1 }
+  if (!timestamps) return { text, end: stop, times: none }
+  const to = Math.min(vocabulary, first + frames + 1)
+  const last = tokens.at(-1)
+  if (last === undefined) {
+    const times = { from: first, to: Math.min(to, first + firstTimestampMax + 1) }
+    return { text: none, end: none, times }
+  }
+  if (last < first) {
+    const latest = tokens.findLast(id => id >= first)
+    return { text, end: stop, times: { from: latest === undefined ? first : latest + 1, to } }
+  }
+  const opens = (tokens.at(-2) ?? first) >= first
+  if (!opens) return { text: none, end: stop, times: { from: last, to } }
+  const mustGoOn = tokens.length > 1 && first + frames - last >= restMin
+  return { text, end: mustGoOn ? none : stop, times: none }
+}

@@ -1,0 +1,145 @@
+// Decodes a batch of windows once, token by token, at one temperature.
+
+import { framesPerSecond } from '../audio.ts'
+import { type Rules, rulesOf } from './allowed.ts'
+import { emptyHypothesis, type Hypothesis } from './hypothesis.ts'
+import { loopStart } from './loop.ts'
+import type { Batch, Decoder, EncodedWindow } from './network.ts'
+import { choose } from './rules.ts'
+import { probabilityOf } from './scores.ts'
+import { unfinishedAtEnd, unfinishedAtLimit } from './unfinished.ts'
+import type { Whisper } from './whisper.ts'
+
+export type Row = { frames: number; speechSeconds: number }
+
+export type RecogniseOptions = {
+  whisper: Whisper
+  decoder: Decoder
+  prompt: readonly number[]
+  /**
+   * The prompt of all attempts after the first one. This prompt does not contain the caller's context, because the
+   * context may have caused the errors of the first attempt.
+   */
+  promptAgain: readonly number[]
+  timestamps: boolean
+  attention: boolean
+  random: () => number
+  /**
+   * Called before each decoding step of the batch. `share` is the number of windows whose text is complete, divided by
+   * the number of all windows (0 to 1).
+   */
+  onShare: (share: number) => Promise<void>
+}
+
+/**
+ * The maximum number of tokens that are decoded for a window. In some scripts, a letter is several tokens, so the whole
+ * text of a window may need more tokens. Decoding then stops at this maximum, and the speech that follows the last
+ * complete sentence is decoded in a further window.
+ */
+const windowTokens = 224
+
+/** A window that is being decoded. `row` describes its sound. `best` is the best decoded text so far. */
+export type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
+
+type Attempt = {
+  task: Task
+  hypothesis: Hypothesis
+  looped: boolean
+  /**
+   * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum number in this attempt.
+   * `limit` is lower than `tokensMax` if the speech is short.
+   */
+  tokensMax: number
+  limit: number
+}
+
+export async function decodeRows(
+  tasks: readonly Task[],
+  temperature: number,
+  { whisper, decoder, timestamps, attention, random, onShare, ...prompts }: RecogniseOptions,
+): Promise<Attempt[]> {
+  const { facts } = whisper
+  const prompt = temperature === 0 ? prompts.prompt : prompts.promptAgain
+  const rules = rulesOf(facts, timestamps)
+  const batch = decoder.begin(
+    tasks.map(({ window }) => window),
+    prompt,
+    temperature === 0 ? { rules, frames: tasks.map(({ row }) => row.frames) } : undefined,
+  )
+  const startAt = prompt.indexOf(facts.start)
+  const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
+  const attempts = tasks.map((task, index): Attempt => {
+    const { frames } = task.row
+    const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, startAt), facts.noSpeech)
+    const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
+    const limits = { tokensMax, limit: Math.min(tokensMax, plausibleTokens(frames)) }
+    return { task, hypothesis, looped: false, ...limits }
+  })
+  try {
+    const live = [...attempts]
+    while (live.length > 0) {
+      await onShare(1 - live.length / tasks.length)
+      const next = live.map((attempt, row) =>
+        extend(attempt, batch, row, { rules, temperature, random, attention }),
+      )
+      for (let row = live.length - 1; row >= 0; row--) {
+        if (next[row] !== null) continue
+        batch.drop(row)
+        drop(live, row)
+        drop(next, row)
+      }
+      if (live.length > 0) batch.step(next.filter(token => token !== null))
+    }
+  } finally {
+    batch.close()
+  }
+  return attempts
+}
+
+/**
+ * Removes an element of the list and moves the last element of the list to the free place. `Batch.drop` does the same
+ * with the rows of the batch.
+ */
+function drop<Row>(rows: Row[], row: number): void {
+  const last = rows.pop()
+  if (last !== undefined && row < rows.length) rows[row] = last
+}
+
+/**
+ * Returns the maximum number of tokens that a text of correct length can have for `frames` model frames of speech: 36
+ * tokens per second, and 32 more. This is enough for Georgian, in which two words are about 36 tokens. If a text has
+ * more tokens, the model has not written what was said.
+ */
+function plausibleTokens(frames: number): number {
+  return 32 + Math.ceil((frames / framesPerSecond) * 36)
+}
+
+type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
+
+/** Chooses the next token of a row and adds it to the text of this row. Returns null if the text is complete. */
+function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
+  const { hypothesis } = attempt
+  const { tokens, logProbabilities, attention, frames } = hypothesis
+  const { rules, temperature, random } = options
+  const { token, logProbability } =
+    batch.pick?.(row) ?? choose(rules, batch.logits(row), hypothesis, temperature, random)
+  if (options.attention) attention.push(batch.attention(row, frames))
+  hypothesis.logProbability += logProbability
+  if (token === rules.facts.end) {
+    hypothesis.logProbability /= tokens.length + 1
+    hypothesis.unfinished = unfinishedAtEnd(hypothesis, rules.facts.firstTimestamp)
+    return null
+  }
+  tokens.push(token)
+  logProbabilities.push(logProbability)
+  const round = loopStart(tokens)
+  if (round === null && tokens.length < attempt.limit) return token
+  if (round === null && attempt.limit === attempt.tokensMax)
+    hypothesis.unfinished = unfinishedAtLimit(tokens, rules.facts.firstTimestamp)
+  attempt.looped = hypothesis.unfinished === null
+  hypothesis.logProbability /= tokens.length
+  tokens.length = hypothesis.unfinished?.tokens ?? round ?? tokens.length - 1
+  logProbabilities.length = tokens.length
+  attention.length = Math.min(attention.length, tokens.length + 1)
+  return null
+}

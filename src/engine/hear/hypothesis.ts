@@ -1,0 +1,68 @@
+// The result of one attempt to decode a window.
+
+/** The result of one attempt to decode a window: the tokens, with their probabilities and their cross-attention. */
+export type Hypothesis = {
+  tokens: number[]
+  /** The logarithm of the probability of each token. */
+  logProbabilities: number[]
+  /**
+   * The cross-attention arrays, one for each decoding pass. Each pass predicts one token, and the last pass predicts the
+   * end of the text. So there is one array more than there are tokens. Each array is heads × frames. The list is empty
+   * if attention was not requested.
+   */
+  attention: Float32Array[]
+  frames: number
+  /** The part of the window that must be decoded again. Null if no part of the window must be decoded again. */
+  unfinished: Unfinished | null
+  noSpeech: number
+  /** The mean log probability of the tokens, including the end token. */
+  logProbability: number
+  temperature: number
+  /**
+   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts to decode the
+   * window failed the checks. In this case, the text is the best of these attempts.
+   */
+  verdict: 'good' | 'silence' | 'doubtful'
+}
+
+/**
+ * The part of a window that must be decoded again. This part begins at model frame `frame`. The first `tokens` tokens
+ * of the text, which belong to the speech before this frame, are kept.
+ */
+export type Unfinished = { tokens: number; frame: number }
+
+export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hypothesis {
+  const { tokens, logProbabilities, attention } = hypothesis
+  const count = unfinished?.tokens ?? tokens.length
+  return {
+    ...hypothesis,
+    tokens: tokens.slice(0, count),
+    logProbabilities: logProbabilities.slice(0, count),
+    attention: attention.slice(0, count + 1),
+  }
+}
+
+/**
+ * Returns the better one of two attempts to decode a window. An attempt that passed the checks is better than an
+ * attempt that failed. If both attempts failed, the more probable text is better. A failed text is usable even if it
+ * ended in a loop, because the repetitions were removed from it.
+ */
+export function better(before: Hypothesis, now: Hypothesis): Hypothesis {
+  if (now.verdict !== 'doubtful') return now
+  if (now.tokens.length === 0) return before
+  return before.tokens.length === 0 || now.logProbability > before.logProbability ? now : before
+}
+
+export function emptyHypothesis(frames: number, noSpeech: number, temperature: number): Hypothesis {
+  return {
+    tokens: [],
+    logProbabilities: [],
+    attention: [],
+    frames,
+    unfinished: null,
+    noSpeech,
+    logProbability: 0,
+    temperature,
+    verdict: 'doubtful',
+  }
+}

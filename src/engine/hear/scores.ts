@@ -1,0 +1,110 @@
+// The best token, the sum of probabilities and a random token, from the scores of all tokens.
+
+import type { Range } from './allowed.ts'
+
+/**
+ * If a score is this much lower than the highest score, the score is ignored. Its probability is too small to change a
+ * sum of 32-bit floats.
+ */
+const negligible = 18
+
+type Candidate = { token: number; score: number }
+
+export const nothing: Candidate = { token: -1, score: Number.NEGATIVE_INFINITY }
+
+export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
+  let best = nothing
+  for (let id = from; id < to; id++) {
+    if (scores[id]! > best.score) best = { token: id, score: scores[id]! }
+  }
+  return best
+}
+
+/**
+ * The text tokens are divided into groups of `runLength` consecutive tokens. `runScores` has the highest score of each
+ * group. `sumOfText` skips a group if its highest score is too low to change the sum.
+ */
+const runLength = 128
+const runScores = new Float32Array(1024)
+
+export function bestText(scores: Float32Array, count: number): Candidate {
+  let score = Number.NEGATIVE_INFINITY
+  let token = 0
+  for (let run = 0, from = 0; from < count; run++, from += runLength) {
+    const to = Math.min(from + runLength, count)
+    let most = Number.NEGATIVE_INFINITY
+    for (let id = from; id < to; id++) if (scores[id]! > most) most = scores[id]!
+    runScores[run] = most
+    if (most > score) {
+      score = most
+      token = from
+    }
+  }
+  if (score === Number.NEGATIVE_INFINITY) return nothing
+  while (scores[token] !== score) token++
+  return { token, score }
+}
+
+export function sumOfText(scores: Float32Array, count: number, top: number): number {
+  let sum = 0
+  for (let run = 0, from = 0; from < count; run++, from += runLength) {
+    const to = Math.min(from + runLength, count)
+    if (runScores[run]! > top - negligible) sum += sumOf(scores, { from, to }, top)
+  }
+  return sum
+}
+
+/**
+ * Returns the probability of `token` among all tokens of the vocabulary, including the tokens that the rules forbid.
+ */
+export function probabilityOf(scores: Float32Array, token: number): number {
+  let top = Number.NEGATIVE_INFINITY
+  for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!
+  return Math.exp((scores[token] ?? nothing.score) - top) / sumOf(scores, { from: 0, to: scores.length }, top)
+}
+
+/** Returns the sum of exp(score - top) over the range. Negligible scores are ignored. No score is higher than `top`. */
+export function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
+  let sum = 0
+  const least = top - negligible
+  for (let id = from; id < to; id++) {
+    if (scores[id]! <= least) continue
+    const place = (top - scores[id]!) * stepsPerUnit
+    const step = Math.trunc(place)
+    const before = powers[step]!
+    sum += before + (place - step) * (powers[step + 1]! - before)
+  }
+  return sum
+}
+
+/**
+ * A table of the values exp(-n / 64). `sumOf` interpolates between these values, because the sum has tens of thousands
+ * of terms for each token, and `Math.exp` takes twice as long. The error of the sum is less than 0.004 %.
+ */
+const stepsPerUnit = 64
+const powers = Float64Array.from({ length: negligible * stepsPerUnit + 2 }, (_, step) =>
+  Math.exp(-step / stepsPerUnit),
+)
+
+export function draw(
+  scores: Float32Array,
+  ranges: readonly Range[],
+  top: number,
+  temperature: number,
+  random: () => number,
+): number {
+  const weightOf = (id: number) => Math.exp((scores[id]! - top) / temperature)
+  let total = 0
+  for (const { from, to } of ranges) for (let id = from; id < to; id++) total += weightOf(id)
+  let left = random() * total
+  let last = -1
+  for (const { from, to } of ranges) {
+    for (let id = from; id < to; id++) {
+      const weight = weightOf(id)
+      if (weight > 0) last = id
+      left -= weight
+      if (left < 0) return id
+    }
+  }
+  return last
+}

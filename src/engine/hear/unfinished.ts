@@ -1,0 +1,64 @@
+// Finds the part of a window that must be decoded again, from the time tokens of its text.
+
+import { framesPerSecond } from '../audio.ts'
+import { guards } from './guard.ts'
+import type { Hypothesis, Unfinished } from './hypothesis.ts'
+
+/**
+ * The maximum length, in model frames, from the start of the last sentence to the end of the window. If this part of the
+ * window is longer, the last sentence is not decoded again together with the speech after it.
+ */
+const sentenceFramesMax = 15 * framesPerSecond
+/**
+ * The minimum distance, in model frames, from the start of a window to the part that is decoded again. With a smaller
+ * distance, the second decoding would read almost the same window and might never end.
+ */
+const progressMin = 0.5 * framesPerSecond
+
+/**
+ * Called when the text of a window ends with the end token. Returns the part of the window that must be decoded again,
+ * or null if there is no such part. Two time tokens at the end of the text mean that more speech follows the last
+ * sentence. This speech is short. In a window of its own, this speech would have more errors, so it is decoded together
+ * with the last sentence. If the text after the last two time tokens is improbable, this part is decoded again.
+ */
+export function unfinishedAtEnd(
+  { tokens, logProbabilities, frames }: Hypothesis,
+  firstTimestamp: number,
+): Unfinished | null {
+  const rest = pairAt(tokens, tokens.length - 2, firstTimestamp)
+  if (rest === null) {
+    const last = unfinishedAtLimit(tokens, firstTimestamp)
+    return last && meanOf(logProbabilities.slice(last.tokens)) < guards.logProbabilityMin ? last : null
+  }
+  const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
+  const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
+  return sentence !== null && frames - sentence.frame <= sentenceFramesMax ? sentence : rest
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/**
+ * Called when the text of a window has reached the maximum number of tokens. Returns the part of the window that must
+ * be decoded again. This part begins at the last two adjacent time tokens, because the tokens after these two belong to
+ * an incomplete sentence. Returns null if the text has no two adjacent time tokens.
+ */
+export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
+  for (let index = tokens.length - 2; index > 0; index--) {
+    const rest = pairAt(tokens, index, firstTimestamp)
+    if (rest !== null) return rest
+  }
+  return null
+}
+
+/**
+ * Checks if the tokens at `index` and `index + 1` are two adjacent time tokens. If so, returns the part of the window
+ * that begins at the time of the second time token; the tokens up to the first time token of this pair are kept.
+ * Otherwise returns null. Also returns null if the time of the second time token is less than `progressMin`.
+ */
+function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
+  const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)
+  const frame = after - firstTimestamp
+  return before >= firstTimestamp && frame >= progressMin ? { tokens: index + 1, frame } : null
+}
