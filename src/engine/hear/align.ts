@@ -1,6 +1,6 @@
 // Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
 // heads, which are the heads that follow the speech. Each token uses the attention of the decoding pass that predicted
-// the token, as in openai/whisper.
+// the token.
 
 import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
@@ -14,31 +14,21 @@ import { limitLengths } from './word-lengths.ts'
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
-  /**
-   * The cross-attention arrays: one for each text token, from the decoding pass that predicted the token, and a last
-   * one, from the decoding pass that predicted the end of the segment. Each array is heads × frames.
-   */
+  /** One cross-attention array (heads × frames) for each text token, and one for the end of the segment. */
   attention: readonly Float32Array[]
-  /**
-   * The time of the segment's first time token (`from`) and of its last time token (`to`), in model frames of the
-   * window.
-   */
+  /** The times of the first and of the last time token of the segment, in model frames of the window. */
   from: number
   to: number
 }
 
-/**
- * A time token marks a time in the window, but this time is not exact. This is the largest error that the alignment
- * tolerates, in model frames. Most errors are smaller (see `timeError`).
- */
+/** The largest error of a time token that the alignment tolerates, in model frames. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of the time that a time token gives, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**
  * Returns the times of all words of a window. One DTW path goes over all segments. The words of a segment stay between
- * the start and the end of the segment, with a small tolerance. Otherwise a word could get the time of speech that the
- * model left out. The path also matches the end of each segment with the silence before the next segment.
+ * its start and its end, with a small tolerance. Otherwise a word could get the time of speech that the model left out.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -76,8 +66,8 @@ function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
 }
 
 /**
- * Limits the start of the segment's first word and the end of its last word to the times of the segment, with a
- * tolerance of `timeError`. Without this limit, these two words would include too much silence.
+ * Limits the first and the last word of a segment to the times of the segment, with a tolerance of `timeError`. Without
+ * this limit, these two words would include too much silence.
  */
 function withinTimes(words: AlignedWord[], { from, to }: Segment): AlignedWord[] {
   const [first, last] = [words[0], words.at(-1)]

@@ -4,24 +4,21 @@ import { framesPerSecond } from '../audio.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * The latest allowed value of the first time token of a window: 50 × 0.02 s = 1 s. A window begins with speech, so its
- * first segment begins early.
+ * The latest first time token of a window: 50 × 0.02 s = 1 s. A window begins with speech, so its first segment begins
+ * early.
  */
 const firstTimestampMax = 50
 
 /**
- * If at least this much sound follows two time tokens, the text must not end there. It is 1.5 s, in model frames. Two
- * time tokens mean that more speech follows. The model was trained to stop there, because its windows end at any point
- * of the speech. The windows here end at pauses, so the model can write the rest too.
+ * If at least this much sound (1.5 s) follows two time tokens, the text must not end there, because more speech
+ * follows. The model was trained to stop there, because its windows end at any point of the speech. The windows here
+ * end at pauses.
  */
 const restMin = 1.5 * framesPerSecond
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
-/**
- * The tokens of a window's text so far, and the length of the sound in the window, in model frames. A time token must
- * not be later than the end of the sound.
- */
+/** The tokens of a window's text so far, and the length of the sound in the window, in model frames. */
 export type History = { tokens: readonly number[]; frames: number }
 
 export function rulesOf(facts: Facts, timestamps: boolean): Rules {
@@ -32,16 +29,10 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 /** A range of token ids, from `from` (inclusive) to `to` (exclusive). */
 export type Range = { from: number; to: number }
 
-/**
- * The tokens that may come next: ranges of text tokens, of the end token, and of time tokens. An empty range means that
- * no token of this kind is allowed.
- */
+/** The ranges of text tokens, of the end token, and of time tokens that may come next. An empty range allows none. */
 type Allowed = { text: Range; end: Range; times: Range }
 
-/**
- * Returns the tokens that may come next in the text. A segment begins and ends with a time token, and times never
- * decrease.
- */
+/** Returns the tokens that may come next. A segment begins and ends with a time token, and times never decrease. */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }

@@ -4,17 +4,15 @@ import { addMedians, reach } from './running-median.ts'
 import type { Band, BandedRow } from './warp.ts'
 
 /**
- * The input of `attentionIn` for one token: a band, which is the range of frames in which the token may lie, and the
- * attention of the decoding pass that predicted the token. `attention` has heads × frames values, for all frames of the
- * window.
+ * The band of one token (the frames in which the token may lie), and the attention of the decoding pass that predicted
+ * the token. `attention` has heads × frames values, for all frames of the window.
  */
 export type AttendedBand = Band & { attention: Float32Array }
 
 /**
- * Returns, for each token, the normalised attention in the frames of the token's band. The steps are those of
- * openai/whisper. First, the values of each frame and head are standardised over all tokens. A frame to which all
- * tokens attend equally then has no influence. Next, a median filter smooths the values of each head. Last, the mean
- * over the heads is computed.
+ * Returns, for each token, the normalised attention in its band, with the steps of openai/whisper. First, the values of
+ * each frame and head are standardised over all tokens, so that a frame to which all tokens attend equally has no
+ * influence. Next, a median filter smooths the values of each head. Last, the mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))

@@ -5,23 +5,17 @@ import type { Whisper } from './whisper.ts'
 
 /**
  * The maximum number of windows in a batch. On a CPU, a batch of 16 windows takes as long as two batches of 8, and
- * needs twice the memory. On a GPU, a step with 32 rows takes little longer than a step with one row.
+ * needs twice the memory. On a GPU, 32 rows take little longer than one row.
  */
 const rowsMax = { cpu: 8, gpu: 32 }
 
-/**
- * Returns the number of windows in a batch: the maximum in `rowsMax`, or fewer if the limit for the memory of the
- * decoder's caches does not allow this maximum.
- */
+/** Returns the number of windows in a batch: `rowsMax`, or fewer if the memory of the decoder's caches is limited. */
 export function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
   return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))
 }
 
-/**
- * The maximum number of prompt tokens in a batch, over all rows. For each prompt token, a decoder may return a score
- * for each token of the vocabulary, which needs much memory.
- */
+/** The maximum number of prompt tokens in a batch, over all rows. The scores of each prompt token need much memory. */
 const positionsMax = 1000
 
 export function rowsWith(rows: number, context: readonly number[]): number {

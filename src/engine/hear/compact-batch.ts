@@ -21,24 +21,16 @@ export class CompactBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cache of the decoder: the keys and values of all rows, layer by layer. The tensors in `self` are outputs of the
-   * last run. After a row was removed, `self` has other tensors, which refer to the memory of these outputs.
+   * The keys and values of all rows, layer by layer: outputs of the last run, or views of their memory after a row was
+   * removed.
    */
   private self: Tensor[]
-  /**
-   * Tensors that refer to the memory of the last run's outputs. The next step frees these tensors and these outputs.
-   */
+  /** Views of the memory of the last run's outputs. The next step frees the views and the outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /**
-   * The number of encoded frames for which each row has memory. It is the number of encoded frames of the longest
-   * window.
-   */
+  /** The number of encoded frames for which each row has memory: that of the longest window. */
   private readonly frames: number
-  /**
-   * The encoder's output `mass` of each row. A shorter window has fewer frames than its row. In the remaining frames of
-   * the row, `mass` has a value that excludes these frames from the attention.
-   */
+  /** The encoder's output `mass` of each row. In a row with a shorter window, `mass` excludes the unused frames. */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
 
@@ -116,9 +108,7 @@ export class CompactBatch implements Batch {
     for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
   }
 
-  /**
-   * Runs the decoder and adds `count` tokens to each row. `tokens` has the tokens of all rows, one row after the other.
-   */
+  /** Runs the decoder and adds `count` tokens to each row. `tokens` has the tokens of one row after the other. */
   private feed(tokens: readonly number[], count: number): void {
     const { runtime, facts, run, heads } = this.parts
     const integers = (values: readonly number[], dims: readonly number[]) =>
@@ -144,10 +134,7 @@ export class CompactBatch implements Batch {
     this.self = others
   }
 
-  /**
-   * Makes tensors over the cross-attention memory of the rows that remain in the batch, without copying: one tensor for
-   * each kind and layer.
-   */
+  /** Makes tensors over the cross-attention of the remaining rows, without copying: one for each kind and layer. */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
     return this.cross.flatMap(({ kind: { type, bytes }, length, memory }) =>

@@ -7,10 +7,9 @@ import type { Facts } from './facts.ts'
 import type { EncodedWindow } from './network.ts'
 
 /**
- * The kinds of tensors in an encoded window, in the order of the encoder's outputs. The dimensions of each tensor are
- * layers × 1 × heads × length × 64, where 64 is the size of an attention head. The length is the number of encoded
- * frames if `byFrame` is true, and 1 otherwise. The encoder has one more output, `mass`, which is not in this list: the
- * logarithm of the number of model frames that each encoded frame represents.
+ * The kinds of tensors in an encoded window, in the order of the encoder's outputs. Each tensor has layers × 1 × heads
+ * × length × 64 values. The length is the number of encoded frames if `byFrame` is true, and 1 otherwise. One more
+ * output of the encoder, `mass`, is not in this list.
  */
 export const kinds = [
   { name: 'keys', type: 'uint8', bytes: 1, byFrame: true },
@@ -20,8 +19,8 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * The tensors of one kind for all windows of the batch. The dimensions are layers × rows × heads × length × 64, where
- * 64 is the size of an attention head. `rowBytes` is the size in bytes of one row in one layer.
+ * The tensors of one kind for all windows of the batch: layers × rows × heads × length × 64 values. `rowBytes` is the
+ * size of one row in one layer.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -34,8 +33,8 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind, from all windows, into one memory area. In this area, each head of each window has
- * enough memory for the longest window. If a window is shorter, the end of this memory stays unused.
+ * Copies the tensors of one kind into one memory area. Each head of each window has memory for the longest window. For
+ * a shorter window, the end of this memory stays unused.
  */
 export function gather(
   windows: readonly EncodedWindow[],

@@ -7,10 +7,7 @@ import { kinds } from './compact-cross.ts'
 import type { Facts } from './facts.ts'
 import type { Decoder } from './network.ts'
 
-/**
- * Makes a decoder. `heads` is the number of attention heads whose cross-attention the decoder graph returns. `heads` is
- * 0 if the graph does not return the cross-attention.
- */
+/** Makes a decoder. `heads` is the number of attention heads whose cross-attention the decoder graph returns. */
 export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, heads: number): Decoder {
   const layers = Array.from({ length: facts.layers }, (_, index) => index)
   const own = layers.flatMap(layer => [`${layer}.key`, `${layer}.value`])

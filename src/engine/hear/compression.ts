@@ -1,12 +1,9 @@
 // The compression ratio of a text. Repeated text has a high ratio.
 
 /**
- * Returns the compression ratio of a text: its length in bytes before deflate, divided by its length after deflate.
- * Repeated text has a high ratio.
- *
- * Before the compression, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used,
- * because the letters of a script such as Georgian, Bengali or Burmese have the same first bytes in UTF-8. Normal text
- * in such a script would then have a ratio above 2.4, and would look like a loop.
+ * Returns the compression ratio: the length of the text in bytes before deflate, divided by its length after deflate.
+ * Each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used, because the letters of a
+ * script such as Georgian have the same first bytes in UTF-8, so normal text in this script would look like a loop.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))

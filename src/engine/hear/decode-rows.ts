@@ -17,24 +17,20 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt of all attempts after the first one. This prompt does not contain the caller's context, because the
-   * context may have caused the errors of the first attempt.
+   * The prompt of all attempts after the first one, without the caller's context, because the context may have caused
+   * errors.
    */
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
   random: () => number
-  /**
-   * Called before each decoding step of the batch. `share` is the number of windows whose text is complete, divided by
-   * the number of all windows (0 to 1).
-   */
+  /** Called before each decoding step. `share` is the share of the windows whose text is complete (0 to 1). */
   onShare: (share: number) => Promise<void>
 }
 
 /**
- * The maximum number of tokens that are decoded for a window. In some scripts, a letter is several tokens, so the whole
- * text of a window may need more tokens. Decoding then stops at this maximum, and the speech that follows the last
- * complete sentence is decoded in a further window.
+ * The maximum number of tokens for a window. In some scripts, a letter is several tokens, so the text may need more.
+ * The speech after the last complete sentence is then decoded in a further window.
  */
 const windowTokens = 224
 
@@ -46,8 +42,8 @@ type Attempt = {
   hypothesis: Hypothesis
   looped: boolean
   /**
-   * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum number in this attempt.
-   * `limit` is lower than `tokensMax` if the speech is short.
+   * The maximum number of tokens in the text of a window. `limit` is the maximum in this attempt, which is lower if the
+   * speech is short.
    */
   tokensMax: number
   limit: number
@@ -96,19 +92,15 @@ export async function decodeRows(
   return attempts
 }
 
-/**
- * Removes an element of the list and moves the last element of the list to the free place. `Batch.drop` does the same
- * with the rows of the batch.
- */
+/** Removes an element and moves the last element to its place, as `Batch.drop` does with the rows of the batch. */
 function drop<Row>(rows: Row[], row: number): void {
   const last = rows.pop()
   if (last !== undefined && row < rows.length) rows[row] = last
 }
 
 /**
- * Returns the maximum number of tokens that a text of correct length can have for `frames` model frames of speech: 36
- * tokens per second, and 32 more. This is enough for Georgian, in which two words are about 36 tokens. If a text has
- * more tokens, the model has not written what was said.
+ * Returns the maximum number of tokens of a correct text for `frames` model frames of speech: 36 tokens per second, and
+ * 32 more. This is enough for Georgian, in which two words are about 36 tokens.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

@@ -51,9 +51,8 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that must be decoded again. The first `textsKept` elements of `texts` stay in the result.
-   * The other elements of `texts` are used only if the second decoding returns no good text. Null if no speech must be
-   * decoded again.
+   * A window over the speech that must be decoded again, or null. The first `textsKept` texts stay in the result. The
+   * other texts are used only if the second decoding returns no good text.
    */
   rest: { window: Window; textsKept: number } | null
 }
@@ -66,8 +65,8 @@ export type DecodeOptions = {
 }
 
 /**
- * Decodes windows. `extended` has the same windows as `windows`, but a window of `extended` may have more speech at its
- * end. `encoded` is the output of the encoder for `extended`. Words in the added speech are removed from the result.
+ * Decodes windows. `extended` has the same windows, possibly with more speech at their ends. `encoded` is the output of
+ * the encoder for `extended`. Words in the added speech are removed from the result.
  */
 export async function decodeWindows(
   { whisper }: WhisperModels,

@@ -1,10 +1,8 @@
 // One batch of windows that a GPU decodes. Each window is a row of the batch. The caches, the scores and the attention
-// stay in the memory of the GPU, so each decoding step copies only a few numbers for each row between the GPU and the
-// host.
+// stay in the memory of the GPU, so each decoding step copies only a few numbers for each row.
 //
-// CUDA records the calls of its kernels (a CUDA graph), and needs one recording for each number of rows in a run. So
-// that few recordings are needed, the number of rows in a run is always a power of two. Rows of a run that have no
-// window are idle.
+// CUDA records the calls of its kernels (a CUDA graph) for each number of rows in a run. So that few recordings are
+// needed, this number is always a power of two. Rows of a run that have no window are idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'
@@ -31,8 +29,8 @@ type Row = {
   frames: number
   tokens: number[]
   /**
-   * The attention arrays that callers of `attention` received. The key is the number of the decoding step. An array
-   * contains zeros until the row is removed from the batch. The values of the array are then copied from the GPU.
+   * The arrays that callers of `attention` received, by the number of the decoding step. They contain zeros until the
+   * row is removed from the batch. Then their values are copied from the GPU.
    */
   asked: Map<number, Float32Array>
 }
@@ -131,10 +129,7 @@ export class DeviceBatch implements Batch {
     return row
   }
 
-  /**
-   * Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0. These tokens have no effect
-   * on other rows.
-   */
+  /** Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0, which have no effect. */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
     const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)
@@ -154,10 +149,7 @@ export class DeviceBatch implements Batch {
     this.length += length
   }
 
-  /**
-   * Returns the four numbers of the graph's input `allowed` for a row. The four numbers describe which tokens may
-   * follow next (see pick.ts).
-   */
+  /** Returns the four numbers of the graph's input `allowed` for a row (see pick.ts). */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
     const { firstTimestamp } = this.parts.facts
@@ -165,8 +157,8 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Makes the batch smaller after rows have ended. The new size is the smallest power of two that holds the rows that are
-   * still being decoded. Moves these rows to the first places of the caches.
+   * Makes the batch smaller after rows have ended: to the smallest power of two that holds the other rows. Moves these
+   * rows to the first places of the caches.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)

@@ -51,8 +51,8 @@ export class DeviceCaches {
   }
 
   /**
-   * Makes the first `rows` rows of all caches the inputs and outputs of a run of the decoder, without copying. Returns
-   * the tensors that refer to these rows. The caller must free the returned tensors.
+   * Makes the first `rows` rows of all caches the inputs and outputs of a run, without copying. Returns tensors that
+   * refer to these rows. The caller must free the tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts
@@ -79,9 +79,7 @@ export class DeviceCaches {
     this.update(this.mover, [...this.own, ...this.cross], { from, to })
   }
 
-  /**
-   * Returns the cross-attention of the first `count` tokens of a row. The result has tokens × heads × frames values.
-   */
+  /** Returns the cross-attention of the first `count` tokens of a row: tokens × heads × frames values. */
   attention(row: number, count: number, frames: number): Float32Array {
     const cache = this.own.find(({ name }) => name === 'attention')
     if (!cache || !this.reader) throw new TypeError('the model has no alignment heads')
@@ -132,8 +130,8 @@ export class DeviceCaches {
   }
 
   /**
-   * Fills a cache with zeros. The attention operation reads the whole cache, also the places that no token has written,
-   * and multiplies the values at these places by 0. Uninitialised memory may contain NaN, and 0 × NaN is NaN.
+   * Fills a cache with zeros. The attention operation multiplies the values at unwritten places by 0. Uninitialised
+   * memory may contain NaN, and 0 × NaN is NaN.
    */
   private clear({ rowDims, tensor }: Cache): void {
     const { runtime, device, type } = this.parts

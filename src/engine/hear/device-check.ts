@@ -11,15 +11,15 @@ import { choose, type NextToken } from './rules.ts'
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps (a CUDA graph),
- * and replays this recording in the later steps. So the check tests both the recording and the replay.
+ * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps, and replays the
+ * recording in the later steps. So the check tests both.
  */
 const steps = 6
 
 /**
  * Decodes a few tokens in two ways, and throws if their log probabilities differ by more than `differenceMax`. The
- * first way decodes token by token: it updates the caches in place, chooses tokens in the graph, and replays the
- * recording of CUDA. The second way is one run over all tokens, which does none of these three.
+ * first way decodes token by token with caches, choice of tokens and recording on the GPU. The second way is one run
+ * over all tokens without these three.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))
@@ -42,9 +42,7 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
   }
 }
 
-/**
- * Decodes a batch of two equal windows token by token. Returns the tokens that the decoder chose for the second window.
- */
+/** Decodes two equal windows token by token. Returns the tokens that the decoder chose for the second window. */
 function picksInSteps(
   decoder: Decoder,
   window: EncodedWindow,

@@ -14,7 +14,7 @@ export class DeviceDecoder implements Decoder {
   private readonly steps = new Map<string, DecoderRun>()
   /**
    * The number of times that the caches were allocated. After each allocation, the caches have other addresses, so CUDA
-   * must not replay the recordings that it made before. This number is a part of the id of a recording.
+   * must not replay earlier recordings. This number is a part of the id of a recording.
    */
   private allocations = 0
   private isBusy = false
@@ -57,10 +57,7 @@ export class DeviceDecoder implements Decoder {
     return this.caches
   }
 
-  /**
-   * Returns a prepared run of the decoder that adds one token to each of `rows` rows. The first call with these
-   * arguments makes the run. Later calls return the same run.
-   */
+  /** Returns a prepared run that adds one token to each of `rows` rows. It is made once for the same arguments. */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
     const record = withScores ? notRecorded : this.allocations * recordsMax + rows
@@ -71,8 +68,5 @@ export class DeviceDecoder implements Decoder {
   }
 }
 
-/**
- * Each recording of CUDA has an id: allocations × `recordsMax` + rows. The number of rows in a run is less than
- * `recordsMax`, so two recordings never have the same id.
- */
+/** The id of a recording is allocations × `recordsMax` + rows. A run has fewer rows than `recordsMax`. */
 const recordsMax = 1024

@@ -9,10 +9,7 @@ import { EncodedWindow, type Encoder } from './network.ts'
 
 type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
 
-/**
- * Makes the encoder. It returns the encoded window as tensors in the memory of the GPU. The decoder later copies these
- * tensors into one row of its caches.
- */
+/** Makes the encoder. The decoder copies the encoded window into one row of its caches. */
 export function makeEncoder(
   runtime: Runtime,
   encoder: Session,

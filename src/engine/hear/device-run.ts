@@ -15,10 +15,7 @@ export type RunShape = {
   wanted: readonly number[]
   /** If true, the run has an output `scores` in memory that the host can read. */
   withScores: boolean
-  /**
-   * The id under which CUDA records this run, and replays it later. `notRecorded` means that CUDA does not record the
-   * run.
-   */
+  /** The id under which CUDA records and replays this run, or `notRecorded`. */
   record: number
 }
 
@@ -61,23 +58,21 @@ export class DecoderRun {
   }
 
   /**
-   * The input `allowed` of the graph, in memory that the host can write: four numbers for each row, which describe the
-   * tokens that may follow (see pick.ts).
+   * The input `allowed` of the graph: four numbers for each row, which describe the tokens that may follow (see
+   * pick.ts).
    */
   get allowed(): Float32Array {
     return this.floats('allowed')
   }
 
-  /**
-   * The output `picked` of the last run: for each row, the id of the chosen token and the logarithm of its probability.
-   */
+  /** The output `picked` of the last run: for each row, a token id and the logarithm of its probability. */
   get picked(): Float32Array {
     return this.floats('picked')
   }
 
   /**
-   * The output `scores` of the last run. Its shape is: rows of the batch × tokens whose scores were requested × tokens of
-   * the vocabulary. Throws if the run does not return scores.
+   * The output `scores` of the last run: rows × tokens whose scores were requested × tokens of the vocabulary. Throws
+   * if the run does not return scores.
    */
   get scores(): Float32Array {
     return this.floats('scores')

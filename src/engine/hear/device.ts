@@ -21,9 +21,8 @@ import type { Network } from './network.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model on a GPU with 16-bit floats, and checks the results of its decoder. If opening or the check
- * fails, opens the model with 32-bit floats. Throws if this fails too. `variant` is the suffix of the model's ONNX
- * files.
+ * Opens a published model on a GPU with 16-bit floats, and checks its decoder. If this fails, opens the model with
+ * 32-bit floats. `variant` is the suffix of the model's ONNX files.
  */
 export function openDevice(
   runtime: Runtime,

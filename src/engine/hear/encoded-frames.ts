@@ -5,14 +5,14 @@
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames that the encoder reads. `places[n]` is the position of the frame `n` in the window. `counts[n]` is
- * the number of frames of the window that the frame `n` represents.
+ * The model frames that the encoder reads: the position of each frame in the window, and the number of frames that it
+ * represents.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * In two parts of the silence after the sound, the encoder reads every frame: at the start of the silence, and at the
- * end of the window. These are the lengths of the two parts, in model frames.
+ * In two parts of the silence, the encoder reads every frame: at its start, and at the end of the window. These are the
+ * lengths of the two parts, in model frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond

@@ -18,15 +18,12 @@ export type Facts = {
   translate: number | null
   noTimestamps: number
   /**
-   * The id of the token `<|startofprev|>`. In a prompt, the text that the caller supplied as context follows this
-   * token. Null if the model has no such token.
+   * The id of the token `<|startofprev|>`, after which a prompt has the context of the caller. Null if there is no such
+   * token.
    */
   previous: number | null
   noSpeech: number | null
-  /**
-   * The id of the first time token, <|0.00|>. The ids of the other 1500 time tokens follow. The time of each token is
-   * 0.02 s later than the time of the previous token.
-   */
+  /** The id of the first time token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s later. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]

@@ -9,10 +9,7 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/**
- * The length of sound, in samples, that the recording keeps before the next speech span. A window may need 0.5 s of
- * sound before its first speech span.
- */
+/** The sound that the recording keeps before the next speech span, in samples, because a window may need it. */
 const margin = 0.5 * sampleRate
 
 /** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */
@@ -36,8 +33,8 @@ export async function* findBlocks(
 }
 
 /**
- * Yields each window as soon as its last speech span is known. `needed` is the first sample of the recording that later
- * windows may need.
+ * Yields each window as soon as its last speech span is known. `needed` is the first sample that later windows may
+ * need.
  */
 async function* findWindows(
   vad: Vad,

@@ -1,7 +1,6 @@
-// Folds the frames of a sound for the Fourier transform. Each frame is folded at its middle: the even part is the sums
-// of mirrored samples, and the odd part is their differences. The even part gives the real half of the spectrum, and
-// the odd part gives the imaginary half. Each part is then divided into the samples at even positions and the samples
-// at odd positions.
+// Folds the frames of a sound for the Fourier transform. Each frame is folded at its middle: the sums of mirrored
+// samples give the real half of the spectrum, and their differences give the imaginary half. Each part is then divided
+// into the samples at even positions and the samples at odd positions.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 
@@ -14,16 +13,15 @@ const hann = Float64Array.from(
 )
 
 /**
- * Returns sample `at` of the sound. A negative position returns the mirrored sample. A position after the end returns
- * 0.
+ * Returns sample `at` of the sound. A negative position returns the mirrored sample, and a position after the end 0.
  */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
 /**
- * The four folded parts of a frame. The first word of a name is the symmetry of the part: even or odd. The second word
- * is the position of the samples in the frame: even or odd.
+ * The folded parts of a frame. The first word is the symmetry (even: sums, odd: differences), the second word the
+ * position.
  */
 export type Folds = {
   evenEven: Float32Array
@@ -67,8 +65,8 @@ export function fold(
 }
 
 /**
- * Returns sample `at` of the padded sound. As in Whisper, silence after the sound fills the window of 30 s, and the
- * sound is mirrored at both ends of the window.
+ * Returns sample `at` of the padded sound. As in Whisper, silence fills the window of 30 s, and the sound is mirrored
+ * at both ends of the window.
  */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame

@@ -3,11 +3,7 @@
 
 import { compressionOf } from './compression.ts'
 
-/**
- * The thresholds of the checks, and the temperatures of the attempts to decode a window. All values are from
- * openai/whisper. Many programs that decode windows in batches omit these checks. Their transcripts can then repeat
- * the same words many times.
- */
+/** The thresholds of the checks, and the temperatures of the attempts to decode a window, as in openai/whisper. */
 export const guards = {
   compressionMax: 2.4,
   logProbabilityMin: -1,

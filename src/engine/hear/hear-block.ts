@@ -47,16 +47,15 @@ export async function hearBlock(
     translate,
     onShare,
   })
-  // Runs the garbage collector. A block allocates tens of megabytes of sound, spectrograms and attention in native
-  // buffers. The garbage collector does not start often enough by itself, because it does not count the size of native
-  // buffers.
+  // A block allocates tens of megabytes in native buffers. The garbage collector does not count their size, so it does
+  // not start often enough by itself.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }
 
 /**
- * Returns a function that reports the progress of a block. The function converts a share of the work on the block (0 to
- * 1) to a sample of the recording, and reports this sample to the listener.
+ * Returns a function that converts a share of the work on the block (0 to 1) to a sample of the recording, and reports
+ * this sample to the listener.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0

@@ -25,9 +25,8 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes the speech for which the model returned no text, in separate windows. Repeats this while such speech remains.
- * Returns the texts of the first decoding and of all further ones. Warns about each window whose text is doubtful or
- * missing.
+ * Decodes the speech without text in separate windows, while such speech remains. Returns the texts of all decodings.
+ * Warns about each window whose text is doubtful or missing.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -69,7 +68,7 @@ function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
 }
 
 /**
- * Encodes and decodes windows again. Each window is extended by speech that follows it, because the model makes more
+ * Encodes and decodes windows again. Each window is extended by the speech after it, because the model makes more
  * errors in short windows.
  */
 async function hearAgain(

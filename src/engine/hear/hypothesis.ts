@@ -6,9 +6,8 @@ export type Hypothesis = {
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * The cross-attention arrays, one for each decoding pass. Each pass predicts one token, and the last pass predicts the
-   * end of the text. So there is one array more than there are tokens. Each array is heads × frames. The list is empty
-   * if attention was not requested.
+   * The cross-attention arrays (heads × frames), one for each decoding pass. The last pass predicts the end of the
+   * text. The list is empty if attention was not requested.
    */
   attention: Float32Array[]
   frames: number
@@ -19,15 +18,15 @@ export type Hypothesis = {
   logProbability: number
   temperature: number
   /**
-   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts to decode the
-   * window failed the checks. In this case, the text is the best of these attempts.
+   * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts failed the
+   * checks, and the text is the best of them.
    */
   verdict: 'good' | 'silence' | 'doubtful'
 }
 
 /**
- * The part of a window that must be decoded again. This part begins at model frame `frame`. The first `tokens` tokens
- * of the text, which belong to the speech before this frame, are kept.
+ * The part of a window that must be decoded again. It begins at model frame `frame`. The first `tokens` tokens of the
+ * text are kept.
  */
 export type Unfinished = { tokens: number; frame: number }
 
@@ -43,9 +42,8 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
- * Returns the better one of two attempts to decode a window. An attempt that passed the checks is better than an
- * attempt that failed. If both attempts failed, the more probable text is better. A failed text is usable even if it
- * ended in a loop, because the repetitions were removed from it.
+ * Returns the better one of two attempts: the one that passed the checks, or else the more probable text. A failed text
+ * is usable even if it ended in a loop, because the repetitions were removed from it.
  */
 export function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now

@@ -27,8 +27,8 @@ export function detect(
 export type Vote = { odds: Map<string, number>; weight: number }
 
 /**
- * Returns the language with the highest sum of votes. Each window votes for its most probable language. The value of a
- * vote is the length of the window times the probability of the language.
+ * Returns the language with the highest sum of votes. The vote of a window for its most probable language is the length
+ * of the window times the probability of the language.
  */
 export function elect(votes: readonly Vote[]): string {
   const sums = new Map<string, number>()

@@ -4,24 +4,18 @@
 import { frameSamples } from './vad-sizes.ts'
 
 /**
- * Two levels of sound, as root mean squares of samples between -1 and 1. `usual` is the level of speech in a usual
- * recording. `quiet` is the lowest level at which voice detection finds all speech.
+ * The level of speech in a usual recording, and the lowest level at which voice detection finds all speech, as root
+ * mean squares.
  */
 const [usual, quiet] = [0.1, 0.02]
-/**
- * The maximum factor by which samples are multiplied: 32, which is 30 dB. A higher factor would amplify the noise of a
- * 16-bit recording to the level of speech.
- */
+/** The maximum gain, 32 or 30 dB. A higher gain would raise the noise of a 16-bit recording to the level of speech. */
 const gainMax = 32
-/**
- * The share of the frames that are left out when the level of the sound is measured. The loudest frames are left out,
- * because these frames may be clicks, which are louder than speech.
- */
+/** The share of the loudest frames, which are left out of the level because they may be clicks. */
 const louder = 0.05
 
 /**
- * If the level of the samples is below `quiet`, amplifies the samples to the level `usual`, by a factor of at most
- * `gainMax`. Otherwise, and for complete silence, returns the samples unchanged.
+ * Amplifies samples below the level `quiet` to the level `usual`, by a factor of at most `gainMax`. Returns louder
+ * samples, and complete silence, unchanged.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

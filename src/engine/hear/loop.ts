@@ -1,8 +1,8 @@
 // Finds loops: tokens that the model repeats.
 
 /**
- * Finds a loop at the end of the tokens: a sequence of 1 to 24 tokens that occurs at least `times` times, without other
- * tokens between. Returns the number of tokens up to the end of the first occurrence. Returns null if there is no loop.
+ * Finds a sequence of 1 to 24 tokens that occurs at least `times` times at the end of the tokens. Returns the number of
+ * tokens up to the end of its first occurrence, or null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length

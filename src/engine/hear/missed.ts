@@ -12,15 +12,12 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * The shortest speech between two words, or at an end of a window, that counts as speech without text, in samples.
- * Shorter speech is usually a breath, laughter, or an error of the word times.
+ * The shortest speech without text between two words, or at an end of a window, in samples. Shorter speech is usually a
+ * breath, laughter, or an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 
-/**
- * Finds the gaps between the texts of a window. Returns one window for each gap that contains at least `shortest`
- * samples of speech.
- */
+/** Returns one window for each gap between the texts that contains at least `shortest` samples of speech. */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -40,15 +37,12 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 }
 
 /**
- * The shortest speech after an incomplete text that is decoded again, in samples. Shorter speech usually belongs to the
- * last word of the text.
+ * The shortest speech after an incomplete text, in samples. Shorter speech usually belongs to the last word of the
+ * text.
  */
 const restMin = 0.4 * sampleRate
 
-/**
- * Returns a new window with the speech of `window` after sample `begin` of the recording. Returns null if this speech
- * is shorter than `restMin`.
- */
+/** Returns a window with the speech after sample `begin` of the recording, or null if this speech is too short. */
 export function restOf(window: Window, begin: number): Window | null {
   const speech = window.speech
     .map(span => beginningAt(span, begin))

@@ -16,23 +16,22 @@ export class EncodedWindow {
 
 export type Encoder = {
   /**
-   * Encodes the spectrogram of one window. The first `soundFrames` model frames are sound, and the other frames are
-   * silence. By default, all frames are sound. Windows are not encoded in batches, because a batch needs more memory
-   * and saves no time on a CPU.
+   * Encodes the spectrogram of one window. After the first `soundFrames` model frames, there is only silence. Windows
+   * are not encoded in batches, because a batch needs more memory and saves no time on a CPU.
    */
   encode(picture: Float32Array, soundFrames?: number): EncodedWindow
 }
 
 /**
- * The values that a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window,
- * in model frames.
+ * What a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window, in model
+ * frames.
  */
 export type Greedy = { rules: Rules; frames: readonly number[] }
 
 export type Decoder = {
   /**
-   * Starts a batch and adds `prompt` to each of its rows. After the call, the caller may close the encoded windows. If
-   * `greedy` is given, the decoder may choose the most probable tokens itself: `Batch.pick` returns these tokens.
+   * Starts a batch and adds `prompt` to each row. After the call, the caller may close the encoded windows. If `greedy`
+   * is given, the decoder may choose the most probable tokens itself (see `Batch.pick`).
    */
   begin(windows: readonly EncodedWindow[], prompt: readonly number[], greedy?: Greedy): Batch
 }
@@ -41,18 +40,17 @@ export type Batch = {
   rows: number
   /**
    * Returns the score of each token of the vocabulary as the next token of a row. `position` is an index into the
-   * tokens that the last call of `begin` or `step` added. The default is the last of these tokens.
+   * tokens that the last call of `begin` or `step` added; the default is the last one.
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the next token of a row, if the decoder has chosen one. In this case, `logits` has no scores. Returns null
-   * if the decoder has not chosen a token. In this case, `logits` has the scores. A decoder that never chooses tokens
-   * does not have this function.
+   * Returns the next token of a row if the decoder has chosen one. Otherwise returns null, and `logits` has the scores.
+   * A decoder that never chooses tokens does not have this function.
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders fill in
-   * the values of the copy only when the row is removed.
+   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders fill the
+   * copy only when the row is removed.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

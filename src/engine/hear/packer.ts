@@ -7,13 +7,13 @@ import { type Window, windowOf } from './windows.ts'
 
 /**
  * The shortest pause, in samples, that always ends a window. Inside a window, such a pause would be shortened, and the
- * model would join the sentences before and after the pause.
+ * model would join the sentences around it.
  */
 const pauseEnds = 10 * sampleRate
 
 /**
- * Collects speech spans and makes windows from them. A window is complete when no more speech fits into it, or when a
- * pause of at least `pauseEnds` follows.
+ * Makes windows from speech spans. A window is complete when no more speech fits into it, or when a pause of at least
+ * `pauseEnds` follows.
  */
 export class Packer {
   private spans: SpeechSpan[] = []
@@ -21,10 +21,7 @@ export class Packer {
 
   constructor(private readonly samplesMax = windowSamples) {}
 
-  /**
-   * The first sample of the recording that a later window needs: the start of the first collected span. Null if no
-   * spans are collected.
-   */
+  /** The first sample of the recording that a later window needs. Null if no spans are collected. */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
   }
@@ -44,8 +41,8 @@ export class Packer {
   }
 
   /**
-   * Returns the number of collected spans that go into the next window. The window ends at the longest pause in the
-   * last third of its maximum length. If this third has no pause, the window ends after the last span that fits.
+   * Returns the number of collected spans that go into the next window. The window ends at the longest pause in its
+   * last third. If this third has no pause, the window ends after the last span that fits.
    */
   private fitting(): number {
     let best = 1

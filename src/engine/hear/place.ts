@@ -30,8 +30,8 @@ export function placeInRecording(
 }
 
 /**
- * Converts the times of words from model frames of the window to samples of the recording. In the result, no word
- * starts before the previous word.
+ * Converts the times of words from model frames of the window to samples of the recording. No word starts before the
+ * previous word.
  */
 export function placeWords(window: Window, words: readonly AlignedWord[]): PlacedText[] {
   const voices = voicesIn(window)

@@ -5,10 +5,7 @@ import type { Whisper } from './whisper.ts'
 
 /** The context that a caller can supply for a recording. The context helps the model to choose words and style. */
 export type Context = {
-  /**
-   * A text that the model treats as the text before the recording. The model follows the style and the punctuation of
-   * this text, and its spelling of names. Null if the caller supplied no such text.
-   */
+  /** A text that the model treats as the text before the recording. The model continues its style and its spelling. */
   prompt: string | null
   /** Terms that may occur in the recording, such as names. */
   vocabulary: readonly string[]
@@ -25,8 +22,8 @@ export const contextLeftOut = 'The model accepts no prompt and no vocabulary: th
 const tooLong = 'The prompt and vocabulary are too long for the model: their beginning was left out.'
 
 /**
- * Returns the tokens of the caller's context: first the vocabulary, then the prompt. The context may fill half of the
- * token positions of the model. If the context is longer, its beginning is left out.
+ * Returns the tokens of the vocabulary, and then of the prompt. If they need more than half of the model's token
+ * positions, their beginning is left out.
  */
 export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabulary }: Context): ContextTokens {
   const terms = vocabulary.map(plain).filter(term => term !== '')
@@ -42,19 +39,15 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   }
 }
 
-/**
- * Replaces each sequence of spaces, line breaks and control characters by one space. Removes spaces at both ends of the
- * text.
- */
+/** Replaces each sequence of spaces, line breaks and control characters by one space, and trims the text. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }
 
 /**
- * Returns the prompt of a window. The prompt does not contain the text of the previous window, for two reasons. First,
- * windows that depend on each other cannot be decoded in one batch. Second, an error in one window would cause errors
- * in the next windows. With the pocket model and ten minutes of speech, the word error rate is 5.9 % without the
- * previous text, and 13.8 % with it.
+ * Returns the prompt of a window, without the text of the previous window. Windows that depend on each other cannot be
+ * decoded in one batch, and an error in one window would cause errors in the next ones. With the pocket model and ten
+ * minutes of speech, the word error rate is 5.9 % without the previous text, and 13.8 % with it.
  */
 export function promptOf(
   { facts }: Whisper,

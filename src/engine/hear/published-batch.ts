@@ -1,6 +1,6 @@
 // One batch of windows that the decoder graph of a published model decodes. Each window is a row of the batch. The
-// first run adds the prompt to each row. Each later run adds one token to each row. The cache stays in native memory.
-// When the text of a row is complete, the row is removed, and the last row moves to its place.
+// first run adds the prompt, and each later run adds one token to each row. When the text of a row is complete, the row
+// is removed, and the last row moves to its place.
 
 import { windowFrames } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
@@ -24,10 +24,7 @@ type Parts = {
   takesPositions: boolean
 }
 
-/**
- * The outputs of a run: the scores, the cross-attention of each layer in `Parts.attended`, and the cache of the
- * decoder's own tokens.
- */
+/** The outputs of a run: the scores, the cross-attention of each layer in `Parts.attended`, and the cache. */
 type Outputs = {
   tensors: Tensor[]
   scores: Float32Array
@@ -46,9 +43,7 @@ export class PublishedBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /**
-   * Tensors that refer to the memory of the last run's outputs. The next step frees these tensors and these outputs.
-   */
+  /** Views of the memory of the last run's outputs. The next step frees the views and the outputs. */
   private held: Tensor[] = []
 
   constructor(
@@ -141,8 +136,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position`: the positions of the added tokens in the row. `first` is the position of the
-   * first added token. Returns an empty list if the decoder does not have this input.
+   * Returns the input `cache_position`: the positions of the added tokens, from `first`. The list is empty if the
+   * decoder does not have this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -151,8 +146,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input of the decoder. Only the first run reads the values of this input. Later
-   * runs require the input, but take the values from the cache.
+   * Returns the encoder states as an input of the decoder. Only the first run reads them, but later runs require this
+   * input.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]

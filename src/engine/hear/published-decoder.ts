@@ -7,10 +7,7 @@ import type { Facts } from './facts.ts'
 import type { Decoder } from './network.ts'
 import { PublishedBatch } from './published-batch.ts'
 
-/**
- * Makes a decoder that returns the cross-attention of the attention heads in `heads`. If `heads` is empty, the decoder
- * returns no attention.
- */
+/** Makes a decoder that returns the cross-attention of the attention heads in `heads`. */
 export function makeDecoder(
   runtime: Runtime,
   decoder: Session,

@@ -29,10 +29,7 @@ export function checkDecoder({ inputs, outputs }: Ports, layers: number): void {
   }
 }
 
-/**
- * Returns the names of the key tensors and value tensors in the cache, for all layers. First come the names for the
- * decoder's own tokens, then the names for the encoder's output.
- */
+/** Returns the names of the tensors in the cache: first for the decoder's own tokens, then for the encoder's output. */
 function cacheNames(layers: number): string[] {
   return ['decoder', 'encoder'].flatMap(kind =>
     Array.from({ length: layers }, (_, layer) => [`${layer}.${kind}.key`, `${layer}.${kind}.value`]).flat(),

@@ -7,8 +7,8 @@ import type { AlignedWord } from './aligned-word.ts'
  */
 const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 /**
- * Matches punctuation that is joined to the previous word, even if a space is between the word and the punctuation.
- * French, for example, has a space before some punctuation marks. A dash may follow a space in any language.
+ * Matches punctuation that is joined to the previous word, even after a space. French has a space before some
+ * punctuation marks, and a dash may follow a space in any language.
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
@@ -38,8 +38,8 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns `after` if the text is punctuation that is joined to the next word. Returns `before` if it is punctuation
- * that is joined to the previous word. Returns null if the text becomes a word of its own.
+ * Returns the word to which punctuation is joined: the one `before` or the one `after`. Returns null if the text
+ * becomes a word of its own.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()

@@ -11,10 +11,7 @@ export class Recording {
     this.length += samples.length
   }
 
-  /**
-   * Copies the samples of the recording between `from` and `to` into `target`, starting at index `at` of `target`.
-   * Samples that were removed from the recording are skipped.
-   */
+  /** Copies the samples between `from` and `to` into `target`, starting at index `at`. Skips removed samples. */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)

@@ -7,9 +7,8 @@ import { bestIn, bestText, draw, nothing, sumOf, sumOfText } from './scores.ts'
 export type NextToken = { token: number; logProbability: number }
 
 /**
- * Chooses the next token of a text. At temperature 0, the most probable token is chosen. At a higher temperature, a
- * token is drawn at random, according to the probabilities. `random` returns numbers from 0 to 1. The call changes the
- * values in `scores`.
+ * Chooses the next token of a text: the most probable one at temperature 0, or a random one at a higher temperature.
+ * `random` returns numbers from 0 to 1. The call changes the values in `scores`.
  */
 export function choose(
   rules: Rules,

@@ -6,9 +6,8 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Applies a running median to the attention of one head (`scaled`), and adds a share of the result to `values`, for the
- * frames of the band. The share is one divided by the number of heads, so `values` becomes the mean over all heads.
- * Beyond the ends of the window, the attention is mirrored.
+ * Adds the running median of the attention of one head (`scaled`), divided by the number of heads, to `values`, for the
+ * frames of the band. Beyond the ends of the window, the attention is mirrored.
  */
 export function addMedians(
   scaled: Float32Array,

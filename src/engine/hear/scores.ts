@@ -3,8 +3,7 @@
 import type { Range } from './allowed.ts'
 
 /**
- * If a score is this much lower than the highest score, the score is ignored. Its probability is too small to change a
- * sum of 32-bit floats.
+ * A score that is this much lower than the highest score is ignored: it is too low to change a sum of 32-bit floats.
  */
 const negligible = 18
 
@@ -21,8 +20,7 @@ export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
 }
 
 /**
- * The text tokens are divided into groups of `runLength` consecutive tokens. `runScores` has the highest score of each
- * group. `sumOfText` skips a group if its highest score is too low to change the sum.
+ * The highest score of each group of `runLength` text tokens. `sumOfText` skips a group if this score is negligible.
  */
 const runLength = 128
 const runScores = new Float32Array(1024)
@@ -54,9 +52,7 @@ export function sumOfText(scores: Float32Array, count: number, top: number): num
   return sum
 }
 
-/**
- * Returns the probability of `token` among all tokens of the vocabulary, including the tokens that the rules forbid.
- */
+/** Returns the probability of `token` among all tokens of the vocabulary, including the forbidden ones. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!
@@ -78,8 +74,8 @@ export function sumOf(scores: Float32Array, { from, to }: Range, top: number): n
 }
 
 /**
- * A table of the values exp(-n / 64). `sumOf` interpolates between these values, because the sum has tens of thousands
- * of terms for each token, and `Math.exp` takes twice as long. The error of the sum is less than 0.004 %.
+ * A table of the values exp(-n / 64), between which `sumOf` interpolates, because `Math.exp` takes twice as long for
+ * the tens of thousands of terms of a sum. The error of the sum is less than 0.004 %.
  */
 const stepsPerUnit = 64
 const powers = Float64Array.from({ length: negligible * stepsPerUnit + 2 }, (_, step) =>

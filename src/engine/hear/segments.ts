@@ -4,8 +4,8 @@ import type { Segment } from './align.ts'
 import type { Hypothesis } from './hypothesis.ts'
 
 /**
- * Divides the tokens of a decoded window into segments. The text between two time tokens is a segment. If text follows
- * the last time token, this text is a segment that ends at the end of the window.
+ * Divides the tokens of a decoded window at the time tokens. Text after the last time token is a segment that ends at
+ * the end of the window.
  */
 export function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,

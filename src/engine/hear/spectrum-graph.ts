@@ -8,10 +8,9 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that converts folded frames to the logarithms of the mel bands. The real half and the imaginary half
- * of the spectrum each need two products: one of the samples at even positions, and one of the samples at odd
- * positions. The frequency bins k and 200 - k both use these two products. For bin k, the products are added. For bin
- * 200 - k, one product is subtracted from the other.
+ * Builds the graph from folded frames to the logarithms of the mel bands. The real half and the imaginary half of the
+ * spectrum each need two products: of the samples at even positions, and of the samples at odd positions. For frequency
+ * bin k, the two products are added. For bin 200 - k, one product is subtracted from the other.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -34,10 +33,7 @@ export function spectrumGraph(mels: number): Uint8Array {
   return graph.bytes()
 }
 
-/**
- * Adds operations that compute the power of the frequency bins. `lower` is the bins 0 to 100. `upper` is the bins 200
- * down to 100.
- */
+/** Adds the power of the frequency bins: `lower` is the bins 0 to 100, and `upper` the bins 200 down to 100. */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
     const data = new Float32Array(rows * (quarter + 1))

@@ -1,6 +1,5 @@
-// The interface of a speech model. A speech model supports a set of languages, and converts windows of sound to words
-// with times. Whisper, CTC and TDT models implement this interface. docs/engines.md explains how to add another kind of
-// model.
+// The interface of a speech model, which converts windows of sound to words with times. Whisper, CTC and TDT models
+// implement this interface. docs/engines.md explains how to add another kind of model.
 
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
@@ -8,14 +7,9 @@ import type { Recording } from './recording.ts'
 import type { Window } from './windows.ts'
 
 export type Listener = {
-  /**
-   * Called when the recognition has made progress. `done` is the number of samples of the recording that are recognised
-   * so far.
-   */
+  /** Called when the recognition has made progress. `done` is the number of recognised samples. */
   onSamples(done: number): Promise<void>
-  /**
-   * Called to write a warning to the log. `event` is a short text such as `window doubtful`. `fields` has more details.
-   */
+  /** Writes a warning to the log. `event` is a short text such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
 }
 

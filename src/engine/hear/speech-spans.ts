@@ -12,21 +12,17 @@ export type SpeechSpan = Span & {
 }
 
 /**
- * The rules for a speech span. A span begins at a frame whose probability is at least `begins`. The span ends at the
- * first frame below `ends`, unless the probability reaches `begins` again before `silenceFrames` frames have passed. A
- * span of less than `framesMin` frames is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
- * The numbers of frames are similar to those of faster-whisper.
+ * A span begins at a frame whose probability is at least `begins`. The span ends at the first frame below `ends`,
+ * unless the probability reaches `begins` again within `silenceFrames` frames. A span of less than `framesMin` frames
+ * is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/**
- * The padding that is added at each end of a span, in samples. It is shorter than the silence that ends a span, so it
- * does not contain the speech after this silence.
- */
+/** The padding at each end of a span, in samples. It is shorter than the silence that ends a span. */
 const speechPad = 0.25 * sampleRate
 
 /**
- * Converts the speech probabilities of frames to speech spans in samples. A span that would be longer than `samplesMax`
- * is cut in its second half, at the frame with the lowest probability.
+ * Converts the speech probabilities of frames to speech spans in samples. A span longer than `samplesMax` is cut in its
+ * second half, at the frame with the lowest probability.
  */
 export class SpeechSpans {
   private frame = 0
@@ -94,10 +90,7 @@ export class SpeechSpans {
   }
 }
 
-/**
- * Returns the part of a speech span from `sample` to the end of the span. The part is empty if the span ends before
- * `sample`.
- */
+/** Returns the part of a speech span from `sample` to its end. The part is empty if the span ends before `sample`. */
 export function beginningAt({ from, to, voice }: SpeechSpan, sample: number): SpeechSpan {
   const clipped = { from: Math.max(voice.from, sample), to: Math.max(voice.to, sample) }
   return { from: Math.max(from, sample), to: Math.max(to, sample), voice: clipped }

@@ -1,8 +1,8 @@
 // Joins the tokens of a text to words.
 
 /**
- * Divides a list of tokens into short runs, each of which decodes to complete characters. A character may consist of
- * several tokens. A run has at most 8 tokens, even if its last character is incomplete.
+ * Divides tokens into short runs, each of which decodes to complete characters. A character may consist of several
+ * tokens. A run has at most 8 tokens.
  */
 export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []
@@ -20,8 +20,8 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins characters to words, for languages without spaces between words. `Intl.Segmenter` finds the word boundaries. If
- * one element of `pieces` contains the boundary of two words, these two words become one word.
+ * Joins characters to words, for languages without spaces between words, at the boundaries that `Intl.Segmenter` finds.
+ * A boundary inside an element of `pieces` is ignored.
  */
 export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -36,8 +36,8 @@ export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[
 }
 
 /**
- * Joins characters to words, for languages with spaces between words. A word begins at a space. Punctuation becomes a
- * word of its own. Later, `mergePunctuation` joins the punctuation to the next word or to the previous word.
+ * Joins characters to words, for languages with spaces between words. Punctuation becomes a word of its own, which
+ * `mergePunctuation` later joins to its neighbour.
  */
 export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -50,10 +50,7 @@ export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/**
- * Joins the elements of `pieces` to words. If `begins` returns true for an element, a word begins at this element.
- * Otherwise the element is added to the previous word.
- */
+/** Joins the elements of `pieces` to words. A word begins at each element for which `begins` returns true. */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,
@@ -74,8 +71,8 @@ function joined(
 }
 
 /**
- * Matches a word of punctuation, to which the text after it may be added. The word begins with a space, or it ends with
- * an opening bracket or quote. After other punctuation, a new word begins.
+ * Matches punctuation to which the text after it may be added: it begins with a space, or ends with an opening bracket
+ * or quote. After other punctuation, a new word begins.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
@@ -83,10 +80,7 @@ function isPunctuation(text: string): boolean {
   return /^ ?\p{P}+$/u.test(text)
 }
 
-/**
- * Returns true if the punctuation mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and
- * `steno.dev`.
- */
+/** Returns true if the mark is inside a word, as in `well-known`, `3.14`, `10:30`, `U.S.`, `AT&T` and `steno.dev`. */
 function isInside(before: string, mark: string, next: string): boolean {
   if (/^[-‐‑'’/@&_]$/u.test(mark)) return /[\p{L}\p{M}\p{N}]$/u.test(before) && /^[\p{L}\p{N}]/u.test(next)
   if (/^[.,:]$/.test(mark) && /\p{N}$/u.test(before)) return /^\p{N}/u.test(next)
@@ -94,8 +88,7 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Matches the end of initials such as `U.S.`, to find out whether a full stop belongs to them. `isInside` joins the
- * text before and the text after the full stop, so the two capital letters are adjacent: `US`. They are initials at the
- * start of the text, after a space, or after another full stop.
+ * Matches two initials such as `U.S.` without the full stop between them: `US`, at the start of the text, after a
+ * space, or after another full stop.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

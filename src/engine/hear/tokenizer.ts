@@ -6,21 +6,14 @@ import { joinAtBreaks, joinAtSpaces, splitCharacters } from './token-words.ts'
 
 export type Tokenizer = {
   /**
-   * Returns the token ids of a text. If the text contains the name of a special token, such as `<|endoftext|>`, the
-   * name is encoded like other text. The result contains no special token.
+   * Returns the token ids of a text. The name of a special token, such as `<|endoftext|>`, is encoded like other text.
    */
   encode(text: string): number[]
   /** Returns the text of a list of tokens. Special tokens and time tokens add no text. */
   decode(ids: readonly number[]): string
-  /**
-   * Returns the id of the special token with this name, such as `<|transcribe|>`. Returns null if the model has no such
-   * token.
-   */
+  /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null if there is none. */
   special(name: string): number | null
-  /**
-   * Divides the tokens of a text into words. Each word has its text and its token ids. Every token belongs to one word.
-   * The order of the tokens does not change.
-   */
+  /** Divides the tokens of a text into words. Every token belongs to one word, and their order does not change. */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 

@@ -5,21 +5,21 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum length, in model frames, from the start of the last sentence to the end of the window. If this part of the
- * window is longer, the last sentence is not decoded again together with the speech after it.
+ * The maximum length, in model frames, from the start of the last sentence to the end of the window. A longer last
+ * sentence is not decoded again together with the speech after it.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
  * The minimum distance, in model frames, from the start of a window to the part that is decoded again. With a smaller
- * distance, the second decoding would read almost the same window and might never end.
+ * distance, the decoding might never end.
  */
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when the text of a window ends with the end token. Returns the part of the window that must be decoded again,
- * or null if there is no such part. Two time tokens at the end of the text mean that more speech follows the last
- * sentence. This speech is short. In a window of its own, this speech would have more errors, so it is decoded together
- * with the last sentence. If the text after the last two time tokens is improbable, this part is decoded again.
+ * Called when a text ends with the end token. Returns the part of the window that must be decoded again, or null. Two
+ * time tokens at the end of the text mean that more speech follows. In a window of its own, this short speech would
+ * have more errors, so it is decoded together with the last sentence. If the text after the last two time tokens is
+ * improbable, this part is decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -40,9 +40,9 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Called when the text of a window has reached the maximum number of tokens. Returns the part of the window that must
- * be decoded again. This part begins at the last two adjacent time tokens, because the tokens after these two belong to
- * an incomplete sentence. Returns null if the text has no two adjacent time tokens.
+ * Called when a text has reached the maximum number of tokens. Returns the part of the window from the last two
+ * adjacent time tokens, because the tokens after these two belong to an incomplete sentence. Returns null if there are
+ * no such tokens.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -53,9 +53,8 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * Checks if the tokens at `index` and `index + 1` are two adjacent time tokens. If so, returns the part of the window
- * that begins at the time of the second time token; the tokens up to the first time token of this pair are kept.
- * Otherwise returns null. Also returns null if the time of the second time token is less than `progressMin`.
+ * Returns the part of the window after two adjacent time tokens at `index` and `index + 1`. Returns null if these are
+ * other tokens, or if the time of the second one is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -6,8 +6,8 @@ import { bins, evenSize, fftSamples, hops, oddSize, stateSize } from './vad-size
 import { denseOf, halfOf, ioGates, type Layer, sizeOf } from './vad-weights.ts'
 
 /**
- * Builds the graph with the layers of Silero's published model for 16 kHz: a Fourier transform, four convolutions, a
- * recurrent layer, and a layer that computes the probability.
+ * Builds the graph of Silero's model for 16 kHz: a Fourier transform, four convolutions, a recurrent layer, and a layer
+ * that computes the probability.
  */
 export function vadNetwork(weights: Weights): Uint8Array {
   const graph = new Graph()
@@ -32,8 +32,7 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * A function that returns a weight of the published model. `name` is the end of the weight's name in the model. `dims`
- * are the dimensions that the weight must have.
+ * Returns a weight of the published model by the end of its name. `dims` are the dimensions that the weight must have.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
@@ -54,8 +53,7 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 
 /**
  * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is one
- * matrix product over all positions of the frame. A convolution with a kernel of three positions would need fewer
- * multiplications, but its input would have to be copied first.
+ * matrix product over all positions. A real convolution would need fewer multiplications, but a copy of its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum
@@ -82,7 +80,6 @@ function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): stri
 
 /**
  * Adds the recurrent layer to the graph. It processes the frames of the tensor [frames, 1, 128] one after the other.
- * Each frame has 128 values.
  */
 function addRecurrence(graph: Graph, weight: WeightOf, encoded: string): string {
   const gates = (name: string) => {

@@ -2,8 +2,8 @@
 
 export const frameSamples = 512
 /**
- * The number of samples that are added before and after each frame. The input for a frame is the end of the previous
- * frame, the frame, and the mirrored end of the frame.
+ * The number of samples that are added before and after each frame: the end of the previous frame, and the mirrored
+ * end.
  */
 export const contextSamples = 64
 export const inputSamples = contextSamples + frameSamples + contextSamples

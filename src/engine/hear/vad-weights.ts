@@ -3,9 +3,8 @@
 import { bins, fftSamples } from './vad-sizes.ts'
 
 /**
- * Returns the first half of each wave (cosine or sine) of the Fourier transform, as a matrix of samples × bins. The
- * input is folded at its middle, so the first half is enough. Throws if the second half of a wave is not the mirror
- * image of its first half.
+ * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The input is folded at
+ * its middle, so the first half is enough. Throws if the second half is not the mirror image of the first half.
  */
 export function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)
@@ -20,20 +19,14 @@ export function halfOf(waves: Float32Array, size: number, sign: number): Float32
   return transposed
 }
 
-/**
- * The size of a convolution layer for one frame: the number of positions in time, and the number of channels at each
- * position.
- */
+/** The positions in time of a convolution layer for one frame, and the channels at each position. */
 export type Layer = { positions: number; channels: number }
 
 export function sizeOf({ positions, channels }: Layer): number {
   return positions * channels
 }
 
-/**
- * Converts a convolution with a kernel of three positions to a matrix from all inputs to all outputs. An element of the
- * matrix is 0 if the kernel does not connect its input and its output.
- */
+/** Converts a convolution with a kernel of three positions to a matrix from all inputs to all outputs. */
 export function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Array {
   const stride = Math.round(from.positions / to.positions)
   const dense = new Float32Array(sizeOf(from) * sizeOf(to))
@@ -52,8 +45,8 @@ export function denseOf(kernel: Float32Array, from: Layer, to: Layer): Float32Ar
 }
 
 /**
- * Reorders the gates in the weights of the recurrent layer. PyTorch has the order input, forget, cell, output. ONNX has
- * the order input, output, forget, cell.
+ * Reorders the gates of the recurrent layer. PyTorch has the order input, forget, cell, output. ONNX has the order
+ * input, output, forget, cell.
  */
 export function ioGates(data: Float32Array, size: number): Float32Array {
   const order = [0, 3, 1, 2]

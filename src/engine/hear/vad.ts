@@ -1,10 +1,9 @@
-// Voice detection: computes the probability of speech in each frame of 32 ms. It uses the published weights of Silero
-// VAD, in an ONNX graph that steno builds.
+// Voice detection: computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD
+// in an ONNX graph that steno builds.
 //
-// The published graph processes one frame in each run. Most of the time of such a run is overhead: a session call, and
-// small matrix products. Only the recurrent layer must process the frames one after the other. So in steno's graph, one
-// run computes all other layers for about a minute of frames at once, and then the recurrent layer. A test checks that
-// both graphs return the same probabilities, to five decimals.
+// The published graph processes one frame in each run, and most of the time is overhead. Only the recurrent layer must
+// process the frames one after the other. So in steno's graph, one run computes all other layers for about a minute of
+// frames at once. A test checks that both graphs return the same probabilities, to five decimals.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
@@ -28,8 +27,8 @@ export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Returns the probability of speech in each frame of `samples`, which follow the samples of the previous call. Only
-   * the last frame of a recording may be incomplete.
+   * Returns the probability of speech in each frame of `samples`, which follow those of the previous call. Only the
+   * last frame of a recording may be incomplete.
    */
   next(samples: Float32Array): Float32Array
   /** Resets the state. The next call of `next` then starts another recording. */
@@ -74,9 +73,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with the samples before and after it, into overlapping parts for the Fourier transform. Then folds
- * each part at its middle: the cosine transform needs only the sums of mirrored samples, and the sine transform needs
- * only their differences. The fold halves the number of multiplications.
+ * Cuts each frame, with the samples around it, into overlapping parts for the Fourier transform. Then folds each part
+ * at its middle: the cosine transform needs only the sums of mirrored samples, and the sine transform only their
+ * differences. The fold halves the number of multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

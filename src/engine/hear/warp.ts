@@ -10,9 +10,8 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the highest sum of values. The path goes from the first column of the first row to
- * the last column of the last row. The band of each row must begin inside the band of the previous row, or directly
- * after it.
+ * Returns the monotonic path with the highest sum of values, from the first column of the first row to the last column
+ * of the last row. The band of each row must begin inside the band of the previous row, or directly after it.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -46,10 +45,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   return { cells: walkBack(traced), sum: above?.sums.at(-1) ?? 0 }
 }
 
-/**
- * One row of the matrix in a form for tracing the best path backwards. For each column of the band, `steps` has the
- * direction from which the best path reaches this column.
- */
+/** One row of the matrix: for each column of the band, the direction from which the best path reaches the column. */
 type Traced = Band & { steps: Uint8Array }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]

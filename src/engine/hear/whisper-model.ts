@@ -43,8 +43,5 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
   }
 }
 
-/**
- * The maximum number of windows from which Whisper detects the language for another speech model. If there are more
- * windows, the longest ones are used.
- */
+/** The maximum number of windows from which Whisper detects the language for another speech model: the longest ones. */
 const votersMax = 3

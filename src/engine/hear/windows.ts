@@ -10,8 +10,7 @@ export type Piece = Span & { at: number }
 
 /**
  * A window. `from` is the first sample of its first piece, and `to` is the end of its last piece, both in the
- * recording. `samples` is the length of the window's sound. `samples` is less than `to` minus `from` if a pause was
- * shortened.
+ * recording. `samples` is the length of the window's sound.
  */
 export type Window = Span & {
   pieces: Piece[]
@@ -22,8 +21,8 @@ export type Window = Span & {
 
 /**
  * The longest pause, in samples, that is not shortened. From a longer pause, `pauseKept` samples remain: one half from
- * its start and one half from its end. The model makes fewer errors with natural pauses. In a test, pauses over one
- * second were shortened to half a second, and the word error rate rose by 0.7 percentage points.
+ * its start and one half from its end. When pauses over one second were shortened to half a second, the word error rate
+ * rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
 const pauseKept = sampleRate
@@ -86,10 +85,7 @@ export function sampleOf({ pieces }: Window, frame: number): number {
   return Math.min(to, from + at - start)
 }
 
-/**
- * Returns the piece of the window that contains sample `sample` of the recording. Throws if the sample is before the
- * first piece.
- */
+/** Returns the piece of the window that contains sample `sample`. Throws if the sample is before the first piece. */
 export function pieceWith({ pieces }: Window, sample: number): Piece {
   return found(pieces.findLast(piece => piece.from <= sample))
 }

@@ -5,18 +5,14 @@ import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
 
 const medianMax = 0.7 * framesPerSecond
-/**
- * The usual maximum length of a word next to a sentence boundary, in model frames: one second. Spoken words rarely last
- * longer. If the words of the window are long, `limitLengths` uses a higher maximum, of up to 1.4 s.
- */
+/** The usual maximum length of a word next to a sentence boundary, in model frames: one second. */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words whose times include silence. The maximum length is one second, or twice the median length of the words
- * if this is more, but at most 1.4 s. A word next to a sentence boundary is shortened if it is longer than this
- * maximum. A word inside a sentence is shortened only if it is longer than two seconds, because it may include the time
- * of speech that the model left out.
+ * Shortens words. The maximum length is one second, or twice the median length of the words if this is more, but at
+ * most 1.4 s. A word inside a sentence is shortened only if it is longer than two seconds, because it may include the
+ * time of speech that the model left out.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)

@@ -6,15 +6,12 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * The time, in samples, by which a word may start before its speech span or end after it. Voice detection misses soft
- * sounds at both ends of speech.
+ * The time, in samples, by which a word may leave its speech span. Voice detection misses soft sounds at both ends of
+ * speech.
  */
 const tolerance = 0.08 * sampleRate
 
-/**
- * A continuous stretch of speech. `begin` and `end` are samples of the window. Subtracting `shift` from a sample of the
- * window gives the sample of the recording.
- */
+/** A continuous stretch of speech, in samples of the window. Subtracting `shift` gives samples of the recording. */
 type Voice = { begin: number; end: number; shift: number }
 
 export function inFrames({ begin, end }: Voice): Span {
@@ -22,8 +19,8 @@ export function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum length of a pause between two speech spans, in samples. If the distance of two spans is shorter, there is
- * no pause: the speech was cut because a span has a maximum length. These two spans are joined again.
+ * The minimum pause between two speech spans, in samples. Two spans with a shorter distance were cut only because a
+ * span has a maximum length, so they are joined again.
  */
 const pauseMin = 0.1 * sampleRate
 
@@ -41,9 +38,8 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The span never contains a pause. The time of a word often includes the
- * pause before the word, and the time of a punctuation mark often includes the pause after the mark. In both cases, the
- * span is cut at the pause.
+ * Returns the span of a word in the recording, without a pause. The time of a word often includes the pause before the
+ * word, and the time of a punctuation mark often includes the pause after the mark.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]

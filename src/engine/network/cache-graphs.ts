@@ -8,9 +8,8 @@ import { updated } from './float-caches.ts'
 export type CacheShape = { name: string; type: ElementType; shape: Shape }
 
 /**
- * Builds a model that writes rows of the caches in place. For each cache, it has two inputs: the cache, and the new
- * content of the rows. The name of the second input is `new ` followed by the name of the cache. The input `to` has the
- * numbers of the rows.
+ * Builds a model that writes rows of the caches in place. The input `new NAME` has the new content of the cache NAME,
+ * and the input `to` has the numbers of the rows.
  */
 export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) =>
@@ -18,10 +17,7 @@ export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   )
 }
 
-/**
- * Builds a model that copies rows within each cache, in place. The content of row `from[n]` replaces the content of row
- * `to[n]`.
- */
+/** Builds a model that copies row `from[n]` of each cache to row `to[n]`, in place. */
 export function moveRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name }, isFirst) => {
     const from = isFirst ? graph.input('from', 'int64', ['moved']) : 'from'
@@ -45,8 +41,8 @@ function inPlace(
 }
 
 /**
- * Builds a model that reads a part of one row of the attention cache. The inputs are the number of the row (`row`), the
- * number of tokens (`count`), and the number of frames (`frames`). The output `read` is tokens × heads × frames.
+ * Builds a model that reads the first `count` tokens and `frames` frames of row `row` of the attention cache. The
+ * output `read` is tokens × heads × frames.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()

@@ -67,8 +67,8 @@ class Compact {
   }
 
   /**
-   * Returns the tensors of a layer normalisation, and of the matrices that read its output. These matrices are joined
-   * into one matrix with the name `name`.
+   * Returns the tensors of a layer normalisation, and of the matrices that read its output, joined into the matrix
+   * `name`.
    */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)
@@ -102,9 +102,9 @@ class Compact {
   /**
    * Returns a factor for each channel between a layer normalisation and the matrices that read its output (the
    * SmoothQuant method). The weights of the normalisation are divided by the factors, and the columns of the matrices
-   * are multiplied by the factors, so the result stays the same. Without the factors, channels with large values would
-   * make all other channels less precise. For the vocabulary projection of Whisper base, the divergence of the token
-   * probabilities is 0.0009 without the factors and 0.0002 with the factors.
+   * are multiplied by the factors. Otherwise channels with large values would make all other channels less precise. For
+   * the vocabulary projection of Whisper base, the divergence of the token probabilities is 0.0009 without the factors
+   * and 0.0002 with the factors.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6
@@ -148,10 +148,7 @@ class Compact {
   }
 }
 
-/**
- * Replaces each element of `values` by the largest absolute value in the same column of the matrix, if this value is
- * larger.
- */
+/** Raises each element of `values` to the largest absolute value in the same column of the matrix. */
 function raiseToLargest(values: Float32Array, matrix: Float32Array): void {
   const width = values.length
   for (let row = 0; row < matrix.length; row += width) {

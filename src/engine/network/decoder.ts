@@ -1,6 +1,5 @@
 // Builds the ONNX graph of Whisper's decoder in the compact form (8-bit weights). A run adds the prompt, or one token,
-// to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits, as the encoder returns
-// them. If alignment heads are given, their cross-attention is an output.
+// to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits.
 
 import type { Stored } from '../onnx/messages.ts'
 import { crossAttention, selfAttention } from './decoder-attention.ts'
@@ -72,8 +71,8 @@ export function decoderModel(
 }
 
 /**
- * Adds operations that compute the position of each token in its row, and the mask of the self-attention. The mask
- * excludes later tokens, and the unused positions before the start of each row.
+ * Adds the position of each token in its row, and the mask of the self-attention. The mask excludes later tokens, and
+ * the unused positions before the start of each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers
@@ -98,10 +97,7 @@ function integer(layers: Layers, value: number): string {
   )
 }
 
-/**
- * Adds the embedding of the tokens to the graph. The vector of a token is a row of the quantised matrix `embed_tokens`.
- * This row is converted to floats.
- */
+/** Adds the embedding of the tokens: rows of the quantised matrix `embed_tokens`, converted to floats. */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers
   const of = (part: string) => graph.add('Gather', [layers.tensor(`decoder.embed_tokens.${part}`), 'tokens'])

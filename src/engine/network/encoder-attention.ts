@@ -5,24 +5,21 @@ import { headSize, type Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to the queries and keys of each attention head (see `extraChannels`). Only the
- * first of these channels is used, but matrix products are faster with four added channels than with one.
+ * The number of channels that are added to each attention head. Only the first one is used (see `extraChannels`), but
+ * matrix products are faster with four added channels than with one.
  */
 const extraSize = 4
 
 /**
- * Names of three values in the graph. `query` has the channels that are added to all queries. `key` has the channels
- * that are added to all keys. `isNeeded` is a boolean value: false if each frame represents only itself, so that no
- * channels must be added.
+ * The channels that are added to all queries and to all keys. `isNeeded` is false if each frame represents only itself.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds channels to the attention that give a frame more weight if it represents several frames. A frame that represents
- * 8 frames gets 8 times the weight. The added channel of each query is 1. The added channel of each key is the
- * logarithm of the number of frames, times the square root of the head size, because the attention divides by this
- * root. So the logarithm is added to the attention score. An attention mask would have the same effect, but ONNX
- * Runtime computes attention with a mask more slowly.
+ * Adds channels to the attention, so that a frame that represents 8 frames gets 8 times the weight. The added channel
+ * of each query is 1. The added channel of each key is the logarithm of the number of frames, times the square root of
+ * the head size, by which the attention divides. An attention mask would have the same effect, but ONNX Runtime
+ * computes attention with a mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers
@@ -38,9 +35,7 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
   }
 }
 
-/**
- * Adds the self-attention of one encoder layer. `parts` are the names of its queries, keys and values, for all heads.
- */
+/** Adds the self-attention of one layer. `parts` are the names of its queries, keys and values. */
 export function attend(
   layers: Layers,
   name: string,

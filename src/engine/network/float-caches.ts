@@ -3,9 +3,7 @@
 import type { FloatLayers } from './float-layers.ts'
 import type { FloatSize } from './float-size.ts'
 
-/**
- * Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`.
- */
+/** Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads those in `cross`. */
 export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
   const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
   const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])
@@ -19,10 +17,7 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
 /** The prefix in the name of an output that updates a cache. The name of the cache follows this prefix. */
 export const updated = 'updated '
 
-/**
- * Adds the self-attention of a layer. It writes the keys and values of the tokens into the cache, and then reads the
- * whole cache.
- */
+/** Adds the self-attention of a layer, which writes the keys and values of the tokens into the cache first. */
 export function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers
   const name = `decoder.layers.${layer}.self_attn`
@@ -36,10 +31,7 @@ export function selfAttention(layers: FloatLayers, layer: number, normed: string
   return graph.add('MatMul', [mixed, layers.matrix(`${name}.out_proj`)])
 }
 
-/**
- * Returns the queries of the alignment heads of one layer, for the last token of each row. Returns an empty list if the
- * layer has no alignment heads.
- */
+/** Returns the queries of the alignment heads of one layer, for the last token of each row. */
 export function alignmentQueries(
   layers: FloatLayers,
   layer: number,

@@ -1,6 +1,5 @@
 // Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are
-// updated in place: a cache is an input and an output in the same memory. The graph also chooses the next token, so the
-// host reads only two numbers for each row after a run.
+// updated in place. The graph also chooses the next token, so the host reads only two numbers for each row after a run.
 
 import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
 import { FloatLayers } from './float-layers.ts'

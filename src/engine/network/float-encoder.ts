@@ -1,6 +1,5 @@
 // Builds the ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values for all
-// cross-attention layers of the decoder. A further output has the keys of the alignment heads, transposed for a matrix
-// product in the decoder.
+// cross-attention layers of the decoder, and the keys of the alignment heads, transposed for a matrix product.
 
 import { FloatLayers } from './float-layers.ts'
 import type { FloatSize, FloatType } from './float-size.ts'
@@ -8,8 +7,8 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
- * frames, width] for each decoder layer N, and `aligned` [rows, alignment heads, head size, frames]. A model without
- * alignment heads has no output `aligned`.
+ * frames, width] for each decoder layer N, and `aligned` [rows, alignment heads, head size, frames] if there are such
+ * heads.
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

@@ -6,10 +6,7 @@ import type { FloatType } from './float-size.ts'
 import type { FloatWeights } from './float-weights.ts'
 import { GraphWeights } from './graph-weights.ts'
 
-/**
- * The version of the ONNX operators. Version 24 is the first one with the operator TensorScatter, which updates a cache
- * in place.
- */
+/** The version of the ONNX operators: the first one with TensorScatter, which updates a cache in place. */
 const operators = 24
 const epsilon = { float: 1e-5 }
 
@@ -39,8 +36,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds the sum of `state`, `value` and the bias of the projection `projected` to the graph, and the normalisation of
-   * this sum by `norm`. Returns the names of the sum and of the normalised sum.
+   * Adds the sum of `state`, `value` and the bias of the projection `projected`, and the normalisation of this sum by
+   * `norm`.
    */
   addAndNorm(
     state: string,
@@ -59,10 +56,7 @@ export class FloatLayers extends GraphWeights {
     return { state: sum, normed }
   }
 
-  /**
-   * Adds the two matrix products of a feed-forward layer to the graph. Returns the name of the second product, to which
-   * the bias of the second matrix is not yet added.
-   */
+  /** Adds the two matrix products of a feed-forward layer. The result is without the bias of the second matrix. */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])
     const active = this.graph.add('com.microsoft.BiasGelu', [wide, this.bias(`${name}.fc1`)])
@@ -70,8 +64,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an attention operation to the graph. `lengths` is the number of tokens in each row of a cache. If it is given,
-   * a token attends only to itself and to earlier tokens. Otherwise it attends to all positions.
+   * Adds an attention operation. If `lengths`, the number of tokens in each row of a cache, is given, a token attends
+   * only to itself and to earlier tokens.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]
@@ -80,10 +74,7 @@ export class FloatLayers extends GraphWeights {
     return this.graph.add('Attention', [query, key, value, ...cached], { ...attributes, ...causal })
   }
 
-  /**
-   * Adds an operation that splits joined projections into `count` parts of `width` channels. Returns the names of the
-   * parts.
-   */
+  /** Splits joined projections into `count` parts of `width` channels. Returns the names of the parts. */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)
     const sizes = this.integers(...parts.map(() => width))

@@ -3,10 +3,7 @@
 /** The number format of all computations and caches. */
 export type FloatType = 'float16' | 'float32'
 
-/**
- * The dimensions of a Whisper network with float weights. Each alignment head is a pair: the index of its decoder
- * layer, and the index of the head in this layer.
- */
+/** The dimensions of the network. An alignment head is the index of its decoder layer, and its index in this layer. */
 export type FloatSize = {
   width: number
   heads: number

@@ -1,9 +1,6 @@
 // The float weights of a Whisper model, as its files store them.
 
-/**
- * A tensor as a file stores it. The file is mapped into memory. A matrix is outputs × inputs if `transposed` is false,
- * and inputs × outputs if it is true.
- */
+/** A tensor as a file stores it. A matrix is outputs × inputs, or inputs × outputs if `transposed` is true. */
 export type Weight = {
   type: 'F32' | 'F16' | 'BF16'
   dims: readonly number[]
@@ -32,8 +29,7 @@ export function isFloat(type: string): type is Weight['type'] {
 
 /**
  * Returns the name of a weight as Hugging Face's files have it: `decoder.layers.0.fc1.weight` for
- * `model.decoder.layers.0.fc1.weight`. `half` is `encoder` or `decoder`; by default, it is read from the name. Returns
- * null if the tensor is not a weight or bias of the network.
+ * `model.decoder.layers.0.fc1.weight`. Returns null if the tensor is not a weight or bias of the network.
  */
 export function plainName(name: string, half = /(?:^|\.)(encoder|decoder)\./.exec(name)?.[1]): string | null {
   const parts =

@@ -24,10 +24,7 @@ export class GraphWeights {
     return find()
   }
 
-  /**
-   * Adds a weight of the model to the graph, and converts it to the number format of the network. Returns the name of
-   * the converted weight.
-   */
+  /** Adds a weight of the model to the graph, in the number format of the network. Returns its name. */
   weight(name: string): string {
     return this.once(name, () => {
       const { type, dims, bytes } = this.find(name)
@@ -41,9 +38,8 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the weight matrices with these names to the graph, in the layout inputs × outputs, joined into one matrix.
-   * Returns the name of the joined matrix. ONNX Runtime transposes and joins the matrices only once, when the model is
-   * opened.
+   * Adds the weight matrices with these names, joined into one matrix of inputs × outputs. ONNX Runtime transposes and
+   * joins them only once, when the model is opened.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {
@@ -57,8 +53,8 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the biases of these projections to the graph, joined into one vector. Returns the name of the vector. The key
-   * projections of Whisper have no bias, so their biases are zeros.
+   * Adds the biases of these projections, joined into one vector. The key projections of Whisper have no bias, so their
+   * biases are zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {

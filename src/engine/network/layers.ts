@@ -9,8 +9,7 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * Quantised activations. `bytes` and `scales` are names of values in the graph: the activations in 8 bits, and one
- * scale for each row. `zero` is the byte that represents the value 0.
+ * Quantised activations: the names of their 8-bit values and of one scale for each row. The byte `zero` represents 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
@@ -26,9 +25,7 @@ export class Layers {
     return tensor
   }
 
-  /**
-   * Adds a tensor of the compact model to the graph. If the tensor has 16-bit floats, it is converted to 32-bit floats.
-   */
+  /** Adds a tensor of the compact model to the graph. 16-bit floats are converted to 32-bit floats. */
   tensor(name: string): string {
     return this.once(name, () => {
       const stored = this.stored(name)
@@ -37,10 +34,7 @@ export class Layers {
     })
   }
 
-  /**
-   * Returns the name of the graph's value for this key. The first call for a key makes the value with `make`. Later
-   * calls return the same name.
-   */
+  /** Returns the name of the value for this key. Only the first call for a key makes the value. */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)
@@ -74,9 +68,9 @@ export class Layers {
   }
 
   /**
-   * Adds operations that quantise activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value
-   * in one row does not make other rows less precise. The output of GELU is never below -0.17, so for such activations
-   * only 32 of the 256 byte values represent negative numbers.
+   * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value in one row does not
+   * make other rows less precise. The output of GELU is never below -0.17, so only 32 of its 256 byte values are
+   * negative.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -92,8 +86,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of quantised activations and a weight matrix, without the bias, to the graph. The matrix has the
-   * layout of the encoder in the compact form: inputs × outputs. This layout is fast for activations with many rows.
+   * Adds the product of quantised activations and a matrix in the layout of the encoder (inputs × outputs), without the
+   * bias. This layout is fast for activations with many rows.
    */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -104,8 +98,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of activations and a weight matrix to the graph. The matrix has the layout of the decoder in the
-   * compact form: outputs × blocks of inputs. This layout is fast for activations with few rows.
+   * Adds the product of activations and a matrix in the layout of the decoder (outputs × blocks of inputs). This layout
+   * is fast for activations with few rows.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

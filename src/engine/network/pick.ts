@@ -1,6 +1,6 @@
-// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). Some
-// rules depend on the earlier tokens of a row. The host passes these rules in the input `allowed`. The tokens that are
-// never allowed are constants of the graph.
+// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). Rules
+// that depend on the earlier tokens of a row are in the input `allowed`. The tokens that are never allowed are
+// constants.
 
 import type { FloatLayers } from './float-layers.ts'
 
@@ -16,10 +16,7 @@ const forbidden = -1e30
 
 type Range = { from: number; to: number }
 
-/**
- * Returns the four numbers of the input `allowed` for one row. The ranges `text`, `end` and `times` contain the ids of
- * the tokens that may follow.
- */
+/** Returns the four numbers of the input `allowed` for one row, from the ids of the tokens that may follow. */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
   firstTimestamp: number,
@@ -71,8 +68,8 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 type Best = { token: string; score: string; sum: string }
 
 /**
- * Adds operations that find the best token of each row. Returns the names of three values: the index of the token with
- * the highest score, this score, and the logarithm of the sum of exp(score) over all tokens.
+ * Adds operations that find the token with the highest score in each row, this score, and the logarithm of the sum of
+ * exp(score) over all tokens.
  */
 function bestOf(layers: FloatLayers, scores: string, penalty: string | null): Best {
   const { graph } = layers

@@ -7,10 +7,7 @@ import type { Draft } from './tensor-file.ts'
 export const blockSize = 64
 
 export type Matrix = { data: Float32Array; outputs: number; inputs: number }
-/**
- * A function that quantises a float matrix. The function returns two tensors that will be written: the bytes of the
- * matrix and its scales.
- */
+/** A function that quantises a float matrix. It returns the bytes of the matrix and its scales. */
 export type Layout = (
   name: string,
   matrix: () => Matrix,
@@ -38,10 +35,7 @@ export const byOutput: Layout = (name, matrix, { outputs, inputs }) => {
   ]
 }
 
-/**
- * Quantises a matrix in the layout of the decoder: outputs × blocks × inputs of a block, with one scale for each block.
- * The byte 128 represents the value 0.
- */
+/** Quantises a matrix in the layout of the decoder: outputs × blocks × inputs of a block. The byte 128 represents 0. */
 export const byBlock: Layout = (name, matrix, { outputs, inputs }) => {
   const scalesOf = ({ data }: Matrix) => scales(data, blockSize, Float16Array)
   const make = () => {

@@ -8,8 +8,8 @@ import { fromOnnx } from './onnx-source.ts'
 import { fromSafetensors } from './safetensors-source.ts'
 
 /**
- * The tensors of a model: for each name, a function that reads the tensor as 32-bit floats. A matrix is outputs ×
- * inputs, as in Hugging Face's files. Each name begins with `encoder.` or `decoder.`.
+ * The tensors of a model: for each name, a function that reads 32-bit floats. A matrix is outputs × inputs, as in
+ * Hugging Face's files. Each name begins with `encoder.` or `decoder.`.
  */
 export type Source = Map<string, () => Float32Array>
 
@@ -20,10 +20,7 @@ export function openSource(folder: string, variant: FloatVariant = ''): Source {
   return new Map([...openWeights(folder, variant)].map(([name, find]) => [name, () => floatsOf(find())]))
 }
 
-/**
- * Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. `variant` has no
- * effect if the folder has the file model.safetensors.
- */
+/** Returns the float weights of the model in the folder. `variant` is the suffix of the ONNX files. */
 export function openWeights(folder: string, variant: FloatVariant = ''): FloatWeights {
   const published = join(folder, 'model.safetensors')
   if (existsSync(published)) return fromSafetensors(published)

@@ -1,6 +1,5 @@
-// Reads and writes files of named tensors in the safetensors format. Such a file contains the length of the header, the
-// header as JSON, and the bytes of the tensors. ONNX Runtime maps the file into memory, so several processes with the
-// same model share this memory.
+// Reads and writes files of named tensors in the safetensors format: the length of the header, the header as JSON, and
+// the bytes of the tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -17,17 +16,14 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor that will be written to a file. `make` computes the content of the tensor. `make` is called only when the
- * tensor is written, so that the content of the whole model is never in memory at once.
+ * A tensor that will be written to a file. `make` computes its content only when it is written, so that the content of
+ * the whole model is never in memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
-/**
- * Reads the header of a tensor file. Returns, by name, the place of each tensor in the file. The content of the tensors
- * is not read.
- */
+/** Returns the place of each tensor in the file, by name. Reads only the header. */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)
   return new Map(
@@ -70,8 +66,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes tensors to a file. The tensors whose elements have the most bytes are written first. The place of each tensor
- * in the file is then a multiple of the size of its elements, as readers require.
+ * Writes tensors to a file, those with the largest elements first. The place of each tensor is then a multiple of the
+ * size of its elements, as readers require.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)
