@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { limits } from '../../src/limits.ts'
+import { argumentsOf, type MediaOrder } from '../../src/media/order.ts'
 import { findProgram } from '../../src/media/program.ts'
-import { argumentsOf, type MediaOrder } from '../../src/media/wire.ts'
 
 export const bench = { name: 'media: inspecting and decoding', run }
 

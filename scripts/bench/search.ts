@@ -5,14 +5,16 @@
 // same data folder, because filling a data folder takes minutes.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { type Db, openDb } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { completeJob } from '../../src/jobs/end.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { queueJob, startNextJob } from '../../src/jobs/queue.ts'
 import { Indexer } from '../../src/transcripts/indexer.ts'
-import { mergeIndexPiece, writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import { mergeIndexPiece } from '../../src/transcripts/search-merge.ts'
 import { storeAhead } from '../../src/transcripts/store-ahead.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { plainJob } from '../../test/support/plain-job.ts'

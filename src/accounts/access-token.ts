@@ -1,7 +1,8 @@
 // Checks the OAuth access token of a request.
 
 import { sha256 } from '../base/hash.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import { type Scope, scopesIn } from './scope.ts'
 

@@ -3,7 +3,8 @@
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 
 export type Session = {

@@ -2,7 +2,7 @@
 
 import type { ValidationError } from 'elysia'
 import { errorFields, log } from '../base/log.ts'
-import { refusalOf } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'

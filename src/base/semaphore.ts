@@ -1,6 +1,8 @@
 // A fair semaphore. A key is a text that names a caller, such as the id of an account. Keys take turns. If there are
 // several slots, one key never gets all of them: another key still finds a free slot.
 
+import { Queues } from './turn-queues.ts'
+
 export type Semaphore = {
   /**
    * Calls `work` when `key` gets a slot, and returns the result of `work`. If `signal` is aborted before `key` gets a
@@ -17,41 +19,6 @@ export type Semaphore = {
  * for the next key, because running work is never interrupted to free a slot.
  */
 const heldPerFree = 3
-
-/** The work that waits for a slot of the semaphore, grouped by key. The keys are in the order of their turns. */
-class Queues {
-  #queues = new Map<string, Set<() => void>>()
-
-  has(key: string): boolean {
-    return this.#queues.has(key)
-  }
-
-  add(key: string, go: () => void): void {
-    this.#queues.set(key, (this.#queues.get(key) ?? new Set()).add(go))
-  }
-
-  drop(key: string, go: () => void): void {
-    const queue = this.#queues.get(key)
-    queue?.delete(go)
-    if (queue?.size === 0) this.#queues.delete(key)
-  }
-
-  /**
-   * Removes and returns the next work of the first key that `mayTake` accepts. If the key has more work, its next turn
-   * is after the turns of all other keys. Returns null if `mayTake` accepts none of the waiting keys.
-   */
-  takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
-    for (const [key, queue] of this.#queues) {
-      const [go] = queue
-      if (!go || !mayTake(key)) continue
-      this.#queues.delete(key)
-      queue.delete(go)
-      if (queue.size > 0) this.#queues.set(key, queue)
-      return { key, go }
-    }
-    return null
-  }
-}
 
 export function openSemaphore(slots: number): Semaphore {
   let free = slots

@@ -2,8 +2,9 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { removeOldDrafts } from './draft-names.ts'
 import { reasonOf } from './reason.ts'
-import { Draft, removeOldDrafts } from './whole-file.ts'
+import { Draft } from './whole-file.ts'
 
 type Files = { hash: string; files: Record<string, string> }
 

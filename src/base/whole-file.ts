@@ -1,44 +1,9 @@
 // Creates files and folders atomically. The content is first written to a draft, a file or folder beside the target.
 // When the draft is complete, it is renamed or linked to the path of the target.
 
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { limits } from '../limits.ts'
-
-/**
- * Returns a path for a draft of this file or folder, different in each call. The path does not contain the process id,
- * because two containers with a common folder may have processes with the same id.
- */
-export function draftPath(path: string): string {
-  return `${path}.${crypto.randomUUID()}.part`
-}
-
-export function isDraft(name: string): boolean {
-  return /\.[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.part$/.test(name)
-}
-
-/**
- * Removes the old drafts in a folder, which processes left when they were killed. A recent draft stays, because a
- * process may still write to it.
- */
-export function removeOldDrafts(folder: string): void {
-  for (const name of readdirSync(folder).filter(isDraft)) {
-    const path = join(folder, name)
-    const found = lstatSync(path, { throwIfNoEntry: false })
-    if (found && Date.now() - found.mtimeMs >= limits.draftKeptMs)
-      rmSync(path, { recursive: true, force: true })
-  }
-}
+import { draftPath } from './draft-names.ts'
 
 /**
  * A draft of a file or folder. The code that creates a draft declares it with `using`, writes to `path`, and calls

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
-import { openDb } from '../db/db.ts'
+import { openDb } from '../db/open-db.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { print } from './print.ts'

@@ -1,7 +1,8 @@
 // Opens the database of the data folder for a command. A running server may have the database open at the same time.
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
-import { type Db, openDb } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { openDb } from '../db/open-db.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /** Opens the database of the data folder that the flags name. Calls `work` with this database, and then closes it. */

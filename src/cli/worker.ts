@@ -57,7 +57,7 @@ export const worker = command({
     if (config.workers === 0) throw new UsageError('--workers is a whole number from 1')
     if (config.model !== null) requireModelName(config.model)
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
-    const { tokenOf } = await import('../workers/messages.ts')
+    const { tokenOf } = await import('../workers/subjects.ts')
     const { Worker } = await import('../workers/worker.ts')
     const settings = {
       address: config.nats,

@@ -6,7 +6,8 @@ import { chmodSync, copyFileSync, existsSync } from 'node:fs'
 import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
-import { databasePath, openDb } from './db.ts'
+import { databasePath } from './db.ts'
+import { openDb } from './open-db.ts'
 
 /** Checks a copy of the database. Throws if the file is not an intact database of steno. */
 export function checkCopy(file: string): void {

@@ -2,9 +2,9 @@
 
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDraft } from '../base/draft-names.ts'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
-import { isDraft } from '../base/whole-file.ts'
 import { databasePath } from './db.ts'
 
 /**

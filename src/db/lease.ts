@@ -2,10 +2,9 @@
 // holder renews the lease at short intervals. If the renewals stop, another server takes the lease. Each lease has a
 // number, its generation. The generation of a new lease is higher by 1 than the generation of the previous lease.
 
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { draftPath } from '../base/whole-file.ts'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { Clock } from './db.ts'
+import { type Content, contentOf, findGeneration, pathOf, replaceFile, unnamed } from './lease-file.ts'
 
 export type LeaseOptions = {
   folder: string
@@ -18,11 +17,6 @@ export type LeaseOptions = {
    */
   monotonic: Clock
 }
-
-/** The content of a lease file. Each renewal changes `beat`, so that other servers see that the holder is alive. */
-type Content = { holder: string | null; beat: number; isReleased: boolean }
-
-const unnamed: Content = { holder: null, beat: 0, isReleased: false }
 
 export type Lease = {
   generation: number
@@ -114,25 +108,4 @@ async function take(
     own: () => write({ holder }),
     release: () => write({ isReleased: true }),
   }
-}
-
-function pathOf(folder: string, generation: number): string {
-  return join(folder, `lease-${`${generation}`.padStart(8, '0')}`)
-}
-
-/** Returns the highest generation of the lease files in the folder. Returns 0 if the folder has no lease file. */
-async function findGeneration(folder: string): Promise<number> {
-  const names = await readdir(folder)
-  return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
-}
-
-/** Parses the content of a lease file. If the file is not completely written, the result names no holder. */
-function contentOf(text: string): Content {
-  return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
-}
-
-async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = draftPath(path)
-  await writeFile(draft, text, { mode: 0o600 })
-  await rename(draft, path)
 }

@@ -1,5 +1,6 @@
 import { limits } from '../limits.ts'
-import { type Db, refusalOf } from './db.ts'
+import type { Db } from './db.ts'
+import { refusalOf } from './refusal.ts'
 
 /**
  * Runs `write` in a transaction of the database. If another process holds the write lock, retries for up to

@@ -2,7 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { deleteTranscript } from '../transcripts/search-index.ts'
+import { deleteTranscript } from '../transcripts/delete-transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'

@@ -5,7 +5,7 @@ import type { editRequest } from '../api/shapes/edits.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { countEdits, editTranscript } from '../transcripts/edit.ts'
-import { findUtterance } from '../transcripts/store.ts'
+import { findUtterance } from '../transcripts/find-transcript.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { findOwnJob, type Job } from './job.ts'
 

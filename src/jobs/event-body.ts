@@ -2,7 +2,7 @@
 
 import { centsOf } from '../accounts/price.ts'
 import type { Db } from '../db/db.ts'
-import { findTranscriptJson } from '../transcripts/store.ts'
+import { findTranscriptJson } from '../transcripts/find-transcript.ts'
 import { type EventBody, errorOf, type JobEvent } from './events.ts'
 import type { Job } from './job.ts'
 

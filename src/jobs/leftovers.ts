@@ -2,8 +2,8 @@
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDraft } from '../base/draft-names.ts'
 import { isId } from '../base/id.ts'
-import { isDraft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 
 /**

@@ -2,7 +2,8 @@
 // database, and the utterances that are complete so far, which are only in memory.
 
 import { errorFields, log } from '../base/log.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { findJob, type Job } from './job.ts'

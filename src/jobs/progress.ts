@@ -1,7 +1,8 @@
 // Describes the progress of a job by an English sentence and a percentage, and stores both in the database.
 
 import { formatSize } from '../base/units.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 

@@ -1,6 +1,7 @@
 // Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs.
 
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Job } from './job.ts'
 import { startNextJob } from './queue.ts'

@@ -3,7 +3,8 @@
 
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Media } from '../media/media.ts'
 import { deleteJob } from './delete.ts'

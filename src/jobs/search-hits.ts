@@ -1,8 +1,8 @@
 // The hits of a search: utterances, and the parts of their texts that match the query.
 
 import { findPhrases, type Phrase, type Stretch } from '../transcripts/search-words.ts'
-import { placeOfUtterance } from '../transcripts/store.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
+import { placeOfUtterance } from '../transcripts/utterance-id.ts'
 
 /**
  * A part of an utterance's text that matches the query. `start` and `end` are the times of this part in the recording,

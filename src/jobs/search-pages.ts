@@ -3,7 +3,7 @@
 import type { Db } from '../db/db.ts'
 import { partsUpTo, wordInPart } from '../transcripts/search-parts.ts'
 import type { Phrase } from '../transcripts/search-words.ts'
-import { placeOfUtterance, utterancesMax } from '../transcripts/store.ts'
+import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**

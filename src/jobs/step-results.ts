@@ -1,7 +1,8 @@
 // Stores the results of steps in the database. A result that the database refuses is stored later.
 
 import { log } from '../base/log.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { failJob } from './end.ts'
 import { failureOf } from './failure.ts'
 import type { Job } from './job.ts'

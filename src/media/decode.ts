@@ -3,7 +3,7 @@
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
-import { runChild, type SpawnOptions } from './spawn.ts'
+import { runChild, type SpawnOptions } from './run-child.ts'
 import { type DecodeResult, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {

@@ -4,7 +4,7 @@ import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Inspection, Media } from './media.ts'
-import { type Bounds, runChild } from './spawn.ts'
+import { type Bounds, runChild } from './run-child.ts'
 
 export type MediaOptions = {
   durationMsMin: number

@@ -1,10 +1,12 @@
 // Opens a socket to a host if the host's IP address is allowed. The host name is resolved once, and the socket connects
 // to the addresses that were checked. So a later change of the DNS answer (DNS rebinding) has no effect.
 
-import { connect as dial, isIP, type Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import { connect as secure } from 'node:tls'
 import { limits } from '../limits.ts'
 import { isListed, literalAddress, reachable } from './address.ts'
+import { beforeStop } from './before-stop.ts'
+import { firstToConnect } from './first-socket.ts'
 import { openNames, type Resolve } from './names.ts'
 import type { Nets } from './nets.ts'
 
@@ -92,40 +94,6 @@ async function open(
   return url.protocol === 'https:' ? encrypt(socket, url, options.ca, stop) : socket
 }
 
-/**
- * Connects to the addresses by the Happy Eyeballs algorithm (RFC 8305): when one attempt fails or is slow, the next
- * address is tried too. Returns the first socket that connects. Returns null if no socket connects, or if `stop` is
- * aborted first.
- */
-async function firstToConnect(addresses: string[], port: number, stop: AbortSignal): Promise<Socket | null> {
-  const attempts = new Set<Socket>()
-  const waiting = [...addresses]
-  const { promise, resolve } = Promise.withResolvers<Socket | null>()
-  let headStart: ReturnType<typeof setTimeout> | undefined
-  const tryNext = () => {
-    clearTimeout(headStart)
-    const address = waiting.shift()
-    if (address === undefined) {
-      if (attempts.size === 0) resolve(null)
-      return
-    }
-    const socket = dial({ host: address, port })
-    attempts.add(socket)
-    socket.once('connect', () => resolve(socket))
-    socket.on('error', () => {
-      attempts.delete(socket)
-      tryNext()
-    })
-    headStart = setTimeout(tryNext, limits.connectNextAfterMs)
-  }
-  tryNext()
-  const winner = await beforeStop(promise, stop)
-  clearTimeout(headStart)
-  waiting.length = 0
-  for (const socket of attempts) if (socket !== winner) socket.destroy()
-  return winner
-}
-
 async function encrypt(
   socket: Socket,
   url: URL,
@@ -160,17 +128,4 @@ function tlsCause(error: Error & { code?: string }): TlsCause {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'name'
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return 'expired'
   return /SELF_SIGNED|UNABLE_TO|CERT_/.test(code) ? 'authority' : 'handshake'
-}
-
-/** Returns the result of `promise`. Returns null if `stop` is aborted before the promise is resolved. */
-export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
-  if (stop.aborted) return null
-  const stopped = Promise.withResolvers<null>()
-  const onStop = () => stopped.resolve(null)
-  stop.addEventListener('abort', onStop, { once: true })
-  try {
-    return await Promise.race([promise, stopped.promise])
-  } finally {
-    stop.removeEventListener('abort', onStop)
-  }
 }

@@ -5,7 +5,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'
 import { limits } from '../limits.ts'
-import { beforeStop } from './connect.ts'
+import { type BodyEnd, readBody, type Stall } from './answer-body.ts'
+import { beforeStop } from './before-stop.ts'
 
 export type HttpRequest = {
   method: 'GET' | 'POST'
@@ -27,10 +28,6 @@ export type Answer = {
   /** Closes the connection. The unread part of the body is lost. */
   close(): void
 }
-
-/** The body of a response is stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds. */
-export type Stall = { stallMs: number; bytesMin: number }
-export type BodyEnd = 'complete' | 'interrupted' | 'stalled'
 
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
@@ -82,44 +79,5 @@ export async function exchange(
       response.destroy()
       socket.destroy()
     },
-  }
-}
-
-async function readBody(
-  response: IncomingMessage,
-  socket: Socket,
-  take: (bytes: Uint8Array) => Promise<void>,
-  { stallMs, bytesMin }: Stall,
-  signal: AbortSignal,
-): Promise<BodyEnd> {
-  let stalled = false
-  let waiting = true
-  let bytesInWindow = 0
-  const hangUp = () => response.destroy()
-  const window = setInterval(() => {
-    stalled = waiting && bytesInWindow < bytesMin
-    bytesInWindow = 0
-    if (stalled) hangUp()
-  }, stallMs)
-  signal.addEventListener('abort', hangUp, { once: true })
-  try {
-    signal.throwIfAborted()
-    const chunks = response[Symbol.asyncIterator]()
-    for (;;) {
-      const chunk = await chunks.next().catch(() => null)
-      signal.throwIfAborted()
-      if (stalled) return 'stalled'
-      if (chunk === null) return 'interrupted'
-      if (chunk.done) return response.complete ? 'complete' : 'interrupted'
-      bytesInWindow += chunk.value.length
-      waiting = false
-      await take(chunk.value)
-      waiting = true
-    }
-  } finally {
-    clearInterval(window)
-    signal.removeEventListener('abort', hangUp)
-    response.destroy()
-    socket.destroy()
   }
 }

@@ -5,8 +5,9 @@ import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
 import { type Answer, exchange, type HttpRequest, type NoAnswer } from './exchange.ts'
 
+export type { BodyEnd } from './answer-body.ts'
 export type { ConnectOptions } from './connect.ts'
-export type { Answer, BodyEnd } from './exchange.ts'
+export type { Answer } from './exchange.ts'
 export type { Resolve } from './names.ts'
 
 export type FetchFailure =

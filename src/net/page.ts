@@ -5,7 +5,7 @@ import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { causes } from './causes.ts'
 import type { Answer } from './fetch.ts'
-import { isSignIn } from './share-links.ts'
+import { isSignIn } from './sign-in-pages.ts'
 
 export type PageFilter = {
   push(bytes: Uint8Array): Promise<void>

@@ -92,10 +92,6 @@ const rows: Row[] = [
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]
 
-const signInHosts =
-  /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
-const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
-
 /**
  * Returns the direct URL of the file if `url` is a known share link. If `url` is a share link that leads to no file,
  * returns the reason. Returns any other URL unchanged.
@@ -107,11 +103,6 @@ export function directAddress(url: URL): URL | NoFile {
     if (direct) return direct
   }
   return url
-}
-
-/** Returns true if the URL is the address of a sign-in page. */
-export function isSignIn(url: URL): boolean {
-  return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
 }
 
 function dropboxFile(url: URL): URL | null {

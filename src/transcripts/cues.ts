@@ -1,9 +1,9 @@
 // Divides a transcript into subtitle cues. All words of one cue are from the same utterance.
 
 import { limits } from '../limits.ts'
-import { cleaner, findPieces } from './pieces.ts'
-import { endsSentence } from './sentence.ts'
-import type { Transcript, Utterance } from './transcript.ts'
+import { cleaner } from './pieces.ts'
+import { type Spoken, spokenWords } from './spoken-words.ts'
+import type { Transcript } from './transcript.ts'
 
 export type Cue = { startMs: number; endMs: number; speaker: string | null; text: string }
 
@@ -15,19 +15,6 @@ export type CueOptions = {
   stripChars: string
 }
 
-/**
- * A word of a subtitle cue. `spaced` is true if a space precedes the word. `text` is empty if the caller's options
- * remove all characters of the word. Such a word can still end a sentence.
- */
-type Spoken = {
-  text: string
-  spaced: boolean
-  endsSentence: boolean
-  startMs: number
-  endMs: number
-  speaker: string | null
-}
-
 type OpenCue = Cue & { words: number; characters: number }
 
 /** Returns the subtitle cues of a transcript, ordered by their start times. Each cue ends later than it starts. */
@@ -37,40 +24,6 @@ export function cutCues(transcript: Transcript, options: CueOptions): Cue[] {
     .flatMap(utterance => cut(spokenWords(utterance, clean), options))
     .sort((one, other) => one.startMs - other.startMs)
   return giveLength(cues)
-}
-
-/**
- * Returns the words of an utterance. If the utterance has no list of words, its whole text counts as one word, which
- * is never divided.
- */
-function spokenWords(utterance: Utterance, clean: (text: string) => string): Spoken[] {
-  const startMs = milliseconds(utterance.start, 0)
-  const words = utterance.words ?? []
-  if (words.length === 0) {
-    const endMs = Math.max(startMs, milliseconds(utterance.end, startMs))
-    const text = clean(utterance.text ?? '')
-    return [{ text, spaced: false, endsSentence: false, startMs, endMs, speaker: utterance.speaker }]
-  }
-  const pieces = findPieces(
-    words.map(({ word }) => word ?? ''),
-    utterance.text ?? '',
-  )
-  let fromMs = startMs
-  let clockMs = startMs
-  return words.map((word, index) => {
-    const { text, spaced } = pieces[index]!
-    fromMs = Math.max(fromMs, milliseconds(word.start, clockMs))
-    const endMs = Math.max(fromMs, milliseconds(word.end, fromMs))
-    clockMs = Math.max(clockMs, endMs)
-    return {
-      text: clean(text),
-      spaced,
-      endsSentence: endsSentence(text),
-      startMs: fromMs,
-      endMs,
-      speaker: word.speaker ?? utterance.speaker,
-    }
-  })
 }
 
 function cut(words: Spoken[], options: CueOptions): Cue[] {
@@ -131,8 +84,4 @@ function length(text: string): number {
   let count = 0
   for (const _ of text) count += 1
   return count
-}
-
-function milliseconds(seconds: number, otherwise: number): number {
-  return Number.isFinite(seconds) ? Math.max(0, Math.round(seconds * 1000)) : otherwise
 }

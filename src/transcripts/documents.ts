@@ -1,7 +1,7 @@
 // Writes a transcript as Markdown, as a CSV table, or as a list of speaker turns in RTTM (Rich Transcription Time
 // Marked).
 
-import { speakerName } from './exporters.ts'
+import { speakerName } from './export-options.ts'
 import type { Transcript, Utterance } from './transcript.ts'
 
 /** Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker. */

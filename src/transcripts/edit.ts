@@ -2,26 +2,15 @@
 // version of each edited utterance, and of the head of the transcript (the fields without the utterances).
 
 import type { Db } from '../db/db.ts'
-import { ApiError } from '../errors.ts'
 import { writtenWithoutSpaces } from '../languages.ts'
+import { findUtterance } from './find-transcript.ts'
 import { fold } from './pieces.ts'
+import { type Edits, type Head, invalid, type Names, renameSpeakers, rowsOf } from './rename-speakers.ts'
 import { withText } from './retime.ts'
-import { type IndexedJob, replaceInIndex } from './search-index.ts'
-import { findUtterance, utteranceId, utterancesMax } from './store.ts'
-import type { Transcript } from './transcript.ts'
+import { replaceInIndex } from './search-index.ts'
+import { type IndexedJob, utteranceId } from './utterance-id.ts'
 
-export type Edits = {
-  utterances: readonly { index: number; text: string }[]
-  /**
-   * The new names of speakers. A key of this record is the present name of a speaker, or the label that the engine gave
-   * to the speaker.
-   */
-  speakers: Readonly<Record<string, string>>
-}
-
-type Head = Omit<Transcript, 'utterances'>
 type StoredHead = { head: string; names: string | null; edits: number }
-type Names = Record<string, string>
 
 /** Returns the number of edits of a job's transcript, or null if the job has no transcript. */
 export function countEdits(db: Db, jobId: string): number | null {
@@ -72,11 +61,6 @@ function editUtterance(
   if (after.text !== before.text) replaceInIndex(db, job, index, after.text)
 }
 
-/** Returns the lowest and the highest row id that the utterances of a job can have in the database. */
-function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
-  return { first: seq * utterancesMax, last: (seq + 1) * utterancesMax - 1 }
-}
-
 function joinedText(db: Db, job: IndexedJob, language: string): string {
   const row = db.find<{ text: string | null }>(
     `select group_concat(text, $separator) as text from (
@@ -85,60 +69,4 @@ function joinedText(db: Db, job: IndexedJob, language: string): string {
     { ...rowsOf(job), separator: writtenWithoutSpaces(language) ? '' : ' ' },
   )
   return row?.text ?? ''
-}
-
-/**
- * Renames speakers in three places: in `head` (the fields of the transcript without the utterances), in the utterances,
- * and in `names` (the present name for each label of the engine). Two speakers may have the same name afterwards.
- */
-function renameSpeakers(
-  db: Db,
-  job: IndexedJob,
-  head: Head,
-  names: Names,
-  speakers: Edits['speakers'],
-): void {
-  const shown = head.speakers ?? []
-  const renames = new Map<string, string>()
-  for (const [label, name] of Object.entries(speakers)) {
-    const current = shown.includes(label) ? label : Object.hasOwn(names, label) ? names[label] : undefined
-    if (current === undefined) {
-      const known = shown.length > 0 ? `its speakers are ${shown.join(', ')}` : 'it has no speakers'
-      throw invalid(`speakers names a speaker that the transcription does not have: ${known}.`)
-    }
-    renames.set(current, name)
-  }
-  if (renames.size === 0) return
-  for (const label of head.speakers ?? []) if (!Object.values(names).includes(label)) names[label] = label
-  for (const [label, name] of Object.entries(names)) names[label] = renames.get(name) ?? name
-  head.speakers = [...new Set(shown.map(name => renames.get(name) ?? name))]
-  renameInUtterances(db, job, [...renames])
-}
-
-/**
- * Renames speakers in the JSON of the utterances. First, each old name is replaced by a mark. Then each mark is
- * replaced by the new name. Two speakers can therefore exchange their names. A mark starts with a control character,
- * which JSON contains only in escaped form, so no other text looks like a mark.
- */
-function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
-  const params: Record<string, string> = {}
-  let [toMarks, toNames] = ['body', '']
-  for (const [at, [from, to]] of renames.entries()) {
-    params[`from${at}`] = `"speaker":${JSON.stringify(from)}`
-    params[`mark${at}`] = `\u0001${at}\u0001`
-    params[`to${at}`] = `"speaker":${JSON.stringify(to)}`
-    toMarks = `replace(${toMarks}, $from${at}, $mark${at})`
-  }
-  toNames = toMarks
-  for (const at of renames.keys()) toNames = `replace(${toNames}, $mark${at}, $to${at})`
-  const touched = [...renames.keys()].map(at => `instr(body, $from${at}) > 0`).join(' or ')
-  db.run(
-    `update utterances set original = coalesce(original, body), body = ${toNames}
-     where id between $first and $last and (${touched})`,
-    { ...params, ...rowsOf(job) },
-  )
-}
-
-function invalid(message: string): ApiError {
-  return new ApiError('INVALID_REQUEST', message)
 }

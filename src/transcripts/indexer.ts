@@ -3,9 +3,11 @@
 // committed.
 
 import { errorFields, log } from '../base/log.ts'
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
-import { mergeIndexPiece, needsPurge, purgeIndex, writeIndexPiece } from './search-index.ts'
+import { writeIndexPiece } from './search-index.ts'
+import { mergeIndexPiece, needsPurge, purgeIndex } from './search-merge.ts'
 
 export class Indexer {
   readonly #db: Db

@@ -4,9 +4,10 @@
 // If the job ends without a transcript, the indexer removes the stored utterances, as it removes those of a deleted
 // transcript.
 
-import { type Db, refusalOf } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
-import { removePiece } from './search-index.ts'
+import { removePiece } from './delete-transcript.ts'
 import { storeUtterances } from './store.ts'
 import type { Utterance } from './transcript.ts'
 

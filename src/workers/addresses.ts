@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'
 import { limits } from '../limits.ts'
-import type { Addresses } from './messages.ts'
+import type { Addresses } from './answers.ts'
 
 export type Purpose = keyof Addresses
 

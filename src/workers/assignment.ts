@@ -10,9 +10,10 @@ import type { Engine } from '../engine/engine.ts'
 import { JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { ClaimAnswer, ResultAnswer } from './answers.ts'
 import type { Delivery } from './delivery.ts'
 import { fetchMedia } from './media.ts'
-import type { Claim, ClaimAnswer, ResultAnswer, ResultMessage } from './messages.ts'
+import type { Claim, ResultMessage } from './requests.ts'
 import type { Server } from './server.ts'
 
 type Parts = { server: Server; engine: Engine; session: string; folder: string }

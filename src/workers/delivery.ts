@@ -3,7 +3,7 @@
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
-import { consumerOf, type Priority, streamOf } from './messages.ts'
+import { consumerOf, type Priority, streamOf } from './subjects.ts'
 
 export type Delivery = {
   jobId: string

@@ -9,23 +9,16 @@ import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
+import type { Answers, HelloAnswer, ResultAnswer } from './answers.ts'
 import type { NatsSettings } from './connection.ts'
 import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
 import { type ListedWorker, listedOf, saveList } from './listing.ts'
-import {
-  type Answers,
-  bytesOf,
-  type Hello,
-  type HelloAnswer,
-  type RequestKind,
-  type Requests,
-  type ResultAnswer,
-  readRequest,
-  subjectsOf,
-} from './messages.ts'
-import { canDo, type Pool, Roster, workerName } from './roster.ts'
+import { canDo, type Pool } from './pools.ts'
+import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
+import { Roster, workerName } from './roster.ts'
+import { type RequestKind, subjectsOf } from './subjects.ts'
 
 export type FleetParts = NatsSettings & HandOverParts & { cluster: string }
 

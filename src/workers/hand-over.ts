@@ -3,7 +3,7 @@
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { JobInput } from './messages.ts'
+import type { JobInput } from './answers.ts'
 
 /**
  * The worker with the last claim, and the fence of this claim. `delivery` is the number of times that JetStream had

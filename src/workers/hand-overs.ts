@@ -5,18 +5,9 @@ import type { Secrets } from '../base/seal.ts'
 import { type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { addressesOf, isToken, tokenFor } from './addresses.ts'
+import type { AddressesAnswer, BeatAnswer, ClaimAnswer, ResultAnswer } from './answers.ts'
 import type { HandOver } from './hand-over.ts'
-import {
-  type AddressesAnswer,
-  type Beat,
-  type BeatAnswer,
-  type Claim,
-  type ClaimAnswer,
-  type Held,
-  protocol,
-  type ResultAnswer,
-  type ResultMessage,
-} from './messages.ts'
+import { type Beat, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
 import { workerId } from './roster.ts'
 
 /** The functions that hand-overs need from the database. */

@@ -5,17 +5,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
+import type { Answers } from './answers.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
-import {
-  type Answers,
-  bytesOf,
-  isRequestKind,
-  type RequestKind,
-  type Requests,
-  readRequest,
-  subjectsOf,
-} from './messages.ts'
+import { bytesOf, isRequestKind, type Requests, readRequest } from './requests.ts'
 import { JobStream } from './stream.ts'
+import { type RequestKind, subjectsOf } from './subjects.ts'
 
 type Settings = NatsSettings & { cluster: string; leaseMs: number }
 

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { limits } from '../limits.ts'
 import { getFrom, SourceError } from '../net/source.ts'
-import type { Addresses, Held } from './messages.ts'
+import type { Addresses } from './answers.ts'
+import type { Held } from './requests.ts'
 import type { Server } from './server.ts'
 
 /**

@@ -1,7 +1,7 @@
-// The workers that have sent a message `hello` to this server, and the pools that these workers form.
+// The workers that have sent a message `hello` to this server.
 
-import { sha256 } from '../base/hash.ts'
-import { type Hello, protocol, tokenOf } from './messages.ts'
+import { type Pool, poolOf } from './pools.ts'
+import { type Hello, protocol } from './requests.ts'
 
 export type KnownWorker = Hello & {
   /** The id of the worker: its name and its session, as `workerId` joins them. */
@@ -17,15 +17,6 @@ export type KnownWorker = Hello & {
   /** The reason why the server gives no jobs to this worker. Null if the server gives jobs to it. */
   refusal: string | null
 }
-
-/**
- * A pool of workers: their common abilities, and the number of jobs that all of them together can do at the same time.
- */
-export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
-
-type Ability = 'model' | 'languages' | 'translates' | 'diarization'
-
-type Wanted = { language: string | null; diarize: boolean; translate?: boolean }
 
 export class Roster {
   readonly #workers = new Map<string, KnownWorker>()
@@ -97,23 +88,6 @@ export function workerId(name: string, session: string): string {
 /** Returns the name of a worker from an id that `workerId` returned. */
 export function workerName(id: string): string {
   return id.split('/')[0] ?? id
-}
-
-export function canDo({ abilities }: Pool, { language, diarize, translate = false }: Wanted): boolean {
-  return (
-    (language === null || abilities.languages.includes(language)) &&
-    (!diarize || abilities.diarization === 'ready') &&
-    (!translate || abilities.translates)
-  )
-}
-
-/**
- * Returns the name of the pool of a worker. All workers with the same abilities get the same name. The name begins with
- * the model, so that people can read it, and is short enough for a subject of NATS.
- */
-function poolOf({ model, languages, translates, diarization }: Hello): string {
-  const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
-  return `${tokenOf(model).slice(0, 40)}-${sha256(abilities).slice(0, 8)}`
 }
 
 function refusalOf({ protocol: spoken, version }: Hello): string | null {

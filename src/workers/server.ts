@@ -4,16 +4,9 @@ import type { NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
 import type { Hub } from '../net/hub.ts'
 import { putJson } from '../net/source.ts'
-import {
-  type Answers,
-  bytesOf,
-  protocol,
-  type RequestKind,
-  type Requests,
-  type ResultAnswer,
-  type ResultMessage,
-  subjectsOf,
-} from './messages.ts'
+import type { Answers, ResultAnswer } from './answers.ts'
+import { bytesOf, protocol, type Requests, type ResultMessage } from './requests.ts'
+import { type RequestKind, subjectsOf } from './subjects.ts'
 
 export type ServerSettings = { cluster: string; worker: string; address: string }
 

@@ -15,7 +15,8 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { type NatsConnection, nanos } from '@nats-io/transport-node'
-import { bytesOf, consumerOf, type Priority, priorities, protocol, streamOf, subjectsOf } from './messages.ts'
+import { bytesOf, protocol } from './requests.ts'
+import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
 /**
  * The error that is thrown if the stream exists but has other settings. Such a stream may belong to another program.

@@ -10,11 +10,13 @@ import type { Engine } from '../engine/engine.ts'
 import { limits } from '../limits.ts'
 import type { Hub } from '../net/hub.ts'
 import { newSession } from './addresses.ts'
+import type { HelloAnswer } from './answers.ts'
 import { Assignment } from './assignment.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { type Delivery, pull } from './delivery.ts'
-import { type Hello, type HelloAnswer, priorities, protocol, subjectsOf } from './messages.ts'
+import { type Hello, protocol } from './requests.ts'
 import { Server } from './server.ts'
+import { priorities, subjectsOf } from './subjects.ts'
 
 export type WorkerSettings = NatsSettings & {
   cluster: string

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { boundaryOf, MultipartError, readMultipart } from '../../src/base/multipart.ts'
+import { readMultipart } from '../../src/base/multipart.ts'
+import { boundaryOf, MultipartError } from '../../src/base/multipart-head.ts'
 import { seeded } from '../support/random.ts'
 
 type Read = { name: string; filename: string | null; data: string }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { draftPath } from '../../src/base/draft-names.ts'
 import { unpack } from '../../src/base/unpack.ts'
-import { draftPath } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { Draft, draftPath, isDraft, removeOldDrafts } from '../../src/base/whole-file.ts'
+import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.ts'
+import { Draft } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

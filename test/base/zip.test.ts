@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { extract, listZip } from '../../src/base/zip.ts'
+import { extract } from '../../src/base/zip.ts'
+import { listZip } from '../../src/base/zip-list.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { makeZip } from '../support/zip.ts'
 

@@ -13,11 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { draftPath } from '../../src/base/draft-names.ts'
 import { newId } from '../../src/base/id.ts'
 import { setLogFormat } from '../../src/base/log.ts'
-import { draftPath } from '../../src/base/whole-file.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
-import { openDb } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startTestService, steered } from '../support/service.ts'
 

@@ -3,8 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/db/data-dir.ts'
-import { type Db, openDb } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
@@ -119,7 +120,7 @@ test('only the owner can read the files in the data folder', async () => {
 
 test('the probe fails on a full disk', async () => {
   const script = `
-    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/db.ts'))})
+    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
     const db = openDb(${JSON.stringify(folder)})
     db.run('create table filler (bytes blob)')
     db.probe()

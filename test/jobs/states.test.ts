@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'

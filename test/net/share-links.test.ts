@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { directAddress, isSignIn } from '../../src/net/share-links.ts'
+import { directAddress } from '../../src/net/share-links.ts'
+import { isSignIn } from '../../src/net/sign-in-pages.ts'
 
 const drive = 'https://drive.usercontent.google.com/download?id=1AbC-d_9&export=download&confirm=t'
 

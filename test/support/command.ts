@@ -6,7 +6,7 @@ import { commands } from '../../src/cli/commands.ts'
 import { find } from '../../src/cli/find.ts'
 import { terminal } from '../../src/cli/terminal.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
-import { openDb } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
   const written = { out: '', err: '' }

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openSecrets, type Secrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
-import { type Db, openDb } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { makeAccount, type TestAccount } from './account.ts'
 
 const named = process.env.STENO_TEST_PROGRAM

@@ -3,12 +3,8 @@
 
 import { newId } from '../../src/base/id.ts'
 import type { Db } from '../../src/db/db.ts'
-import {
-  mergeIndexPiece,
-  needsPurge,
-  purgeIndex,
-  writeIndexPiece,
-} from '../../src/transcripts/search-index.ts'
+import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import { mergeIndexPiece, needsPurge, purgeIndex } from '../../src/transcripts/search-merge.ts'
 import { storeTranscript } from '../../src/transcripts/store.ts'
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { type ExportFormat, type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
+import type { ExportOptions } from '../../src/transcripts/export-options.ts'
+import { type ExportFormat, exporters } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 
 const defaults: ExportOptions = {

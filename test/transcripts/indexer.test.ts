@@ -1,6 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { openDb } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { Indexer } from '../../src/transcripts/indexer.ts'
 import { makeAccount } from '../support/account.ts'

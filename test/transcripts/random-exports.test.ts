@@ -1,7 +1,8 @@
 // Tests exports of random transcripts with random options. Strict parsers of both subtitle formats read the files.
 
 import { expect, test } from 'bun:test'
-import { type ExportOptions, exporters } from '../../src/transcripts/exporters.ts'
+import type { ExportOptions } from '../../src/transcripts/export-options.ts'
+import { exporters } from '../../src/transcripts/exporters.ts'
 import type { Transcript, Utterance, Word } from '../../src/transcripts/transcript.ts'
 import { type Random, seeded } from '../support/random.ts'
 

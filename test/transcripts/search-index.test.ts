@@ -1,17 +1,14 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
-import { type Db, databasePath, openDb } from '../../src/db/db.ts'
+import { type Db, databasePath } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
 import { limits } from '../../src/limits.ts'
-import {
-  mergeIndexPiece,
-  needsPurge,
-  purgeIndex,
-  writeIndexPiece,
-} from '../../src/transcripts/search-index.ts'
-import { findTranscript } from '../../src/transcripts/store.ts'
+import { findTranscript } from '../../src/transcripts/find-transcript.ts'
+import { writeIndexPiece } from '../../src/transcripts/search-index.ts'
+import { mergeIndexPiece, needsPurge, purgeIndex } from '../../src/transcripts/search-merge.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
-import { type Db, openDb } from '../../src/db/db.ts'
+import type { Db } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { type SearchOrder, searchUtterances } from '../../src/jobs/search.ts'
 import type { SearchPlace } from '../../src/jobs/search-pages.ts'

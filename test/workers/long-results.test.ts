@@ -4,7 +4,7 @@
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openDb } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { queueJob } from '../../src/jobs/queue.ts'

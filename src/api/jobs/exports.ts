@@ -5,8 +5,9 @@ import type { Db } from '../../db/db.ts'
 import { ApiError } from '../../errors.ts'
 import type { Job } from '../../jobs/job.ts'
 import { limits } from '../../limits.ts'
-import { type ExportFormat, type ExportOptions, exporters } from '../../transcripts/exporters.ts'
-import { findTranscript } from '../../transcripts/store.ts'
+import type { ExportOptions } from '../../transcripts/export-options.ts'
+import { type ExportFormat, exporters } from '../../transcripts/exporters.ts'
+import { findTranscript } from '../../transcripts/find-transcript.ts'
 import type { exportQuery } from '../shapes/exports.ts'
 
 type Parameter = Exclude<keyof Static<typeof exportQuery>, 'format' | 'version' | 'wait'>

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { countEdits } from '../../transcripts/edit.ts'
-import { findTranscriptJson } from '../../transcripts/store.ts'
+import { findTranscriptJson } from '../../transcripts/find-transcript.ts'
 import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'

@@ -1,6 +1,7 @@
 // Receives the form of an audio request. The file of the form is written to the disk. The other fields stay in memory.
 
-import { boundaryOf, MultipartError, type Part, readMultipart } from '../../base/multipart.ts'
+import { readMultipart } from '../../base/multipart.ts'
+import { boundaryOf, MultipartError, type Part } from '../../base/multipart-head.ts'
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { HeldFile } from '../../uploads/form-files.ts'

@@ -1,7 +1,8 @@
 // The formats in which the command `transcribe` writes a transcript.
 
 import { writeCsv, writeMarkdown, writeRttm } from '../../transcripts/documents.ts'
-import { type ExportOptions, exporters } from '../../transcripts/exporters.ts'
+import type { ExportOptions } from '../../transcripts/export-options.ts'
+import { exporters } from '../../transcripts/exporters.ts'
 import type { Transcript } from '../../transcripts/transcript.ts'
 import { UsageError } from '../failure.ts'
 

@@ -3,7 +3,7 @@
 import type { TranscribeChoices } from '../../engine/request.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
-import type { ExportOptions } from '../../transcripts/exporters.ts'
+import type { ExportOptions } from '../../transcripts/export-options.ts'
 import { UsageError } from '../failure.ts'
 import { type Section, sectionOf } from './section.ts'
 import type { TaskValues } from './task-options.ts'

@@ -1,6 +1,7 @@
 // Reads an `.npz` file of NumPy: a zip archive with several `.npy` files. Each `.npy` file contains one array.
 
-import { listZip, readEntry } from '../../base/zip.ts'
+import { readEntry } from '../../base/zip.ts'
+import { listZip } from '../../base/zip-list.ts'
 
 export type NumpyArray = { shape: number[]; values: Float64Array }
 

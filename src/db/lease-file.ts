@@ -1,0 +1,31 @@
+// The files of a lease. Each lease has a file of its own, whose name contains the generation of the lease.
+
+import { readdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { draftPath } from '../base/draft-names.ts'
+
+/** The content of a lease file. Each renewal changes `beat`, so that other servers see that the holder is alive. */
+export type Content = { holder: string | null; beat: number; isReleased: boolean }
+
+export const unnamed: Content = { holder: null, beat: 0, isReleased: false }
+
+export function pathOf(folder: string, generation: number): string {
+  return join(folder, `lease-${`${generation}`.padStart(8, '0')}`)
+}
+
+/** Returns the highest generation of the lease files in the folder. Returns 0 if the folder has no lease file. */
+export async function findGeneration(folder: string): Promise<number> {
+  const names = await readdir(folder)
+  return Math.max(0, ...names.map(name => Number(/^lease-(\d+)$/.exec(name)?.[1] ?? 0)))
+}
+
+/** Parses the content of a lease file. If the file is not completely written, the result names no holder. */
+export function contentOf(text: string): Content {
+  return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
+}
+
+export async function replaceFile(path: string, text: string): Promise<void> {
+  const draft = draftPath(path)
+  await writeFile(draft, text, { mode: 0o600 })
+  await rename(draft, path)
+}

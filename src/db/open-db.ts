@@ -1,0 +1,114 @@
+// Opens the database, and applies the migrations that it lacks.
+
+import { Database } from 'bun:sqlite'
+import { touchPrivate } from '../base/private-file.ts'
+import { limits } from '../limits.ts'
+import { type Clock, type Db, databasePath, type Params } from './db.ts'
+import { openDrain } from './drain.ts'
+import { openFlusher } from './flush.ts'
+import { migrate } from './migrate.ts'
+import { waitOnce } from './refusal.ts'
+
+export type DbOptions = {
+  clock?: Clock
+  uptime?: Clock
+  /**
+   * SQLite's setting `synchronous`. With `normal`, the last transactions may be lost in a power cut, but each
+   * transaction is kept or lost as a whole. Code that must not lose a transaction awaits `durable`. With `full`, each
+   * commit blocks the process until the disk has written the commit: 80 commits a second in a measurement, instead of
+   * 700 with `normal`.
+   */
+  synchronous?: 'normal' | 'full'
+  /**
+   * The maximum time for which a write waits for another process, in milliseconds. The whole process is blocked while a
+   * write waits.
+   */
+  busyMs?: number
+  /**
+   * A function that is called before each write. If this server may no longer write to the database, the function ends
+   * the process.
+   */
+  onWrite?: () => void
+}
+
+/**
+ * The application id in the header of the SQLite file: the bytes of the text `sten`. It marks the file as a database of
+ * steno.
+ */
+const applicationId = 0x7374656e
+
+export function openDb(
+  dataDir: string,
+  {
+    clock = Date.now,
+    uptime = () => performance.now(),
+    synchronous = 'normal',
+    busyMs = limits.databaseBusyMs,
+    onWrite = () => {},
+  }: DbOptions = {},
+): Db {
+  const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
+  sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
+  sql.run('pragma journal_mode = wal')
+  sql.run(`pragma synchronous = ${synchronous}`)
+  sql.run('pragma foreign_keys = on')
+  sql.run('pragma secure_delete = on')
+
+  const flusher = openFlusher(`${databasePath(dataDir)}-wal`)
+  const fileFlusher = openFlusher(databasePath(dataDir))
+  const drain = openDrain(sql, databasePath(dataDir), { log: flusher, file: fileFlusher })
+  let txTime: number | null = null
+  const now = () => txTime ?? clock()
+  const attempted = waitOnce(sql, busyMs)
+  function tx<T>(work: () => T): T {
+    return txTime === null ? attempted(() => txAlone(work)) : work()
+  }
+  function txAlone<T>(work: () => T): T {
+    onWrite()
+    sql.run('begin immediate')
+    txTime = clock()
+    try {
+      const result = work()
+      sql.run('commit')
+      flusher.written()
+      return result
+    } catch (error) {
+      if (sql.inTransaction) sql.run('rollback')
+      throw error
+    } finally {
+      txTime = null
+    }
+  }
+  txAlone(() => migrate(sql, now()))
+  sql.run(`pragma busy_timeout = ${busyMs}`)
+
+  return {
+    find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
+    list: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).all(params),
+    run: (statement, params = {}) =>
+      attempted(() => {
+        onWrite()
+        flusher.written()
+        return sql.query<unknown, [Params]>(statement).run(params).changes
+      }),
+    tx,
+    now,
+    uptime: () => Math.round(uptime()),
+    probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
+    checkpoint() {
+      // No checkpoint is made while a drain is running. The checkpoint would wait for the end of the drain, and would
+      // block the event loop while it waits. But the drain can only end if the event loop is not blocked.
+      if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
+    },
+    drainLog: drain.run,
+    copyTo: target => void sql.query('vacuum into $target').run({ target }),
+    durable: flusher.flush,
+    close() {
+      flusher.close()
+      sql.close()
+      // The flusher of the database file is closed after the connection: closing this file releases all SQLite locks of
+      // this process on the database.
+      fileFlusher.close()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// The copies of the database in the folder that a pair of servers shares.
+
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import { secretPath } from '../base/seal.ts'
+import { selfCommand } from '../base/self.ts'
+import { limits } from '../limits.ts'
+import { checkCopy, filesOf, placeCopy } from './copy.ts'
+import { databasePath } from './db.ts'
+
+export type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: number }
+
+/** Returns the names of the database copies in the shared folder, newest first. */
+function listCopies(folder: string): string[] {
+  return readdirSync(folder)
+    .filter(name => /^copy-\d{8}-\d{8}\.db$/.test(name))
+    .toSorted()
+    .toReversed()
+}
+
+export function requireCopy(folder: string): void {
+  if (listCopies(folder).length === 0)
+    throw new Error(
+      `${folder} has no copy of the database of the server that had the lease: start that server again`,
+    )
+}
+
+/**
+ * Restores the newest intact copy of the database from the shared folder. Does nothing if no copy is intact. The
+ * previous database of this server stays in the data folder under another name.
+ */
+export function restoreNewest({ folder, dataDir }: Settings, generation: number): void {
+  for (const name of listCopies(folder)) {
+    const file = join(folder, name)
+    try {
+      checkCopy(file)
+    } catch (error) {
+      log.warn('copy skipped', { reason: reasonOf(error) })
+      continue
+    }
+    const files = filesOf(file, dataDir).filter(({ from, to }) => !isSameSecret(from, to, dataDir))
+    setAside(dataDir, generation)
+    placeCopy(files, dataDir)
+    log.info('copy restored', { file })
+    return
+  }
+}
+
+/**
+ * `from` is a file of a database copy, and `to` is the place of this file in the data folder. Returns true if `to` is
+ * the place of the secret, and the data folder already has the same secret. Throws if the data folder has another
+ * secret. Returns false in all other cases.
+ */
+function isSameSecret(from: string, to: string, dataDir: string): boolean {
+  if (to !== secretPath(dataDir) || !existsSync(to)) return false
+  if (readFileSync(from).equals(readFileSync(to))) return true
+  throw new Error(`${to} is not the secret of ${from}: the data folder belongs to another service`)
+}
+
+function setAside(dataDir: string, generation: number): void {
+  const path = databasePath(dataDir)
+  for (const name of readdirSync(dataDir)) if (name.startsWith('replaced-')) rmSync(join(dataDir, name))
+  for (const suffix of ['', '-wal', '-shm'])
+    if (existsSync(path + suffix))
+      renameSync(path + suffix, join(dataDir, `replaced-${generation}.db${suffix}`))
+}
+
+/**
+ * Returns a function that copies the database into the shared folder. The copy is made in a child process, because
+ * copying a large database takes seconds.
+ */
+export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {
+  const digits = (value: number) => `${value}`.padStart(8, '0')
+  let count = 0
+  let running = Promise.resolve()
+  async function copyNow(): Promise<void> {
+    const name = `copy-${digits(generation)}-${digits(count++)}.db`
+    const command = selfCommand('backup', join(folder, name), '--data-dir', dataDir)
+    const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+    const message = await child.stderr.text()
+    if ((await child.exited) !== 0) {
+      log.error('database not copied', { reason: message.trim() })
+      return
+    }
+    for (const old of listCopies(folder).slice(limits.standbyCopies))
+      for (const file of [old, `${old}.key`]) rmSync(join(folder, file), { force: true })
+  }
+  return {
+    copy() {
+      running = running.then(copyNow)
+      return running
+    },
+  }
+}

@@ -1,0 +1,113 @@
+// Runs the media program on one file, in a child process. Reads the messages of the child process, and makes sure that
+// the child process ends.
+
+import { log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import { argumentsOf, type MediaOrder } from './order.ts'
+import { failureOf, isRefusal } from './refusals.ts'
+import { startWhenPossible } from './spawn.ts'
+import { checkBegin, type Message, readMessages } from './wire.ts'
+
+export type Bounds = {
+  /**
+   * The maximum time between two messages of the child process, in milliseconds. The child process is killed if no
+   * message arrives in this time.
+   */
+  stallMs: number
+  /**
+   * `openCpuMs` is the maximum CPU time until the child process has opened the media file. `cpuMs` is the maximum CPU
+   * time of the whole child process. Both are in milliseconds.
+   */
+  openCpuMs: number
+  cpuMs: number
+  memoryBytes: number
+  /** The nice value of the child process. */
+  priority: number
+}
+
+export type SpawnOptions = {
+  signal: AbortSignal
+  durationMsMax: number
+  /**
+   * The path of another build of the media program. If it is null or missing, the media program that steno contains is
+   * used.
+   */
+  mediaProgram?: string | null
+  bounds?: Partial<Bounds>
+}
+
+type Work = Pick<MediaOrder, 'operation' | 'channel'>
+
+const defaultBounds: Bounds = {
+  stallMs: limits.mediaStallMs,
+  openCpuMs: limits.mediaOpenCpuMs,
+  cpuMs: limits.mediaDecodeCpuMs,
+  memoryBytes: limits.mediaMemoryBytes,
+  priority: limits.engineNice,
+}
+
+/**
+ * Starts the media program on a file. Yields each block of samples that the media program sends, and then returns the
+ * result of the operation. The child process has always exited when this function returns.
+ */
+export async function* runChild(
+  { operation, channel }: Work,
+  path: string,
+  { signal, durationMsMax, mediaProgram = null, bounds }: SpawnOptions,
+): AsyncGenerator<Uint8Array, unknown> {
+  signal.throwIfAborted()
+  const { stallMs, ...confinement } = { ...defaultBounds, ...bounds }
+  const order: MediaOrder = { operation, parent: process.pid, ...confinement, durationMsMax, channel }
+  const child = await startWhenPossible(mediaProgram, argumentsOf(order), path, { signal, waitMs: stallMs })
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill)
+  let stalled = false
+  let hasBegun = false
+  const messages = readMessages(child.stdout)
+  try {
+    for (;;) {
+      const timer = setTimeout(() => {
+        stalled = true
+        kill()
+      }, stallMs)
+      const next = await messages.next().finally(() => clearTimeout(timer))
+      signal.throwIfAborted()
+      if (stalled) throw new Error('no message for too long')
+      if (next.done) throw new Error('ended without a result')
+      if (!hasBegun) checkBegin(next.value)
+      hasBegun = true
+      if (next.value.kind === 'end') return resultOf(next.value)
+      if (next.value.kind === 'samples') yield next.value.body
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof JobFailure) throw error
+    kill()
+    await child.exited
+    if (child.signalCode === 'SIGXCPU') throw failureOf('too-slow')
+    const cause = reasonOf(error)
+    log.warn('media child failed', { operation, cause, exit: child.exitCode, signal: child.signalCode })
+    throw new JobFailure(
+      'PROCESSING_ERROR',
+      'The file could not be processed: reading it did not come to an end.',
+    )
+  } finally {
+    signal.removeEventListener('abort', kill)
+    kill()
+    await child.exited
+    // Discards the messages that the child process sent and that were not read.
+    await messages.return(undefined)
+  }
+}
+
+function resultOf({ body }: Message): unknown {
+  const { done, refused } = JSON.parse(new TextDecoder().decode(body)) as {
+    done?: unknown
+    refused?: unknown
+  }
+  if (isRefusal(refused)) throw failureOf(refused)
+  if (done === undefined) throw new Error('ended without a result')
+  return done
+}

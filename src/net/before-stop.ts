@@ -1,0 +1,12 @@
+/** Returns the result of `promise`. Returns null if `stop` is aborted before the promise is resolved. */
+export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
+  if (stop.aborted) return null
+  const stopped = Promise.withResolvers<null>()
+  const onStop = () => stopped.resolve(null)
+  stop.addEventListener('abort', onStop, { once: true })
+  try {
+    return await Promise.race([promise, stopped.promise])
+  } finally {
+    stop.removeEventListener('abort', onStop)
+  }
+}

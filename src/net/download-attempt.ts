@@ -1,0 +1,122 @@
+// One attempt of a download: sends a request for the part of the file that is still missing.
+
+import type { FileHandle } from 'node:fs/promises'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { BodyEnd } from './answer-body.ts'
+import { causeOf, causeOfStatus, causes, noFileCauses } from './causes.ts'
+import { store, tooLarge } from './download-body.ts'
+import type { DownloadOptions, Progress } from './download-state.ts'
+import type { Answer } from './exchange.ts'
+import { type FetchFailure, fetchGuarded } from './fetch.ts'
+import { encodingOf, lengthOf, rangeOf, versionOf } from './file-headers.ts'
+import { directAddress } from './share-links.ts'
+import { isSignIn } from './sign-in-pages.ts'
+
+/**
+ * Sends one request for the whole file, or for the part that is still missing. Throws an error if a retry cannot
+ * succeed.
+ */
+export async function attempt(
+  file: FileHandle,
+  address: string,
+  progress: Progress,
+  options: DownloadOptions,
+): Promise<BodyEnd> {
+  const resume = progress.version !== null && progress.bytes > 0
+  const answer = await fetchGuarded(
+    address,
+    {
+      method: 'GET',
+      headers: {
+        'User-Agent': 'steno',
+        ...(resume ? { Range: `bytes=${progress.bytes}-`, 'If-Range': progress.version ?? '' } : {}),
+      },
+      redirectsMax: limits.mediaRedirectsMax,
+      rewrite: fileAddress,
+    },
+    options,
+    options.signal,
+  )
+  if (answer.kind !== 'answer') return failed(answer, progress)
+  try {
+    if (answer.status < 200 || answer.status > 299) return await refused(answer, file, progress, resume)
+    if (resume && answer.status === 206) {
+      if (!continues(answer, progress)) return await startOver(file, progress)
+    } else {
+      if (answer.status === 206 && rangeOf(answer)?.start !== 0)
+        return failed({ kind: 'broken-answer' }, progress)
+      await startOver(file, progress)
+      learn(answer, progress)
+    }
+    if (progress.total !== null && progress.total > options.bytesMax) throw tooLarge(options.bytesMax)
+    return await store(file, answer, progress, options)
+  } finally {
+    answer.close()
+  }
+}
+
+/**
+ * Returns the direct URL of the file. Throws a JobFailure if the URL is a share link that leads to no file. No request
+ * is sent.
+ */
+function fileAddress(url: URL): URL {
+  const direct = directAddress(url)
+  if (typeof direct === 'string') throw new JobFailure('URL_NOT_ACCESSIBLE', noFileCauses[direct])
+  return direct
+}
+
+function failed(failure: FetchFailure, progress: Progress): BodyEnd {
+  if (progress.begun) return 'interrupted'
+  throw new JobFailure('URL_NOT_ACCESSIBLE', causeOf(failure))
+}
+
+/**
+ * Handles a response with an error status. If the download has already begun, returns a result that causes a retry.
+ * Otherwise throws a JobFailure.
+ */
+async function refused(
+  answer: Answer,
+  file: FileHandle,
+  progress: Progress,
+  resume: boolean,
+): Promise<BodyEnd> {
+  const { status } = answer
+  const closed = status === 401 || status === 403
+  const cause = closed && isSignIn(answer.url) ? causes.signIn : causeOfStatus(status)
+  if (!progress.begun) throw new JobFailure('URL_NOT_ACCESSIBLE', cause)
+  if (resume && status === 416) return startOver(file, progress)
+  if (status >= 500 || status === 408 || status === 429) return 'interrupted'
+  throw new JobFailure('DOWNLOAD_FAILED', `${causes.interrupted} ${cause}`)
+}
+
+/**
+ * Returns true if the response contains the missing part of the file, and if the file has not changed since the last
+ * attempt.
+ */
+function continues(answer: Answer, progress: Progress): boolean {
+  const range = rangeOf(answer)
+  return (
+    range?.start === progress.bytes &&
+    range.total === progress.total &&
+    versionOf(answer) === progress.version &&
+    encodingOf(answer) === ''
+  )
+}
+
+async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd> {
+  progress.bytes = 0
+  progress.version = null
+  await file.truncate(0)
+  return 'interrupted'
+}
+
+function learn(answer: Answer, progress: Progress): void {
+  const encoded = encodingOf(answer) !== ''
+  progress.begun = true
+  // If the body of the response is compressed, `total` is null, because the length of the compressed body is not the
+  // length of the file. `version` is also null, because the end of a compressed body cannot be decoded without its
+  // start. The next attempt then begins at the start of the file.
+  progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
+  progress.version = encoded ? null : versionOf(answer)
+}

@@ -1,0 +1,67 @@
+// Appends the body of a response to the file of a download, with limits on the size and on the average rate.
+
+import type { FileHandle } from 'node:fs/promises'
+import { formatSize } from '../base/units.ts'
+import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
+import type { BodyEnd } from './answer-body.ts'
+import { causes } from './causes.ts'
+import { openDecoder, Undecodable } from './content-encoding.ts'
+import type { DownloadOptions, Progress } from './download-state.ts'
+import type { Answer } from './exchange.ts'
+import { encodingOf } from './file-headers.ts'
+import { openPageFilter, passEverything } from './page.ts'
+
+/** Appends the body of the response to the file. */
+export async function store(
+  file: FileHandle,
+  answer: Answer,
+  progress: Progress,
+  { bytesMax, stallMs = limits.downloadStallMs, now = () => performance.now(), onProgress }: DownloadOptions,
+): Promise<BodyEnd> {
+  const begunMs = now() - progress.receivedMs
+  const write = async (bytes: Uint8Array) => {
+    if (progress.bytes + bytes.length > bytesMax) throw tooLarge(bytesMax)
+    const { bytesWritten } = await file.write(bytes, 0, bytes.length, progress.bytes)
+    if (bytesWritten < bytes.length) throw new Error('the disk took only a part of the download')
+    progress.bytes += bytes.length
+    progress.receivedBytes += bytes.length
+    progress.receivedMs = now() - begunMs
+    if (isTooSlow(progress)) throw new JobFailure('DOWNLOAD_FAILED', causes.stalled)
+    onProgress?.(progress.bytes, progress.total)
+  }
+  const filter = progress.bytes === 0 ? openPageFilter(answer, write) : passEverything(write)
+  const decoder = openDecoder(encodingOf(answer), filter.push)
+  if (!decoder) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
+  try {
+    const end = await answer.read(decoder.push, { stallMs, bytesMin: limits.downloadStallBytesMin })
+    if (end !== 'complete') {
+      filter.refusePage()
+      return end
+    }
+    await decoder.end()
+    await filter.end()
+  } catch (error) {
+    throw error instanceof Undecodable ? new JobFailure('DOWNLOAD_FAILED', causes.undecodable) : error
+  } finally {
+    decoder.abandon()
+  }
+  if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
+  // A server may send less than the requested range. The download then continues with another attempt.
+  return progress.total !== null && progress.bytes < progress.total ? 'interrupted' : 'complete'
+}
+
+/**
+ * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time, so
+ * without this check, a very slow server would block one of them for ever.
+ */
+function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
+  return (
+    receivedMs >= limits.downloadRateAfterMs &&
+    receivedBytes < (limits.downloadRateBytesMin * receivedMs) / 1000
+  )
+}
+
+export function tooLarge(bytesMax: number): JobFailure {
+  return new JobFailure('FILE_TOO_LARGE', `The file is larger than the limit of ${formatSize(bytesMax)}.`)
+}

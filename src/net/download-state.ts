@@ -1,0 +1,42 @@
+// The options and the state of a download. All attempts of the download share them.
+
+import type { ConnectOptions } from './connect.ts'
+
+export type DownloadOptions = ConnectOptions & {
+  bytesMax: number
+  signal: AbortSignal
+  /**
+   * An attempt to download has stalled if fewer than `limits.downloadStallBytesMin` bytes arrive in this time. The time
+   * is in milliseconds.
+   */
+  stallMs?: number
+  /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */
+  now?: () => number
+  /**
+   * Called after each chunk of the download. `bytes` is the number of bytes in the file, and `total` the size of the
+   * complete file in bytes, or null if this size is not known.
+   */
+  onProgress?: (bytes: number, total: number | null) => void
+  /** Waits for `ms` milliseconds before the next attempt. Rejects if the signal is aborted during this time. */
+  pause?: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+/** The state of a download. All attempts share it. */
+export type Progress = {
+  bytes: number
+  /** The size of the complete file in bytes. Null if the size is not known. */
+  total: number | null
+  /**
+   * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server still
+   * sends the same value. Null if the response has neither of these headers.
+   */
+  version: string | null
+  /** True after the first response with a successful status. */
+  begun: boolean
+  /**
+   * `receivedBytes` is the number of bytes that all attempts together have received. `receivedMs` is the time for which
+   * all attempts together have read, in milliseconds.
+   */
+  receivedBytes: number
+  receivedMs: number
+}

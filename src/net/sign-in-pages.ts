@@ -1,0 +1,11 @@
+// Recognises the addresses of sign-in pages.
+
+const signInHosts =
+  /^(accounts\.google\.com|login\.(microsoftonline|live|microsoft|yahoo)\.com|account\.box\.com|(appleid|idmsa)\.apple\.com|.*\.(okta|auth0|onelogin)\.com)$/
+
+const signInPaths = /\/(log-?in|sign-?in|sso|saml2?|oauth2?|authorize|servicelogin)([/.]|$)/i
+
+/** Returns true if the URL is the address of a sign-in page. */
+export function isSignIn(url: URL): boolean {
+  return signInHosts.test(url.hostname) || signInPaths.test(url.pathname)
+}

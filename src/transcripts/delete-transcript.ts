@@ -1,0 +1,63 @@
+// Deletes transcripts from the database and from the search index, in small pieces.
+
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+import { leavePart } from './search-parts.ts'
+import type { IndexedJob } from './utterance-id.ts'
+import { utterancesMax } from './utterance-id.ts'
+
+/**
+ * A job whose transcript was deleted. `part` is the number of its part of the search index, or null if the job was
+ * never completed.
+ */
+type DeletedJob = IndexedJob & { part: number | null }
+
+/**
+ * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. No reader
+ * finds a transcript without a head. `writeIndexPiece` removes the other utterances later.
+ */
+export function deleteTranscript(db: Db, { id }: IndexedJob): void {
+  db.run(
+    'update transcripts set head = null, original_head = null, speaker_names = null where job_id = $id',
+    {
+      id,
+    },
+  )
+  const deleted = findDeleted(db, id)
+  if (deleted) removePiece(db, deleted)
+}
+
+/**
+ * Finds a deleted transcript whose utterances are still in the database. Such a transcript has no head. The transcript
+ * of an unfinished job that is being stored has no head either, but it is not deleted.
+ */
+export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
+  return db.find<DeletedJob>(
+    `select jobs.id, seq, part from transcripts join jobs on jobs.id = job_id
+     where head is null and completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
+    { jobId },
+  )
+}
+
+/**
+ * Removes a piece of a deleted transcript from the search index and from the database, from the last utterance to the
+ * first one. With the last piece, it also removes the row of the transcript, and notes in `unpurged` that a purge is
+ * needed.
+ */
+export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
+  const ids = db.list<{ id: number }>(
+    `delete from utterances where id in (
+       select id from utterances where id >= $first and id < $end order by id limit $limit
+     ) returning id`,
+    {
+      first: seq * utterancesMax,
+      end: (seq + 1) * utterancesMax,
+      limit: limits.removedUtterancesPerPiece,
+    },
+  )
+  for (const { id } of ids) db.run('delete from search where rowid = $id', { id })
+  if (part !== null) leavePart(db, part, ids.length)
+  if (ids.length === limits.removedUtterancesPerPiece) return
+  db.run('delete from transcripts where job_id = $jobId', { jobId })
+  db.run('insert into unpurged (seq) values ($seq) on conflict do nothing', { seq })
+}

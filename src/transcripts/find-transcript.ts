@@ -1,0 +1,53 @@
+// Reads transcripts and single utterances from the database.
+
+import type { Db } from '../db/db.ts'
+import type { Transcript, Utterance } from './transcript.ts'
+import { utteranceId, utterancesMax } from './utterance-id.ts'
+
+/** A version of a transcript. `original` is the text that the engine returned. `current` includes all edits. */
+export type Version = 'current' | 'original'
+
+export function findTranscript(db: Db, jobId: string, version: Version = 'current'): Transcript | null {
+  const json = findTranscriptJson(db, jobId, version)
+  return json === null ? null : (JSON.parse(json) as Transcript)
+}
+
+/** The SQL expressions that select the JSON of each version of a transcript. */
+const columns: Record<Version, { head: string; body: string }> = {
+  current: { head: 'head', body: 'body' },
+  original: { head: 'coalesce(original_head, head)', body: 'coalesce(original, body)' },
+}
+
+/**
+ * Returns a transcript as JSON text, or null if the job has no transcript. A caller can insert the JSON into a response
+ * without parsing it.
+ */
+export function findTranscriptJson(db: Db, jobId: string, version: Version = 'current'): string | null {
+  const { head, body } = columns[version]
+  const found = db.find<{ head: string; seq: number }>(
+    `select ${head} as head, seq from transcripts join jobs on jobs.id = job_id
+     where job_id = $jobId and head is not null`,
+    { jobId },
+  )
+  if (!found) return null
+  const utterances = db.list<{ body: string }>(
+    `select ${body} as body from utterances where id >= $first and id < $end order by id desc`,
+    { first: found.seq * utterancesMax, end: (found.seq + 1) * utterancesMax },
+  )
+  return `${found.head.slice(0, -1)},"utterances":[${utterances.map(row => row.body).join(',')}]}`
+}
+
+/** Returns one utterance of a job, or null if the job has no utterance with this index. */
+export function findUtterance(
+  db: Db,
+  seq: number,
+  index: number,
+  version: Version = 'current',
+): Utterance | null {
+  if (index < 0 || index >= utterancesMax) return null
+  const { body } = columns[version]
+  const row = db.find<{ body: string }>(`select ${body} as body from utterances where id = $id`, {
+    id: utteranceId(seq, index),
+  })
+  return row && (JSON.parse(row.body) as Utterance)
+}

@@ -1,0 +1,48 @@
+// Merges segments of the search index, and purges the words of deleted transcripts from it.
+// When a row is deleted, FTS5 (SQLite's full-text search) only marks the row as deleted. The words of the row stay in
+// the database file until a merge rewrites their segment of the index. A purge therefore merges all segments into one.
+// The table `unpurged` lists the deleted transcripts whose words need a purge.
+
+import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
+
+/**
+ * Merges a few pages of the search index, because a search is faster if the index has fewer segments. Returns false if
+ * there is nothing to merge.
+ */
+export function mergeIndexPiece(db: Db): boolean {
+  return merge(db, limits.mergedPagesPerPiece)
+}
+
+/** Returns true if the search index may still contain words of a deleted transcript. */
+export function needsPurge(db: Db): boolean {
+  return db.find('select 1 from unpurged limit 1') !== null
+}
+
+/**
+ * Removes the words of deleted transcripts from the search index. Each `next` of the generator merges a few pages. A
+ * transcript that is deleted during the purge needs another purge.
+ */
+export function* purgeIndex(db: Db): Generator<void> {
+  const purged = db.list<{ seq: number }>('select seq from unpurged')
+  // With a negative number of pages, FTS5 starts a merge of all segments of the index into one. With a positive number,
+  // FTS5 continues this merge.
+  for (let pages = -limits.mergedPagesPerPiece; merge(db, pages); pages = limits.mergedPagesPerPiece) yield
+  db.tx(() => {
+    for (const { seq } of purged) db.run('delete from unpurged where seq = $seq', { seq })
+  })
+}
+
+function merge(db: Db, pages: number): boolean {
+  return db.tx(() => {
+    const before = totalChanges(db)
+    db.run("insert into search (search, rank) values ('merge', $pages)", { pages })
+    // This test is from the documentation of FTS5. The statement above counts as one change to the database, even if
+    // FTS5 has nothing to merge. Two or more changes mean that FTS5 has merged something.
+    return totalChanges(db) - before >= 2
+  })
+}
+
+function totalChanges(db: Db): number {
+  return db.find<{ changes: number }>('select total_changes() as changes')?.changes ?? 0
+}

@@ -1,0 +1,56 @@
+// Writes a transcript as plain text, in paragraphs.
+
+import { clock } from './clock.ts'
+import { type ExportOptions, showsSpeakers, speakerName } from './export-options.ts'
+import { cleaner, findPieces, joinPieces, type Piece } from './pieces.ts'
+import type { Transcript } from './transcript.ts'
+
+type Paragraph = { startMs: number; speaker: string | null; pieces: Piece[] }
+
+export function writeText(transcript: Transcript, options: ExportOptions): string {
+  const named = showsSpeakers(transcript, options)
+  const said = paragraphs(transcript, options)
+  const hours = reachesAnHour(transcript)
+  const shown = (options.includeTimestamps ? said : turns(said)).map(({ startMs, speaker, pieces }) => {
+    const time = options.includeTimestamps ? `[${clock(startMs, hours)}] ` : ''
+    const name = named && speaker ? `${speakerName(speaker)}: ` : ''
+    return `${time}${name}${joinPieces(pieces)}\n`
+  })
+  return shown.join('\n')
+}
+
+/**
+ * Returns one paragraph for each utterance that has text, ordered by time. The utterances are searched in
+ * `full_transcript`, because only this text shows whether white space separates two utterances.
+ */
+function paragraphs({ full_transcript, utterances }: Transcript, { stripChars }: ExportOptions): Paragraph[] {
+  const clean = cleaner(stripChars)
+  const keepsSpaces = !stripChars.includes(' ')
+  const found = findPieces(
+    utterances.map(({ text }) => text ?? ''),
+    full_transcript ?? '',
+  )
+  return utterances
+    .map(({ start, speaker, text }, index) => ({
+      startMs: Number.isFinite(start) ? Math.max(0, start * 1000) : 0,
+      speaker,
+      pieces: [{ text: clean(text ?? ''), spaced: keepsSpaces && found[index]?.spaced === true }],
+    }))
+    .filter(({ pieces: [piece] }) => piece?.text !== '')
+    .sort((one, other) => one.startMs - other.startMs)
+}
+
+/** Joins consecutive paragraphs of the same speaker into one paragraph. */
+function turns(said: Paragraph[]): Paragraph[] {
+  const turns: Paragraph[] = []
+  for (const { startMs, speaker, pieces } of said) {
+    const turn = turns.at(-1)
+    if (turn && turn.speaker === speaker) turn.pieces.push(...pieces)
+    else turns.push({ startMs, speaker, pieces: [...pieces] })
+  }
+  return turns
+}
+
+function reachesAnHour({ duration_seconds, utterances }: Transcript): boolean {
+  return duration_seconds >= 3600 || utterances.some(({ start, end }) => start >= 3600 || end >= 3600)
+}

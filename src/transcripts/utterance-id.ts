@@ -1,0 +1,20 @@
+// The row ids of utterances in the database.
+
+/** Maximum number of utterances of a transcript. A transcript of ten hours of speech has about 10,000 utterances. */
+export const utterancesMax = 2 ** 20
+
+/**
+ * Returns the row id of an utterance. `seq` is the number of the job. Within a transcript, a later utterance has a
+ * lower row id. So if rows are read from the highest id down, the newest job comes first, and the utterances of each
+ * job come in the order of speech.
+ */
+export function utteranceId(seq: number, index: number): number {
+  return seq * utterancesMax + (utterancesMax - 1 - index)
+}
+
+export function placeOfUtterance(id: number): { seq: number; index: number } {
+  return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
+}
+
+/** The fields of a job that the search index needs. `seq` is the number of the job. */
+export type IndexedJob = { id: string; seq: number }

@@ -1,0 +1,63 @@
+// The answers of the server to the requests of workers.
+
+import type { TranscribeInput } from '../engine/request.ts'
+
+/**
+ * The input of the engine for a job, as the server sends it to a worker. `path` is left out, because the media file has
+ * another path on each machine. `section` is left out, because a job always uses the whole recording.
+ */
+export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
+
+export type HelloAnswer =
+  | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
+  | { kind: 'refused'; message: string }
+
+/**
+ * Signed paths on the server, which expire after a short time: for fetching the media of a job, and for sending its
+ * result.
+ */
+export type Addresses = { media: string; result: string }
+
+export type ClaimAnswer =
+  | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
+  /**
+   * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim returns its
+   * message to JetStream, which delivers this message again later.
+   */
+  | { kind: 'later' }
+  /**
+   * The job has ended, or the stream has another message of this job that is the valid one. The worker that sent the
+   * claim removes its own message from the stream.
+   */
+  | { kind: 'over' }
+  | { kind: 'refused'; message: string }
+
+/**
+ * The answer to a report. `heard` is the number of utterances that the server has received. The next report starts with
+ * the utterance at this index.
+ */
+export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
+
+/**
+ * The answer to a result. After `stored` and `refused`, the work on the job is over. After `again`, the worker returns
+ * the message of the job to JetStream, so that a worker gets the job again. After `later`, the worker sends the result
+ * again.
+ */
+export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
+
+export type AddressesAnswer =
+  | { kind: 'addresses'; addresses: Addresses }
+  | { kind: 'later' }
+  | { kind: 'stop' }
+
+/** The answer with a token. With this token, the worker can download the server's models for a short time. */
+export type ModelsAnswer = { kind: 'models'; token: string }
+
+export type Answers = {
+  hello: HelloAnswer
+  claim: ClaimAnswer
+  beat: BeatAnswer
+  result: ResultAnswer
+  addresses: AddressesAnswer
+  models: ModelsAnswer
+}

@@ -1,0 +1,31 @@
+// The pools of workers. All workers of a pool have the same abilities.
+
+import { sha256 } from '../base/hash.ts'
+import type { Hello } from './requests.ts'
+import { tokenOf } from './subjects.ts'
+
+/**
+ * A pool of workers: their common abilities, and the number of jobs that all of them together can do at the same time.
+ */
+export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
+
+type Ability = 'model' | 'languages' | 'translates' | 'diarization'
+
+type Wanted = { language: string | null; diarize: boolean; translate?: boolean }
+
+export function canDo({ abilities }: Pool, { language, diarize, translate = false }: Wanted): boolean {
+  return (
+    (language === null || abilities.languages.includes(language)) &&
+    (!diarize || abilities.diarization === 'ready') &&
+    (!translate || abilities.translates)
+  )
+}
+
+/**
+ * Returns the name of the pool of a worker. All workers with the same abilities get the same name. The name begins with
+ * the model, so that people can read it, and is short enough for a subject of NATS.
+ */
+export function poolOf({ model, languages, translates, diarization }: Hello): string {
+  const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
+  return `${tokenOf(model).slice(0, 40)}-${sha256(abilities).slice(0, 8)}`
+}

@@ -1,0 +1,144 @@
+// The requests of workers to the server: their schemas, and the check of their bytes. Each message is JSON. The server
+// sends only one kind of message without a request: the order to stop a job.
+
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import { nullable, oneOf } from '../base/schema.ts'
+import { type JobErrorCode, jobErrors } from '../errors.ts'
+import { result, utterance } from '../transcripts/transcript.ts'
+import type { RequestKind } from './subjects.ts'
+
+/** The version of this protocol. The server refuses a worker with another version. */
+export const protocol = 1
+
+const session = Type.String({ minLength: 1, maxLength: 64 })
+
+const jobId = Type.String({ minLength: 1, maxLength: 64 })
+
+const fence = Type.Integer({ minimum: 1 })
+
+const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
+
+/**
+ * The abilities of a worker, as fields of its messages. Workers with the same abilities form a pool, and take jobs from
+ * the same queues.
+ */
+const abilities = {
+  model: Type.String({ minLength: 1, maxLength: 100 }),
+  languages: texts,
+  translates: Type.Boolean(),
+  diarization: Type.String({ maxLength: 1000 }),
+}
+
+const hello = Type.Object({
+  protocol: Type.Integer(),
+  session,
+  version: Type.String({ maxLength: 100 }),
+  /** False while the engine of the worker loads its model, and after the worker has begun to stop. */
+  ready: Type.Boolean(),
+  message: Type.String({ maxLength: 1000 }),
+  device: nullable(Type.String({ maxLength: 100 })),
+  ...abilities,
+  /** The number of jobs that the worker can run at the same time. */
+  slots: Type.Integer({ minimum: 1, maximum: 1024 }),
+  /**
+   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first job.
+   */
+  speed: nullable(Type.Number()),
+  jobs: Type.Array(Type.Object({ job: jobId, fence }), { maxItems: 2048 }),
+})
+
+const claim = Type.Object({
+  protocol: Type.Integer(),
+  session,
+  job: jobId,
+  /**
+   * `sequence` is the sequence number of the job's message in the stream. `delivery` is how often JetStream has
+   * delivered this message.
+   */
+  sequence: Type.Integer({ minimum: 1 }),
+  delivery: Type.Integer({ minimum: 1 }),
+})
+
+/**
+ * The fields in each message from the holder of a job. The token proves that the sender made the claim with this fence.
+ */
+const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
+
+const beat = Type.Object({
+  ...held,
+  /** The length of the part of the recording that is already transcribed, in seconds. */
+  seconds: Type.Number({ minimum: 0 }),
+  /** Complete utterances, in order. `first` is the index in the transcript of the first utterance of this message. */
+  first: Type.Integer({ minimum: 0 }),
+  utterances: Type.Array(utterance),
+})
+
+const addresses = Type.Object(held)
+
+const modelsRequest = Type.Object({ protocol: Type.Integer() })
+
+const resultMessage = Type.Object({
+  ...held,
+  /**
+   * The result of a job has either a transcript or a failure. With a transcript, `peaks` has the peaks of the recording
+   * in base64.
+   */
+  transcript: Type.Optional(result),
+  peaks: Type.Optional(Type.String()),
+  failure: Type.Optional(
+    Type.Object({
+      code: oneOf(Object.keys(jobErrors) as JobErrorCode[]),
+      message: Type.String({ maxLength: 10_000 }),
+    }),
+  ),
+})
+
+export type Hello = Static<typeof hello>
+
+export type Claim = Static<typeof claim>
+
+export type Beat = Static<typeof beat>
+
+export type Held = Static<typeof addresses>
+
+export type ModelsRequest = Static<typeof modelsRequest>
+
+export type ResultMessage = Static<typeof resultMessage>
+
+export type Requests = {
+  hello: Hello
+  claim: Claim
+  beat: Beat
+  result: ResultMessage
+  addresses: Held
+  models: ModelsRequest
+}
+
+const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
+  hello: TypeCompiler.Compile(hello),
+  claim: TypeCompiler.Compile(claim),
+  beat: TypeCompiler.Compile(beat),
+  result: TypeCompiler.Compile(resultMessage),
+  addresses: TypeCompiler.Compile(addresses),
+  models: TypeCompiler.Compile(modelsRequest),
+}
+
+/** Parses a request of a worker. Returns null if the bytes are not a valid request of this kind. */
+export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+  return checks[kind].Check(value) ? (value as Requests[Kind]) : null
+}
+
+export function isRequestKind(kind: string): kind is RequestKind {
+  return Object.hasOwn(checks, kind)
+}
+
+export function bytesOf(message: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(message))
+}

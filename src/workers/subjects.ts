@@ -1,0 +1,45 @@
+// The names that the server and its workers use at NATS: subjects, streams and consumers.
+
+/**
+ * The names of the two queues of each pool. The queue `again` is for jobs that were already started once, and `first`
+ * is for all other jobs. Workers take the jobs of `again` before those of `first`.
+ */
+export const priorities = ['again', 'first'] as const
+
+export type Priority = (typeof priorities)[number]
+
+export type RequestKind = 'hello' | 'claim' | 'beat' | 'result' | 'addresses' | 'models'
+
+/**
+ * Returns the NATS subjects of one cluster. The names of clusters, workers and pools consist of letters, digits, `_`
+ * and `-`.
+ */
+export function subjectsOf(cluster: string) {
+  const root = `steno.${cluster}`
+  return {
+    allJobs: `${root}.jobs.>`,
+    job: (pool: string, priority: Priority, jobId: string) => `${root}.jobs.${pool}.${priority}.${jobId}`,
+    jobsOf: (pool: string, priority: Priority) => `${root}.jobs.${pool}.${priority}.*`,
+    allRequests: `${root}.from.*.*`,
+    request: (worker: string, kind: RequestKind) => `${root}.from.${worker}.${kind}`,
+    stop: (worker: string) => `${root}.to.${worker}.stop`,
+    inbox: (worker: string) => `${root}.to.${worker}.inbox`,
+    serverInbox: `${root}.server.inbox`,
+  }
+}
+
+export function streamOf(cluster: string): string {
+  return `STENO_${cluster}`
+}
+
+export function consumerOf(pool: string, priority: Priority): string {
+  return `${pool}_${priority}`
+}
+
+/**
+ * Converts a name, such as the name of a host, to a token of a subject, so that it can be the name of a worker.
+ * Replaces each character that a token must not contain by a hyphen, and uses at most 64 characters.
+ */
+export function tokenOf(name: string): string {
+  return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'
+}
