@@ -43,10 +43,10 @@ function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Deli
   // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
-  // The number of deliveries and the sequence number are read from the reply address of the message. This address has
-  // fields separated by dots. The last fields are: number of deliveries, sequence number in the stream, sequence number
-  // in the consumer, time, number of waiting messages. Recent versions of NATS add two fields before the name of the
-  // stream, and a random field at the end.
+  // The number of deliveries and the sequence number are read from the reply address of the message, whose fields are
+  // separated by dots. In old versions of NATS, the address has nine fields: `$JS`, `ACK`, stream, consumer, number of
+  // deliveries, sequence number in the stream, sequence number in the consumer, time, number of waiting messages.
+  // Recent versions add two fields before the stream and one at the end.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

@@ -82,7 +82,7 @@ async function filledFolder() {
 }
 
 /**
- * Replaces the parts of a response that differ between two processes by fixed texts: dates, ids that the process
+ * Replaces the parts of a response that differ between two processes. These parts are dates, ids that the process
  * created, request ids, signatures, and the start time of the process, which `GET /v1/models` returns as `created`.
  */
 function masked(answer: string, { ids }: Existing): string {

@@ -43,8 +43,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
   url: string
   engine: SteeredEngine
   /**
-   * Advances the wall clock and the monotonic clock of the service by `ms` milliseconds, and then runs the sweeps of
-   * the service.
+   * Advances the wall clock and the monotonic clock of the service by `ms` milliseconds. Then runs the sweeps, which
+   * are the periodic tasks of the service.
    */
   later(ms: number): void
   /**

@@ -135,10 +135,11 @@ function readSettings(files: SourceFile[]): Set<string> {
   return new Set([...read, ...taken, ...named])
 }
 
-/** Returns the names of all properties of the variable `of` that the code reads: NAME for each `of.NAME`. */
-function propertiesOf(of: string, files: SourceFile[]): Set<string> {
+/** Returns the names of the properties that the code reads from `variable`: `port` if it contains `config.port`. */
+function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
-  const isOf = ({ expression }: ts.PropertyAccessExpression) => expression.getText().split('.').at(-1) === of
+  const isOf = ({ expression }: ts.PropertyAccessExpression) =>
+    expression.getText().split('.').at(-1) === variable
   return new Set(reads.filter(isOf).map(({ name }) => name.text))
 }
 

@@ -76,8 +76,8 @@ export async function writeRandomModel(
 }
 
 /**
- * The weights of a model. The weights are constants of the outermost graph, so that both branches of a decoder use the
- * same weights.
+ * The weights of a model. A decoder consists of two graphs inside an `If` node: one for the first step, and one for
+ * later steps. The weights are constants of the graph around this node, so that both inner graphs use the same weights.
  */
 class Weights {
   private readonly names = new Set<string>()

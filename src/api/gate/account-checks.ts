@@ -17,7 +17,7 @@ export const accountChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticate),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /** The checks of the MCP endpoint, which reads its body itself. */
+  /** The checks of the MCP endpoint. They do not read the body of the request: the handler of the endpoint does. */
   assistant: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
     transform: ({ request, set, requestState }: GateContext) =>

@@ -11,7 +11,8 @@ const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
  * Returns the clustering threshold for this recording. The threshold depends on the median distance between two
- * neighbouring pieces without a change of voice between them, because such pieces have the same voice.
+ * neighbouring pieces without a change of voice between them. This distance shows how much the embeddings of one voice
+ * differ in this recording.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []
