@@ -3,7 +3,6 @@
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -11,6 +10,7 @@ import { JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { ClaimAnswer, ResultAnswer } from './answers.ts'
+import { Beats, firstOf, pause } from './beats.ts'
 import type { Delivery } from './delivery.ts'
 import { fetchMedia } from './media.ts'
 import type { Claim, ResultMessage } from './requests.ts'
@@ -193,44 +193,6 @@ export class Assignment {
       }
     }
   }
-}
-
-/** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
-class Beats {
-  readonly #stop = new AbortController()
-  readonly #done: Promise<void>
-
-  constructor(pauseMs: number, beat: () => Promise<void>) {
-    this.#done = this.#run(pauseMs, beat)
-  }
-
-  async close(): Promise<void> {
-    this.#stop.abort()
-    await this.#done
-  }
-
-  async #run(pauseMs: number, beat: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stop
-    for (;;) {
-      await pause(pauseMs, signal).catch(() => {})
-      if (signal.aborted) return
-      await beat().catch(() => {})
-    }
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
-}
-
-/** Returns the first of `utterances`: as many as fit into one report to the server, but at least one. */
-function firstOf(utterances: Utterance[]): Utterance[] {
-  let bytes = 0
-  const end = utterances.findIndex(utterance => {
-    bytes += Buffer.byteLength(JSON.stringify(utterance))
-    return bytes > limits.workerReportBytesMax
-  })
-  return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
 }
 
 /**

@@ -1,0 +1,43 @@
+// The reports that a worker sends to the server during a job: when a report is sent, and how many utterances it has.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import { limits } from '../limits.ts'
+import type { Utterance } from '../transcripts/transcript.ts'
+
+/** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
+export class Beats {
+  readonly #stop = new AbortController()
+  readonly #done: Promise<void>
+
+  constructor(pauseMs: number, beat: () => Promise<void>) {
+    this.#done = this.#run(pauseMs, beat)
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await this.#done
+  }
+
+  async #run(pauseMs: number, beat: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop
+    for (;;) {
+      await pause(pauseMs, signal).catch(() => {})
+      if (signal.aborted) return
+      await beat().catch(() => {})
+    }
+  }
+}
+
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
+}
+
+/** Returns the first of `utterances`: as many as fit into one report to the server, but at least one. */
+export function firstOf(utterances: Utterance[]): Utterance[] {
+  let bytes = 0
+  const end = utterances.findIndex(utterance => {
+    bytes += Buffer.byteLength(JSON.stringify(utterance))
+    return bytes > limits.workerReportBytesMax
+  })
+  return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
+}
