@@ -19,7 +19,7 @@ const source = {
   version: '9.0.2',
   sha256: '8c3850283eb25fa026482078a04051e0be17347b09ef81a0849bec15a96e002e',
   address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
-  /** The path of this source archive on a Debian mirror. All Debian mirrors use the same path. */
+  /** The path of FFmpeg's source archive on a Debian mirror. All Debian mirrors use the same path. */
   debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
 }
 /** The compiler: Zig's C compiler with musl, from the Python package index. */

@@ -39,8 +39,8 @@ for (const [path, source] of contents) hasher.update(path).update(readFileSync(s
 const hash = hasher.digest('hex').slice(0, 16)
 
 /**
- * A plugin of Bun's bundler that replaces embedded.ts. In a checkout, the list in this file is null. In the built
- * program, it is the list of the embedded files.
+ * A plugin of Bun's bundler that replaces the content of embedded.ts. In a checkout, embedded.ts exports null. In the
+ * built program, it exports the list of the embedded files.
  */
 const embed: BunPlugin = {
   name: 'embed',
@@ -61,8 +61,8 @@ const embed: BunPlugin = {
 }
 
 /**
- * A plugin of Bun's bundler that replaces page-files.ts. In a checkout, the list in this file is null. In the built
- * program, it is the list of the files of the web app.
+ * A plugin of Bun's bundler that replaces the content of page-files.ts. In a checkout, page-files.ts exports null. In
+ * the built program, it exports the files of the web app.
  */
 const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 const embedPage: BunPlugin = {

@@ -3,7 +3,7 @@
 // pipeline of transformers.js cannot detect it, so it is given the correct language.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the pocket model.
-// STENO_BENCH_SAY=1: prints every text to stderr.
+// STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,10 +33,10 @@ type Variant = (typeof variants)[number]
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
 /**
- * The result of one program for one clip. `errors` is the number of word errors in `of` reference words. `paired` is
- * the number of words that were recognised correctly, so that their times can be compared with the reference. `near`
- * is the number of paired words whose time differs from the reference by at most 0.2 s. `language` is the detected
- * language, or null if none was detected.
+ * The result of one program for one clip. `of` is the number of words in the reference text, and `errors` is the number
+ * of word errors. `paired` is the number of words that were recognised correctly. Only the times of these words are
+ * compared with the reference. `near` is the number of paired words whose time differs from the reference by at most
+ * 0.2 s. `language` is the detected language, or null if none was detected.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

@@ -1,5 +1,5 @@
-// Measures how many requests per second steno's API answers, first with a thousand stored jobs and then with a
-// million, and compares this with a minimal Elysia server.
+// Measures how many requests per second steno's API answers, first with a thousand stored jobs and then with a million,
+// and compares the results with a minimal Elysia server.
 
 import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of the stored jobs that the measured requests ask for, evenly spread over time. `read` has the ids of
- * completed jobs, and `failed` the ids of failed jobs.
+ * The ids of the jobs that the measured requests ask for. The creation times of these jobs are evenly spread. `read`
+ * has the ids of completed jobs, and `failed` the ids of failed jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -74,7 +74,7 @@ function requestsOf({ key }: Prepared, { read, failed }: Stored, port: number): 
   }
 }
 
-/** Selects 200 ids, evenly spread from the oldest to the newest. */
+/** Selects 200 job ids that are evenly spread over the list. The list begins with the oldest job. */
 function spread(ids: string[]): string[] {
   return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
@@ -109,8 +109,8 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
 }
 
 /**
- * Stores `jobs` jobs that have ended in the database. Every tenth job has failed. Each completed job that a measured
- * request reads has a transcript of one minute.
+ * Fills the database with jobs that have ended. `jobs` is their number. Every tenth job has failed. Each completed job
+ * that a measured request reads has a transcript of one minute.
  */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const stored: Stored = { read: [], failed: [] }

@@ -1,7 +1,7 @@
 // Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its database is
 // locked, its clock is set. At the end, the benchmark checks that every accepted job has ended exactly once, and that
-// no money and no event was lost. STENO_BENCH_KILLS sets the number of kills. Filling the disk needs root, because
-// the benchmark mounts a small file system.
+// no money and no webhook event was lost. STENO_BENCH_KILLS sets the number of kills. Filling the disk needs root,
+// because the benchmark mounts a small file system.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
@@ -166,7 +166,7 @@ class Server {
   #clockStepMs = 0
   #starts = 0
   url = ''
-  /** For each state, the number of jobs that a kill interrupted in this state. */
+  /** For each state of a job: the number of jobs that were in this state when the server was killed. */
   readonly interrupted = new Map<string, number>()
   worstHealthMs = 0
   /** The number of times that the server exited although no fault killed it. */
@@ -200,7 +200,8 @@ class Server {
     this.#child = child
     void this.#restartAfterCrash(child)
     const { value } = await child.stdout.getReader().read()
-    // If the server printed nothing, it did not start. Its exit counts as a crash, and the server is started again.
+    // When the server has started, it prints its address. If it printed nothing, it has exited. This exit counts as a
+    // crash, and the server is started again.
     if (value) this.url = new TextDecoder().decode(value).trim()
   }
 

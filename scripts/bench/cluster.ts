@@ -1,8 +1,8 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
-// x-vectors of a published model: one for each 1.44 s of sound, every 0.24 s. The published PLDA model projects them.
-// In the row `oracle`, each embedding is assigned to the speaker who talks for most of its span. The errors in this row
-// therefore come from all steps except the clustering. The 0.25 s before and after each start or end of a segment are
-// not scored (the collar). Overlapping speech is scored.
+// x-vectors of a published model. Each x-vector is computed from 1.44 s of sound, and a new one begins every 0.24 s.
+// The published PLDA model projects them. In the row `oracle`, each embedding is assigned to the speaker who talks for
+// most of its span. The errors in this row therefore come from all steps except the clustering. The 0.25 s before and
+// after each start or end of a segment are not scored (the collar). Overlapping speech is scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'
@@ -13,8 +13,8 @@ import { readMeeting, segmentsOf } from './support/meeting.ts'
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
 /**
- * The thresholds of the linkage clustering that are measured. They suit only the embeddings of this benchmark, because
- * each embedding model needs its own threshold.
+ * The thresholds with which the linkage clustering is measured. These thresholds suit only the embeddings of this
+ * benchmark, because each embedding model needs its own threshold.
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**

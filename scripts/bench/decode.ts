@@ -1,5 +1,5 @@
 // Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in the
-// program ffmpeg. For files of ten hours, the child process must need no more memory than for one hour.
+// program ffmpeg. The child process must need no more memory for a file of ten hours than for a file of one hour.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 // Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the word times, and the CPU time.
 // All programs use the same models with random weights, and the same real recordings. To compare texts, the benchmark
-// uses small models. To compare CPU times, it uses models of the published sizes, which need a minute for some
-// recordings.
+// uses small models. To compare CPU times, the benchmark uses models of the published sizes, and only a few of the
+// recordings, because these models are slow.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnx-asr, sherpa-onnx and soundfile.
 
@@ -17,7 +17,7 @@ export const bench = { name: 'CTC and TDT: 50 recordings, beside sherpa-onnx and
 const script = join(import.meta.dir, 'support/framewise.py')
 const child = join(import.meta.dir, 'support/hear-framewise.ts')
 const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
-/** The length of a frame of each kind of model, in seconds. */
+/** For each kind of model: the length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
 /** The number of recordings that are transcribed with the models of the published sizes. */
 const largeFiles = 6

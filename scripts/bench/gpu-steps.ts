@@ -1,6 +1,6 @@
 // Predicts what one step of the decoder costs on a GPU: the bytes that the PCIe bus copies, the number of kernels, and
 // the bytes that are read from the memory of the GPU. The times are predictions and not measurements. No GPU is needed,
-// because the operations of the graphs are counted.
+// because the benchmark only counts the operations in the graphs and does not run them on a GPU.
 //
 // STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also transcribes
 // utterances on the CPU, with the model's own graphs and with steno's graphs for GPUs, and counts how many texts are
@@ -37,8 +37,8 @@ const gpu = {
   /** The bytes that the GPU reads from its memory per second: 70 % of the published 3.35 TB/s. */
   memory: 0.7 * 3.35e12,
   /**
-   * The seconds that each kernel costs: `recorded` in a recorded graph that is replayed, `launched` if each kernel is
-   * launched separately.
+   * The time that each kernel costs, in seconds. `recorded`: the time in a CUDA graph, which records all kernels of a
+   * step once and then replays them. `launched`: the time of a kernel that is launched separately.
    */
   kernel: { recorded: 2e-6, launched: 5e-6 },
   /** The 16-bit operations that the encoder computes per second: 40 % of the published 990 TFLOP/s. */

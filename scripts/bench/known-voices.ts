@@ -64,7 +64,8 @@ const wrongMax = 0.001
 /**
  * For each choice of three readers, finds the lowest threshold that accepts at most the share `wrongMax` of the pairs
  * of different readers among the three. Tests this threshold on the pairs of the other two readers. Returns the number
- * of these pairs, the two error rates, and the range of the thresholds.
+ * of the tested pairs, the share of missed pairs (one reader) and of wrong pairs (two readers), and the range of the
+ * thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]

@@ -12,8 +12,8 @@ const listeners = Number(process.env.STENO_BENCH_LISTENERS ?? 200)
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 5)
 const stuckReaders = 10
 /**
- * The number of utterances, of 1 KB each, in the transcript that some clients request and never read. The utterances
- * fill the buffers of the connection.
+ * The number of utterances, of 1 KB each, in the transcript that some clients request and never read. These 20 MB fill
+ * the buffers of the connection, so the server cannot send the whole response.
  */
 const firstUtterances = 20_000
 const everyMs = 200

@@ -1,7 +1,7 @@
 // Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
-// scripts/bench/run.ts [name …] [--json FILE]`. `--json FILE` also writes the results to the file. `--docs FOLDER`
-// writes all tables into the file bench.md in this folder, and a chart that shows how the speed depends on the length
-// of the recording.
+// scripts/bench/run.ts [name …] [--json FILE] [--docs FOLDER]`. `--json FILE` also writes the results to the file.
+// `--docs FOLDER` writes two files into the folder: bench.md with all tables, and speed.svg with a chart that shows how
+// the speed depends on the length of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -71,8 +71,8 @@ async function writeDocs(folder: string): Promise<void> {
 }
 
 /**
- * Returns the line in the chart for the benchmark `name`. The results of this benchmark must have the columns `minutes`
- * and `CPU s`.
+ * Returns the points of the chart for the benchmark `name`, or an empty list if this benchmark did not run. The results
+ * of this benchmark must have the columns `minutes` and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = results[name] ?? []

@@ -1,6 +1,6 @@
 // Sends 200 requests per second to a service for ten minutes. At the same time, 50 uploads are running and the engine
 // always has a job. Measures whether memory and the number of open files grow, and how long a GET request takes.
-// STENO_BENCH_SECONDS sets the time in seconds.
+// STENO_BENCH_SECONDS sets another length than ten minutes, in seconds.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -28,8 +28,9 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is a host name for the addresses of jobs and webhooks. Only the name server that `startNames` starts knows
- * this name. Without root, this name server is not started, and `host` is a name that resolves without a name server.
+ * `host` is the host name in the media addresses and in the webhook addresses of the jobs. Only the name server that
+ * `startNames` starts knows this name. Without root, this name server is not started, and `host` is a name that
+ * resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 

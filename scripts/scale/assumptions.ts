@@ -46,7 +46,9 @@ export const gpu = {
    * fetches and decodes the first minutes of the recording.
    */
   jobSeconds: 1,
-  /** The time, in seconds, from the order of a GPU until the worker on this GPU has loaded the model. */
+  /**
+   * The time, in seconds, from the moment at which a GPU is ordered until the worker on this GPU has loaded the model.
+   */
   bootSeconds: 5 * 60,
   reserved: 2,
   dollarsPerHour: { reserved: 2, spot: 1.5, onDemand: 3.5 },
@@ -76,7 +78,7 @@ export const scaler = {
   drainSeconds: 5 * 60,
   /** The weight, from 0 to 1, of the last minute in the moving average of the load. */
   newestWeight: 0.2,
-  /** A GPU is stopped only after there have been too many GPUs for this time, in seconds. */
+  /** The time, in seconds, for which there must be too many GPUs before a GPU is stopped. */
   surplusSeconds: 15 * 60,
 }
 

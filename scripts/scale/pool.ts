@@ -83,7 +83,10 @@ export function needed(pool: Pool, queuedSeconds: number): number {
   return Math.max(facts.reserved, Math.ceil(steady + backlog))
 }
 
-/** Returns the idle GPUs to stop, the most expensive kind first. Reserved GPUs are never stopped. */
+/**
+ * Returns the idle GPUs to stop, the most expensive kind first. Returns an empty list until there have been more than
+ * `wanted` GPUs for `surplusSeconds`. Reserved GPUs are never stopped.
+ */
 export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
   const excess = pool.all.size - wanted
   if (excess <= 0) {

@@ -1,4 +1,4 @@
-// An account, as commands find it and print it.
+// Finds the account that a command names, and makes the record and the line that the command prints for an account.
 
 import { type Account, findAccountByEmail } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'

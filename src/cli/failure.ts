@@ -1,4 +1,4 @@
-// The errors that end a command, each with its own exit code.
+// The errors of commands that need special treatment: an exit code of their own, or no error message.
 
 /** The error for wrong arguments of a command. After this error, the program exits with code 2. */
 export class UsageError extends Error {}

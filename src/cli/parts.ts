@@ -9,7 +9,7 @@ export type LicensedPart = {
   name: string
   version?: string
   licence: string
-  /** The type of this part, as CycloneDX names types of components. */
+  /** The type of this part. CycloneDX defines these names for the types of components. */
   type: 'application' | 'library' | 'machine-learning-model'
   /** The text of the licence notice. It names the place where the source code is published. */
   text: string

@@ -49,9 +49,9 @@ export const upgrade = command({
 })
 
 /**
- * Checks the signature of the program file `from`. The hash is computed from `copy`, which is a copy of this file. The
- * copy will be installed, and the file `from` could change after the check. Returns the reason why the program must not
- * be installed. Returns null if it may be installed.
+ * Checks the signature of the program file `from`. The hash is computed from `copy`, a copy of this file, because the
+ * copy is what will be installed. The file `from` could still change after the check. Returns the reason why the
+ * program must not be installed. Returns null if it may be installed.
  */
 async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
   const isRelease = STENO_RELEASE_KEY !== ''

@@ -9,11 +9,15 @@ type Places = { port: number }
 
 type Attack = {
   name: string
-  /** The attack starts jobs again and again, so that this number of its jobs is always unfinished. */
+  /**
+   * The maximum number of unfinished jobs of this attack. When one of these jobs has ended, the attack starts another
+   * job.
+   */
   jobs: number
   /**
-   * The attack first starts `jobs` jobs at once. `everyMs` is the minimum of the mean interval between two later jobs,
-   * in milliseconds. By default, it is `submitEveryMs`, the shortest interval that the rate limits allow.
+   * Limits the rate of the attack: after the first `jobs` jobs, which start at once, the attack starts on average at
+   * most one job every `everyMs` milliseconds. The default `submitEveryMs` gives the highest rate that the rate limits
+   * allow.
    */
   everyMs?: number
   /** Submits one job and waits until it has ended. `count` is different at each call. */
@@ -23,9 +27,9 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The minimum of the mean interval between two jobs of an attack, in milliseconds. It does not apply to the jobs at the
- * start of the attack. 200 ms are 300 jobs a minute, which the rate limits allow for the five keys of an account
- * together.
+ * By default, an attack starts on average at most one job in this time, in milliseconds. Only the first jobs of the
+ * attack start at once. One job every 200 ms makes 300 jobs a minute, which the rate limits allow for the five keys of
+ * an account together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000

@@ -132,7 +132,10 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/** The root mean square of the sum of the noise filters, in units of `size`. It was measured on ten minutes of noise. */
+/**
+ * The root mean square of the pink noise before it is scaled, measured on ten minutes of noise. `addNoise` divides by
+ * this number, so that the noise gets the wanted root mean square.
+ */
 const pinkLevel = 1.49
 
 /**

@@ -91,8 +91,9 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder. The sessions of both are recognised by the name
- * of their first input. No other model has a first input of this name.
+ * Measures the total time of all runs of the encoder and the decoder. A session belongs to the encoder if its first
+ * input is `input_features`, and to the decoder if its first input is `input_ids`. No other model has a first input
+ * with one of these names.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

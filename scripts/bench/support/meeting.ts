@@ -1,5 +1,5 @@
-// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting (one for each 1.44 s of sound, every 0.24 s),
-// their PLDA model, and the reference.
+// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting, their PLDA model, and the reference (who
+// speaks when). Each x-vector is computed from 1.44 s of sound, and a new one begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -76,9 +76,10 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads Kaldi's PLDA model: a mean, a transform and the variances, each after a marker and its size. Kaldi's model is
- * for projected vectors with the norm 1. The returned model is for vectors with the norm √128, as the PLDA model of
- * pyannote's community-1.
+ * Reads Kaldi's PLDA model from the file `model`: a mean, a transform and the variances. Before each of these parts,
+ * the file has a marker and the size of the part. The projection of the vectors comes from the file `transform`.
+ * Kaldi's model is for projected vectors with the norm 1. The returned model is for vectors with the norm √128, as the
+ * PLDA model of pyannote's community-1.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

@@ -1,4 +1,5 @@
-// Starts nats-server for a benchmark. STENO_TEST_NATS may name the program. Otherwise it is searched for on the path.
+// Starts nats-server for a benchmark. STENO_TEST_NATS may contain the path of nats-server. Otherwise, nats-server is
+// searched for in the folders of PATH.
 
 export const natsProgram = process.env.STENO_TEST_NATS || Bun.which('nats-server')
 

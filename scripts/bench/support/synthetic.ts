@@ -1,5 +1,5 @@
-// The voices of three speech synthesizers: espeak-ng, flite and festival. No model in the program was trained on
-// these voices.
+// The voices of three speech synthesizers: espeak-ng, flite and festival. The models for diarization were not trained
+// on the voices in these lists.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -127,7 +127,8 @@ export class Batch {
 
   #reason({ kind, place }: Source, error: unknown): string {
     if (kind === 'file' && !existsSync(place)) {
-      // In `place`, bytes of the file name that are not UTF-8 were replaced by U+FFFD, so no file has this name.
+      // In `place`, each byte of the file name that is not UTF-8 was replaced by U+FFFD. So the file exists, but under
+      // another name than `place`.
       return place.includes('\ufffd')
         ? 'the name of the file is not UTF-8: rename the file'
         : 'the file vanished while it was read'

@@ -25,7 +25,7 @@ export class Results {
   readonly #task: Task
   readonly #stdoutFormat: Output['format']
 
-  /** Transcripts that are written to stdout have the format `stdoutFormat`. */
+  /** `stdoutFormat` is the format of the transcripts that are written to stdout. */
   constructor(task: Task, stdoutFormat: Output['format']) {
     this.#task = task
     this.#stdoutFormat = stdoutFormat
@@ -68,8 +68,8 @@ export class Results {
   }
 
   /**
-   * Writes the utterances that were recognised before the interruption to the output files or to stdout. Returns the
-   * error that ends the command.
+   * Writes the utterances that were recognised before the interruption: to stdout, or to files such as
+   * `talk.partial.txt` beside the planned output files. Returns the error that ends the command.
    */
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work

@@ -1,5 +1,5 @@
-// The output of the command `transcribe` on stderr. On a terminal, it is a progress bar. Otherwise, a line is printed
-// for each tenth of the duration of a long recording. At the end of each file, one more line is printed.
+// The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar. Otherwise, a line is
+// printed for each tenth of the duration of a long recording. At the end of each recording, one more line is printed.
 
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'

@@ -23,8 +23,8 @@ export function WebhooksPage() {
   const again = async ({ id }: Delivery) => {
     await ask('POST', `/v1/webhooks/deliveries/${id}/redeliver`).then(() => tell(text.redelivered), tellFault)
     await deliveries.reload()
-    // The new attempt may still be running. So the list of deliveries is loaded again after `timing.attemptMs`, when an
-    // attempt has usually ended.
+    // The server has just started another attempt to deliver the webhook, and this attempt may still be running. So the
+    // list of deliveries is loaded again after `timing.attemptMs`, when an attempt has usually ended.
     setTimeout(deliveries.reload, timing.attemptMs)
   }
   return (

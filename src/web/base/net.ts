@@ -65,7 +65,8 @@ export function withQuery(path: string, query: NonNullable<Options['query']>): s
 
 /**
  * Sends a request. If the server does not answer, or if the session has ended, waits and sends the request again. If
- * `waitsForServer` or `waitsForSignIn` in `options` is false, the request is not sent again in this case.
+ * `waitsForServer` is false, a request that the server does not answer is not sent again. If `waitsForSignIn` is false,
+ * a request after the end of the session is not sent again.
  */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   for (;;) {

@@ -1,4 +1,4 @@
-// The intervals and delays of the web app, and the size of one part of an upload.
+// The intervals and delays of the web app, all in milliseconds, and the size of one part of an upload.
 
 export const timing = {
   /** The time between two requests for the list of jobs while one of the jobs has not ended. */

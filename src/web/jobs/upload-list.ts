@@ -1,5 +1,6 @@
-// The list of the uploads of this browser. Their addresses are in the browser's storage, so that an upload can continue
-// after a reload. If several pages of the app are open, each page tells the other pages which uploads it is sending.
+// The list of the uploads of this browser. The addresses of the uploads are in the browser's storage, so that an upload
+// can continue after a reload. If several pages of the app are open, each page tells the other pages which uploads it
+// is sending.
 
 import { signal } from '@preact/signals'
 import { forget, store, stored, storedNames } from '../base/storage.ts'
@@ -25,7 +26,7 @@ export type Upload = {
 const prefix = 'upload.'
 
 export const uploads = signal<Upload[]>(storedUploads())
-/** The files of the uploads, by the id of the upload. After a reload, the files are missing. */
+/** The files that the person has chosen, by the id of the upload. After a reload of the page, this map is empty. */
 export const files = new Map<string, File>()
 
 type Talk = { asks: true } | { holds: string[] }

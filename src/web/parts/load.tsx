@@ -10,7 +10,8 @@ export type Loaded<Value> = {
   value: Signal<Value | null>
   fault: Signal<string>
   /**
-   * True if the server has nothing at this address. The page then offers no further attempt, because none can succeed.
+   * True if the server answered 404: the requested object does not exist. The page then has no button for another
+   * attempt, because another attempt could not succeed.
    */
   isMissing: Signal<boolean>
   reload: () => Promise<void>

@@ -1,4 +1,5 @@
-// The options of the export dialog: their fields, and the query or the passage that results from them.
+// The options of the export dialog: the input fields, and the request or the text that results from the chosen options.
+// The request exports the whole transcript. The text is that of a selected passage.
 
 import { useSignal } from '@preact/signals'
 import { Check, Field } from '../parts/field.tsx'

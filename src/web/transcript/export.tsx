@@ -20,7 +20,7 @@ import type { Studio } from './studio.ts'
 const text = words.exports
 
 const extensions: Record<Format, string> = { text: 'txt', srt: 'srt', vtt: 'vtt', json: 'json' }
-/** The number of characters from the start of the file that the preview shows. */
+/** The preview shows the start of the file, up to this number of characters. */
 const previewLength = 3000
 
 export function ExportDialog({ studio }: { studio: Studio }) {
@@ -79,7 +79,10 @@ type SaveProps = {
   format: Format
   /** The address of the file with the whole transcript. */
   href: string
-  /** The selected passage, and the content of a file with only this passage. Null if the whole transcript is saved. */
+  /**
+   * `selected` is the selected passage, or null if nothing is selected. `part` is the content of a file with only this
+   * passage, or null if the whole transcript is saved.
+   */
   selected: Passage | null
   part: string | null
 }

@@ -26,7 +26,7 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // While the page follows the spoken words, this sentence is always visible.
+    // While the page follows the spoken words, the spoken sentence is always visible, so the observer is not needed.
     if (!this.isOn.value) this.#watch()
   }
 

@@ -1,4 +1,5 @@
-// The picture of a video, with its subtitles. The element plays a recording without a picture too, and is then hidden.
+// The <video> element that plays the recording and shows its picture and subtitles. If the recording has no picture,
+// the element also plays it, but is hidden.
 
 import type { RefObject } from 'preact'
 import { words } from '../words.ts'

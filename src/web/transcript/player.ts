@@ -73,8 +73,8 @@ export class Player {
   }
 
   async play(): Promise<void> {
-    // A browser may refuse to play before the first click on the page. Its error is ignored, and the player stays
-    // paused.
+    // A browser may refuse to play before the first click on the page: `play` then fails. This error is ignored, and
+    // the player stays paused.
     await this.media?.play().catch(() => null)
   }
 
@@ -91,8 +91,8 @@ export class Player {
   }
 
   /**
-   * Seeks to the next word if the pause after the word `word` is longer than `timing.silenceMs`. `word` is the index of
-   * a word.
+   * Skips the pause after a word if the pause is longer than `timing.silenceMs` and the person has switched this
+   * skipping on. Seeks to 0.2 s before the next word. `word` is the index of the word before the pause.
    */
   skipSilence({ starts, ends }: WordIndex, word: number): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return

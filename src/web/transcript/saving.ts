@@ -42,7 +42,7 @@ export class Saving {
     readonly listeners: TextListeners,
   ) {}
 
-  /** Restores the unsaved edits of an earlier visit to the page. They are stored in the browser. */
+  /** Restores the unsaved edits of an earlier visit to the page from the browser's storage. */
   open(): void {
     for (const { utterance, text, was } of storedDrafts(this.jobId)) {
       if (this.textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
@@ -74,7 +74,10 @@ export class Saving {
     else this.#plan()
   }
 
-  /** Changes the text of an utterance that no person types, so that the page must show the text. */
+  /**
+   * Changes the text of an utterance, and shows this text on the page. For changes that the person does not type, such
+   * as an undo.
+   */
   show(utterance: number, text: string): void {
     this.set(utterance, text)
     this.listeners.onText(utterance, text)
@@ -95,7 +98,10 @@ export class Saving {
     await this.#running
   }
 
-  /** Sends all unsaved edits to the server at once, except edits of utterances in a conflict. */
+  /**
+   * Sends unsaved edits to the server without further delay. One call sends at most `sentAtOnce` edits; the next call
+   * follows automatically. Edits of utterances in a conflict are not sent.
+   */
   async save(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#running
@@ -140,7 +146,8 @@ export class Saving {
 
   /**
    * Reads the transcript again after the server has refused an edit because of another ETag. Applies the changes of
-   * other people to the page. If an utterance was also changed on this page, it becomes a conflict.
+   * other people to the page. If another person and this page have changed the same utterance to different texts, adds
+   * a conflict.
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()
