@@ -15,7 +15,7 @@ import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
 import { type ListedWorker, listedOf, saveList } from './listing.ts'
-import { canDo, type Pool } from './pools.ts'
+import { canDo, freeOf } from './pools.ts'
 import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
@@ -157,7 +157,6 @@ export class Fleet implements Engine {
     )
   }
 
-  /** Returns true if a worker may download models with this token. */
   allowsModels(token: string): boolean {
     return isModelToken(this.#parts.secrets, token, this.#parts.wall())
   }
@@ -298,8 +297,4 @@ export class Fleet implements Engine {
       error => log.error('pool not opened', { pool, ...errorFields(error) }),
     )
   }
-}
-
-function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
-  return Math.max(0, slots - (taken.get(name) ?? 0))
 }

@@ -29,3 +29,11 @@ export function poolOf({ model, languages, translates, diarization }: Hello): st
   const abilities = JSON.stringify([model, [...languages].sort(), translates, diarization === 'ready'])
   return `${tokenOf(model).slice(0, 40)}-${sha256(abilities).slice(0, 8)}`
 }
+
+/**
+ * Returns how many more jobs a pool can take. `taken` has the number of jobs that each pool has, by the name of the
+ * pool.
+ */
+export function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
+  return Math.max(0, slots - (taken.get(name) ?? 0))
+}
