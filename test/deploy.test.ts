@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile and the systemd unit. If a check needs a tool that is not installed,
-// it is skipped.
+// Tests the files in deploy/, the Containerfile and the systemd unit. A check is skipped if it needs a tool that is not
+// installed.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -130,8 +130,8 @@ test('make stops with one line when Bun cannot be fetched', () => {
   writeFileSync(join(folder, 'scripts/bun-path'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const { exitCode, stdout, stderr } = Bun.spawnSync(['make', 'run'], {
     cwd: folder,
-    // The environment variables of an outer make are left out: with these variables, the tested make would print the
-    // name of its folder.
+    // The tests may themselves be started by make. The environment variables of that outer make are left out, because
+    // with these variables the tested make would print the name of its folder.
     env: { PATH: process.env.PATH, LC_ALL: 'C' },
   })
   expect([exitCode, `${stdout}`]).toEqual([2, ''])

@@ -142,8 +142,8 @@ for (const document of documents) {
 }
 
 /**
- * Checks for blocks that are not shell code. The first pattern that matches a block selects the function that checks
- * the block.
+ * The functions that check code blocks that are not shell code. The first pattern that matches a block selects the
+ * function for this block.
  */
 const forms: [RegExp, (reader: Reader, block: string) => unknown][] = [
   [/^\{/, compareWithAnswer],
@@ -167,7 +167,8 @@ async function tryBlock(reader: Reader, document: string, block: string): Promis
 const cue = /^1\n00:00:0.* --> /
 
 /**
- * Checks for the outputs of commands. If the pattern matches a command, the function checks the output of this command.
+ * The functions that check the outputs of commands. If a pattern matches a command, the function after this pattern
+ * checks the output of the command.
  */
 const outputs: [RegExp, (out: string, reader: Reader) => unknown][] = [
   [/format=srt|--format srt$|response_format=srt/, out => expect(out).toMatch(cue)],
@@ -191,7 +192,7 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
 
 /**
  * Changes a command so that a test can run it. `steno watch` would never end, so it is ended after its first result. A
- * command of cron runs at once, and writes its backup below the folder of the test.
+ * command of cron is run at once, and its backup is written to the folder of the test.
  */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
@@ -264,7 +265,10 @@ async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> 
   expect(await run('python3 example.py')).toContain('driver')
 }
 
-/** Creates a job with a webhook, and stores the body and the headers of this webhook in files and placeholders. */
+/**
+ * Creates a job with a webhook. Stores the body of this webhook in a file, and the timestamp and the signature from its
+ * headers as the values of placeholders.
+ */
 async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
   const before = receiver.received.length
   await transcribe({ webhook_url: receiver.url })
@@ -276,8 +280,8 @@ async function keepCallback({ transcribe, known, folder }: Reader): Promise<void
 }
 
 /**
- * Returns the arguments of two calls of an example program that checks the signature of a webhook. The first call has
- * the body of the webhook, and the second call a wrong body.
+ * The documents show programs that check the signature of a webhook. Returns the arguments of two calls of such a
+ * program: one with the right body of the webhook, and one with a wrong body.
  */
 async function checksOf({ known, folder }: Reader): Promise<string[]> {
   const raw = await Bun.file(join(folder, 'body.json')).text()

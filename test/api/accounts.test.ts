@@ -122,8 +122,8 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server, the service prints the link in the mail to stdout for the operator. The spy keeps this link
-  // out of the output of the tests.
+  // Without a mail server, the service prints the link in the mail to stdout for the operator. This spy replaces
+  // `console.log`, so the link does not appear in the output of the tests.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {
@@ -137,8 +137,8 @@ async function signUp(service: TestService, body: object) {
 }
 
 /**
- * Waits until `count` mails are in the mail folder, because the service writes the mails after its response. Returns
- * the links in the mails.
+ * Waits until the mail folder contains `count` mails: the service writes a mail only after it has sent its response.
+ * Returns the links in the mails.
  */
 async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
   const folder = join(dataDir, 'mail')

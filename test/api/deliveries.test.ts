@@ -13,7 +13,10 @@ async function start(settings: Record<string, string> = {}) {
   })
   const ana = service.account('ana')
   const list = async () => (await ana.get('/v1/webhooks/deliveries')).body.items
-  /** Polls until `state` returns true for the delivery of this event. Returns the delivery. */
+  /**
+   * Polls the list of deliveries until it contains a delivery of the event `event`, and `state` returns true for this
+   * delivery. Returns the delivery.
+   */
   const until = async (event: string, state: (delivery: Shown) => boolean): Promise<Shown> => {
     for (;;) {
       const found = (await list()).find((each: Shown) => each.event === `transcription.${event}`)

@@ -49,7 +49,10 @@ test.skipIf(!clips)(
   120_000,
 )
 
-/** Runs an example and returns the status of the response to its request. A refused request also has a status. */
+/**
+ * Runs an example, which sends one request to the server. Returns the HTTP status of the response, also if the server
+ * refuses the request.
+ */
 async function statusOf(
   language: Example['language'],
   code: string,
@@ -99,7 +102,7 @@ test('every link of the page leads to a part of it, and every endpoint has field
     expect(text).toContain(part)
   expect(text).not.toContain('<script')
   expect(text).not.toContain('style="')
-  // The page contains the explanation of each error only once, and the endpoints link to it. One occurrence splits the
-  // text into two parts.
+  // The page contains the explanation of each error only once, and the endpoints link to it. If the explanation occurs
+  // once, `split` returns two parts.
   expect(text.split('The API key is missing or not valid.').length).toBe(2)
 })

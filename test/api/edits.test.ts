@@ -91,8 +91,8 @@ test('speakers are renamed everywhere, can swap names and can become one', async
     ['Ann "A." \\ Müller', 'SPEAKER 2', 'Ann "A." \\ Müller'],
   ])
   expect(await exported('format=text')).toContain('Ann "A." \\ Müller: Good morning')
-  // After a speaker is renamed, a request may still use the engine's label of this speaker, such as `SPEAKER 1`. A
-  // script can therefore send the same request twice.
+  // After a speaker is renamed, a request may still call this speaker by the label that the engine gave, such as
+  // `SPEAKER 1`. A script can therefore send the same request twice.
   await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
   await patch({ speakers: { Bea: 'Cy', Cy: 'Bea' } })
   expect(await speakers()).toEqual([

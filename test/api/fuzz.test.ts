@@ -313,8 +313,9 @@ function headerSafe(text: string): string {
 }
 
 /**
- * Sends the text `rubbish` and closes its half of the connection, so that the server does not wait for more bytes.
- * Returns the response, or an empty text if the server closes the connection without a response.
+ * Opens a connection, sends the text `rubbish`, and ends the sending side of the connection, so that the server does
+ * not wait for more bytes. Returns the response, or an empty text if the server closes the connection without a
+ * response.
  */
 function throwAt({ url }: TestService, rubbish: string): Promise<string> {
   const { port, hostname } = new URL(url)

@@ -149,7 +149,8 @@ test('refused requests count towards no quota', async () => {
   const statuses: number[] = []
   for (let count = 0; count < 5; count++) statuses.push((await ana.get('/v1/balance')).status)
   expect(statuses).toEqual([200, 200, 429, 429, 429])
-  // The rate limit of the IP address is 5 requests. Two requests were counted before, so three more are allowed.
+  // The rate limit of the IP address is 5 requests. Only the two accepted requests above have counted, so three more
+  // requests are allowed.
   for (let count = 0; count < 3; count++) expect((await ana.get('/v1/transcriptions')).status).toBe(200)
   expect((await ana.get('/v1/transcriptions')).status).toBe(429)
 })
@@ -157,7 +158,8 @@ test('refused requests count towards no quota', async () => {
 steered('above the quota of the address no header shows the quota of the key', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
   const ana = service.account('ana')
-  // These three requests fail, but they also count in the quota: an unknown path, a missing key, a wrong method.
+  // The quota of the IP address is three requests. These three requests fail, but they count in this quota: an unknown
+  // path, a missing key, a wrong method.
   await service.fetch('/nowhere')
   await service.fetch('/v1/balance')
   await service.fetch('/v1/balance', { method: 'PUT' })

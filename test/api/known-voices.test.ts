@@ -1,5 +1,5 @@
-// Tests the names of enrolled voices, from the request to the transcript, with real voice models. The server runs
-// from source or from the built program.
+// Tests that a transcript names the speakers whose voices the account has enrolled. The voice models are real. The
+// server runs from source or from the built program.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Tests the responses to malformed HTTP requests. The test writes the requests directly to a socket, because libraries
-// for HTTP cannot send malformed requests.
+// Tests the responses to malformed HTTP requests. The tests write these requests directly to a socket, because an HTTP
+// library cannot send a malformed request.
 
 import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'

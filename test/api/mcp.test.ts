@@ -70,7 +70,10 @@ function withoutBrowser() {
   return { kept, provider }
 }
 
-/** Allows the client's access on the consent page at `opened`. Returns the authorization code. */
+/**
+ * Sends the form of the consent page at the address `opened`, as a signed-in person who allows the access of the OAuth
+ * client. Returns the authorization code.
+ */
 async function allow(service: TestService, opened: URL): Promise<string> {
   const Cookie = await signIn(service, service.account('ana').key)
   const { headers } = await fetch(opened.origin + opened.pathname, {

@@ -7,8 +7,8 @@ const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)
 
 /**
- * Starts a job with a fake media file. The built program cannot decode the fake file, so the job fails there, but the
- * server keeps the file.
+ * Starts a job with a fake media file. If the tests run with the built program, this job fails, because the program
+ * cannot decode the fake file. The server keeps the file in any case.
  */
 async function startJob() {
   const service = await startTestService(unlimited)

@@ -8,8 +8,8 @@ import { challenge, flow, redirectUri, registerClient, signIn, startOAuth } from
 import { type Answer, startTestService, steered } from '../support/service.ts'
 
 /**
- * Returns the query parameters of the address to which the response redirects the browser. This address belongs to the
- * client.
+ * Returns the query parameters of the address to which the response redirects the browser. Checks that this address is
+ * the redirect address of the OAuth client.
  */
 function answerIn({ headers }: Answer): Record<string, string> {
   const location = headers.get('location') ?? ''

@@ -1,5 +1,5 @@
-// Sends random requests to the endpoints of OAuth, of sign-in and of MCP, from a fixed seed. No response may have a
-// status of 500 or more, redirect the browser to an address of another site, or contain a token.
+// Sends random requests, which come from a fixed seed, to the endpoints of OAuth, of sign-in and of MCP. No response
+// may have a status of 500 or more, redirect the browser to an address of another site, or contain a token.
 
 import { expect, test } from 'bun:test'
 import { parameters } from '../../src/api/oauth/authorization.ts'

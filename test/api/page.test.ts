@@ -102,7 +102,7 @@ async function read(path: string, coding: string) {
   }
 }
 
-/** Returns the size in bytes of the file at `path`, compressed with gzip. */
+/** Requests the URL path `path` with gzip compression. Returns the size of the compressed response in bytes. */
 async function sizeOf(path: string): Promise<number> {
   const headers = { Accept: 'text/html', 'Accept-Encoding': 'gzip' }
   const response = await fetch(service.url + path, { headers, decompress: false })

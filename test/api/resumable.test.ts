@@ -182,7 +182,8 @@ test('a body that is longer than the announced file is refused', async () => {
   const { address } = await tus.open(10)
   await tus.patch(address, 0, 'hello')
   expect(await outcomeOf(await tus.patch(address, 5, 'world!'))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-  // If a body has no Content-Length, the server refuses it when more bytes arrive than the declared size of the file.
+  // The client declared the size of the file when it created the upload. If a body has no Content-Length, the server
+  // refuses the body as soon as the file would become larger than this size.
   const stream = new Response('world!').body
   expect(await outcomeOf(await tus.patch(address, 5, stream))).toEqual([413, 'PAYLOAD_TOO_LARGE'])
   expect(await tus.offset(address)).toBe(5)

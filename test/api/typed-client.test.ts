@@ -1,5 +1,6 @@
-// Tests a typed client that openapi-typescript and openapi-fetch make from the API's document. The code of a caller
-// must compile without type assertions, and run one whole job. The server runs from source or from the built program.
+// Tests a typed client that openapi-typescript and openapi-fetch make from the API's document. A program that uses this
+// client must compile without type assertions, and must run one job from the upload to the deletion. The server runs
+// from source or from the built program.
 
 import { expect, test } from 'bun:test'
 import { symlinkSync, writeFileSync } from 'node:fs'

@@ -19,8 +19,8 @@ afterEach(() => {
 })
 
 test('nothing is logged before the server starts', async () => {
-  // Imports the module a second time, under another name. Another test file may have started a server, and a server
-  // changes the state of the first copy of the module.
+  // Imports the log module a second time, under another name. Another test file may have started a server in this
+  // process, and a server changes the state of the first copy of the log module.
   const fresh: typeof import('../../src/base/log.ts') = await import(
     `${import.meta.dir}/../../src/base/log.ts?fresh`
   )
@@ -98,7 +98,7 @@ test('the access log names account, key, address, id, status and time, and who r
   await service.fetch('/metrics')
   await service.fetch('/nowhere')
 
-  // The server logs a request after it has sent the response, so the line may be missing at first.
+  // The server logs a request after it has sent the response, so the log line of the request may be missing at first.
   while (!written.some(line => line.includes('"status":404'))) await Bun.sleep(1)
   const lines = written.map(line => JSON.parse(line))
   const requests = lines.filter(({ event }) => event === 'request')

@@ -1,5 +1,5 @@
-// Tests the notifications to systemd. The test opens a socket in the place of the socket of systemd. It uses system
-// calls, because Bun has no datagram sockets with a path.
+// Tests the notifications to systemd. The test opens a socket in place of the socket of systemd. The test uses system
+// calls, because Bun cannot open a datagram socket that has a path.
 
 import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'

@@ -8,7 +8,7 @@ import { compareWords } from '../support/words.ts'
 
 type Word = { word: string; start: number; end: number }
 
-/** The minimum share of the words that the small model recognises. */
+/** The small model must recognise at least this share of the words. */
 const rightShareMin = 0.7
 /**
  * The maximum distance, in seconds, between the start of a word and its start in the reference. The scores of a frame

@@ -39,7 +39,10 @@ test('every licence is an SPDX expression', () => {
   expect(words.filter(word => !known.includes(word))).toEqual([])
 })
 
-/** The notices begin with an overview of all parts. Returns the licence of each part in this overview. */
+/**
+ * Returns the licence of each part of the program, such as a package or a library. `notices` begins with an overview
+ * that lists these parts.
+ */
 function listLicences(notices: string): string[] {
   const [, overview = ''] = notices.split('\n\n')
   return overview.split('\n').map(line => line.slice(40).trim())

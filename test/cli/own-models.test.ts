@@ -6,7 +6,7 @@ import { withCachePosition, withExternalData } from '../support/export-layouts.t
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-/** Copies the pocket model, changes each of its float graphs with `change`, and returns the folder of the copy. */
+/** Copies the pocket model, and calls `change` for each float graph of the copy. Returns the folder of the copy. */
 async function changedPocket(change: (path: string, model: Uint8Array) => Promise<void>): Promise<string> {
   const folder = join(temporaryFolder(), 'mine')
   cpSync(pocket ?? '', folder, { recursive: true })

@@ -37,8 +37,8 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
         .map(({ name, hashes }) => [name, hashes?.[0]?.content]),
     )
     for (const [path, source] of contentsOf(root, target)) {
-      // The SBOM has no hash for the carried files in test/: they are a part of steno itself, and not of a listed
-      // package.
+      // The built program contains some files from the folder test/. The SBOM has no hash for these files, because they
+      // are a part of steno itself, and not of a listed package.
       if (!path.startsWith('test/'))
         expect([path, hashes.get(path)]).toEqual([path, sha256(readFileSync(source))])
     }

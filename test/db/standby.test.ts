@@ -73,7 +73,7 @@ test('the server that takes over has the accounts of the last copy', async () =>
   first.advance(afterMs)
   await first.lost
   // The first server may have begun to write a renewal of its lease before it stopped. The second server then waits for
-  // one more period, so the clock must advance more than once.
+  // one more lease period, so the clock must advance more than once.
   const clock = setInterval(() => second.advance(afterMs), 1)
   await second.joined
   clearInterval(clock)

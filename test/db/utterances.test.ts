@@ -15,7 +15,8 @@ import { completeIndex, transcriptWith } from '../support/transcripts.ts'
 const folderOfMigrations = join(projectRoot, 'src/db/migrations')
 
 /**
- * Writes a database with an old schema: the one before the migration that stores each utterance in a row of its own.
+ * Writes a database with an old schema. The schema is older than the migration that stores each utterance in a row of
+ * its own.
  */
 function oldDatabase(folder: string): Database {
   const sql = new Database(databasePath(folder))

@@ -5,8 +5,8 @@ import type { PlacedText } from '../../src/engine/hear/place.ts'
 import { UtterancesSoFar } from '../../src/engine/utterances-so-far.ts'
 
 /**
- * Returns the words of a text with times. Each word lasts half a second, and the next word follows without a pause. A
- * `/` in the text is a pause of two seconds.
+ * Returns the words of a text, each with a start and an end. Each word lasts half a second, and the next word follows
+ * without a pause. A `/` in the text means a pause of two seconds.
  */
 function wordsOf(text: string, from = 0): PlacedText[] {
   let at = from

@@ -209,7 +209,8 @@ test('an idle worker that is killed is replaced', async () => {
 })
 
 test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
-  // In a few runs, the server does not know yet that the channel is closed. The order is then lost until the timeout.
+  // The child process closes its channel to the server. Sometimes the server does not know this yet when it sends the
+  // second order. This order is then lost, and the job is started again only after the timeout `stallMs`.
   const opened = open('disconnects-once', { stallMs: 3000 })
   const input = job()
   const first = await run(opened, input)
@@ -384,8 +385,8 @@ test.skipIf(missing)(
   `the real child transcribes a clip, survives a broken file, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
-    // A confined engine can read only those entries of the data folder that exist when the engine starts. The media
-    // folder must therefore exist before the engine.
+    // A confined engine can read only those entries of the data folder that exist when the engine starts. The test must
+    // therefore create the media folder before the engine starts.
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())

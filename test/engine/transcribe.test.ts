@@ -233,7 +233,9 @@ function expectOrder({ utterances, duration_seconds: duration }: Transcript): vo
   expect(before).toBeLessThanOrEqual(duration)
 }
 
-/** Returns a fake speech model. The text that it recognises in each block of sound is its own name. */
+/**
+ * Returns a fake speech model. In each block of sound, the model recognises one text, which is the name of the model.
+ */
 function speaking(name: string, languages: string[], detected: string | null = null): SpeechModel {
   const say = (windows: readonly Window[], language: string | null) => ({
     language: language ?? detected ?? '',

@@ -54,8 +54,8 @@ steered('an erased account leaves no trace but its ledger, while the server runs
     running,
   ]) {
     const found = filesWith(service, word)
-    // The ledger keeps its entries when an account is deleted, and the entries contain the ids of the jobs. These ids
-    // may therefore be found.
+    // The ledger keeps its entries when an account is deleted, and the entries contain the ids of the jobs. The files
+    // in the data folder may therefore contain these ids.
     if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
   }
   expect(readdirSync(mail).length).toBe(1)

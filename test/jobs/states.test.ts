@@ -31,7 +31,10 @@ const steps: Record<Exclude<JobState, 'created'>, (id: string) => boolean> = {
   failed: id => failJob(db, id, { code: 'CANCELLED' }) !== null,
 }
 
-/** For each state, the path of a job to it: the states into which the job is moved, one after the other. */
+/**
+ * For each state, the states through which the test moves a job, one after the other, so that the job reaches this
+ * state.
+ */
 const ways: Record<JobState, Exclude<JobState, 'created'>[]> = {
   created: [],
   downloading: ['downloading'],

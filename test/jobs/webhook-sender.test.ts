@@ -198,8 +198,8 @@ test('a job that is deleted while its webhook is busy still sends completed, wit
   await ana.until(id, 'completed')
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
   service.later(0)
-  // The webhook of the event `transcription.completed` is not delivered yet, so the database still needs its
-  // transcript. The database file may contain this transcript only in encrypted form.
+  // The webhook of the event `transcription.completed` is not delivered yet, so the database still needs the transcript
+  // that this webhook will contain. The database file may contain this transcript only in encrypted form.
   expect(readFileSync(databasePath(service.dataDir)).includes('Secret words.')).toBe(false)
   busy = false
   endProcessing(new Response())

@@ -24,8 +24,8 @@ function packetsOf(file: Buffer): Buffer[] {
 }
 
 /**
- * Repeats the sound of an AVI file. Before each packet of sound, there are `pictures` packets of two bytes for the
- * picture. If `isSorted` is false, the index of the file lists the last packet twice.
+ * Repeats the sound of an AVI file. `pictures` is the number of picture packets, of two bytes each, before each packet
+ * of sound. If `isSorted` is false, the index of the file lists the last packet twice.
  */
 export function repeatedAvi(file: Buffer, times: number, pictures: number, isSorted = true): Buffer {
   const sounds = packetsOf(file).filter(packet => packet.toString('latin1', 2, 4) === 'wb')

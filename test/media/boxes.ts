@@ -25,19 +25,22 @@ export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer 
   return Buffer.concat(parts)
 }
 
-/** Moves the index of an MP4 file to its end, and makes the index a megabyte longer. */
+/** Moves the index of an MP4 file to the end of the file, and makes the index a megabyte longer. */
 export function withLongIndex(file: Buffer): Buffer {
   return moveIndex(file, index => Buffer.concat([index, padding]))
 }
 
-/** Moves the index of an MP4 file to its end. The index keeps its length, and a megabyte of padding follows it. */
+/**
+ * Moves the index of an MP4 file to the end of the file. The index keeps its length, and a megabyte of padding follows
+ * the index.
+ */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])
 }
 
 /**
- * Repeats the sound of aac.m4a without more sound data in the box `mdat`: the index lists the only chunk of the file
- * again and again. Returns the file and its duration.
+ * Makes the sound of aac.m4a longer by repeating it. The sound data in the box `mdat` stays the same: the index lists
+ * the only chunk of the file `repetitions` times. Returns the file and its duration.
  */
 export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
   const packets = 88
@@ -63,14 +66,17 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
   return { bytes, durationMs }
 }
 
-/** The tables of a sound track. All its packets have the same size and duration, and all its chunks are the same. */
+/**
+ * The tables of a sound track. All packets of the track have the same size and duration. All chunks of the track are at
+ * the same place in the file, so the same sound data is played again and again.
+ */
 export type Tables = {
   packets: number
   bytes: number
   /** The duration of a packet in samples. */
   length: number
   perChunk: number
-  /** The place of each chunk in the file. */
+  /** The place of every chunk in the file, in bytes from the start of the file. */
   offset: number
   /** The duration of the track in milliseconds. */
   durationMs: number
@@ -102,7 +108,10 @@ export function numbers(...values: number[]): Buffer {
   return bytes
 }
 
-/** Moves the index of an MP4 file to its end, and changes it. All samples keep their places in the file. */
+/**
+ * Moves the index of an MP4 file to the end of the file, and applies `change` to the index. The sound data keeps its
+ * place in the file.
+ */
 export function moveIndex(file: Buffer, change: Change): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const index = file.subarray(at + 8, at + file.readUInt32BE(at))

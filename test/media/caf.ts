@@ -5,11 +5,11 @@ import { packetsOf } from './fragments.ts'
 const packetSamples = 1024
 
 type CafLayout = {
-  /** The number of samples at the beginning of the first packet that are not heard. */
+  /** The number of samples at the beginning of the first packet that a player skips. */
   priming?: number
-  /** The number of samples at the end of the last packet that are not heard. */
+  /** The number of samples at the end of the last packet that a player leaves out. */
   remainder?: number
-  /** If true, the packet table also has the duration of each packet. */
+  /** If true, the packet table has the size and the duration of each packet. Otherwise, it has only the size. */
   listsDurations?: boolean
 }
 
@@ -45,13 +45,18 @@ function descriptionOf(samples: number): Buffer {
   return description
 }
 
-/** Returns the description of the codec (box `esds`) without the version of the box. */
+/**
+ * Returns the content of the box `esds`, which describes the codec. The version at the start of the box is left out.
+ */
 function codecOf(file: Buffer): Buffer {
   const at = file.indexOf('esds', 0, 'latin1')
   return file.subarray(at + 8, at - 4 + file.readUInt32BE(at - 4))
 }
 
-/** Returns a number as the packet table contains it: seven bits in each byte, and the top bit if more bytes follow. */
+/**
+ * Returns the bytes of a number in the packet table. Each byte has seven bits of the number, and its top bit is set if
+ * another byte follows.
+ */
 function bits(value: number): number[] {
   return value < 128 ? [value] : [128 | (value >> 7), value & 127]
 }

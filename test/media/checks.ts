@@ -1,5 +1,5 @@
-// Runs the program that is built from native/media/checks.c. It contains parts of the media program, so that tests can
-// call these parts separately.
+// Runs the program that is built from native/media/checks.c. This program contains parts of the media program, so that
+// tests can call these parts separately.
 
 import { join } from 'node:path'
 

@@ -1,5 +1,5 @@
-// Tests jobs whose media program crashes, hangs or sends wrong data. The job must fail with the right code, and no
-// child process may remain.
+// Tests jobs whose media program crashes, hangs or sends wrong data. Such a job must fail with the right error code,
+// and no child process may remain.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -248,7 +248,7 @@ test('the media program ends with its parent', async () => {
   await until(() => !isRunning(child ?? 0))
 })
 
-/** Writes a copy of the media program, whose bytes `change` has changed. Returns the path of the copy. */
+/** Writes a copy of the media program after `change` has changed its bytes. Returns the path of the copy. */
 function changedProgram(change: (program: Buffer) => Buffer): string {
   const path = join(temporaryFolder(), 'changed')
   writeFileSync(path, change(readFileSync(findProgram(null))), { mode: 0o755 })
@@ -260,7 +260,7 @@ const broken: [what: string, program: () => string][] = [
   ['is a folder', () => temporaryFolder()],
   ['cannot be executed', () => fixture('pcm.wav')],
   ['is cut off', () => changedProgram(program => program.subarray(0, program.length / 2))],
-  // Bytes 18 and 19 of a program file are the number of its CPU type. No CPU type has the number 65,535.
+  // In a program file, bytes 18 and 19 contain the number of the CPU type. No CPU type has the number 65,535.
   ['is made for another CPU', () => changedProgram(program => program.fill(0xff, 18, 20))],
   ['is another program', () => '/bin/true'],
   ['prints without end', () => '/usr/bin/yes'],
@@ -335,7 +335,9 @@ const anOrder: MediaOrder = {
   channel: 0,
 }
 
-/** Writes a WAV file of ten minutes of silence, whose header gives no length. Returns the path of the file. */
+/**
+ * Writes a WAV file with ten minutes of silence. The header of the file gives no length. Returns the path of the file.
+ */
 function longWav(): string {
   const path = join(temporaryFolder(), 'long.wav')
   const header = readFileSync(wav).subarray(0, 44)

@@ -1,5 +1,6 @@
-// Tests the measured duration. It must be the length of the sound that can be played, not the value in a header. A
-// file of more than half a minute is measured by its packets. The tests make such files from short files.
+// Tests the measured duration. It must be the length of the sound that can be played, not the value in a header. Of a
+// file that is longer than half a minute, the media program decodes only the beginning and the end, and counts the
+// packets between them. The tests make such files by repeating short files.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,8 +15,8 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // In the Opus file, the decoder drops the first 6.5 ms of each copy of the sound. The lengths of the packets do not
-  // show this.
+  // In the Opus file, the decoder drops the first 6.5 ms of each copy of the sound. The durations of the packets
+  // include this time, so `slackMs` allows this difference.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },

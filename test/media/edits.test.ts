@@ -1,5 +1,5 @@
-// Tests how the media program recognises simple edit lists of MP4 files. A simple edit list only shifts the sound, so
-// FFmpeg does not need to build its index twice.
+// Tests how the media program recognises simple edit lists of MP4 files. A simple edit list only shifts or trims the
+// sound. If the edit list of a long file is simple, FFmpeg does not have to build the index of the file a second time.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

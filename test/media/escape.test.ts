@@ -1,5 +1,6 @@
-// Tests the confinement of the media program, in case it runs an attacker's code. It may only read the media file and
-// send results to the server. Every other action must be refused. native/media/escape.c contains the attacks.
+// Tests the confinement of the media program, which must hold even if the program runs an attacker's code. The program
+// may only read the media file and send results to the server. Every other action must be refused.
+// native/media/escape.c contains the attacks.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -31,8 +31,8 @@ export function withLargePictures(file: Buffer, bytes: number, times: number): B
 }
 
 /**
- * Changes the number after each packet: it is then the sum of the sizes of all packets up to this packet. Some programs
- * write such files.
+ * Replaces the size after each packet by the sum of the sizes of all packets up to this packet. Some programs write
+ * such files.
  */
 export function withSums(file: Buffer): Buffer {
   const parts = [file.subarray(0, headerBytes)]
@@ -44,10 +44,7 @@ export function withSums(file: Buffer): Buffer {
   return Buffer.concat(parts)
 }
 
-/**
- * Returns the offset of the byte after a packet and after the 4 bytes with its size. `last` is the number of the
- * packet, from 0.
- */
+/** Returns the offset at which the packet with the index `last` ends, including the 4 bytes of its size. */
 export function endOfPacket(file: Buffer, last: number): number {
   return packetsOf(file)
     .slice(0, last + 1)

@@ -59,7 +59,10 @@ export function fragmented(
   return Buffer.concat([head, ...index, ...fragments])
 }
 
-/** Returns fragments that follow `before` packets. The first fragment is at `from` in the file. */
+/**
+ * Returns fragments with the given packets. `before` is the number of packets in the file before these fragments, and
+ * `from` is the offset of the first fragment in the file, in bytes.
+ */
 function fragmentsOf(
   packets: Buffer[],
   perFragment: number,
@@ -81,8 +84,8 @@ function fragmentsOf(
 }
 
 /**
- * Returns aac.m4a with more packets: its own packets are in the tables at the start of the file, and the given packets
- * are in fragments. Recorders write such files.
+ * Returns aac.m4a with more packets. The tables at the start of the file list the packets of aac.m4a itself, and
+ * fragments at the end contain the given packets. Some recorders write such files.
  */
 export function withFragments(
   file: Buffer,
@@ -116,7 +119,7 @@ function movieOf(file: Buffer, size: number, layout: Layout): Buffer {
   return box('moov', Buffer.concat([movie, extensionOf(size, layout), paddingOf(layout)]))
 }
 
-/** Returns the box that says that fragments follow. */
+/** Returns the box `mvex`, which declares that the file has fragments. */
 function extensionOf(size: number, { defaults }: Layout): Buffer {
   const fields = defaults === 'track' ? [packetSamples, size] : [0, 0]
   return box('mvex', box('trex', numbers(0, track, 1, ...fields, 0)))

@@ -1,7 +1,7 @@
-// Tests long MP4, CAF and AVI files. Their packets are listed in tables, in fragments or in an index, and FFmpeg would
-// read these lists into memory. The media program therefore reads the packets of MP4 and CAF files itself, and hides the
-// index of AVI files from FFmpeg. The results must be the same as with FFmpeg.
-// The media program reads the first minute of an FLV file twice, so that FFmpeg keeps no pictures in memory.
+// Tests long MP4, CAF and AVI files. Such a file lists its packets in tables, in fragments or in an index, and FFmpeg
+// would read these lists into memory. The media program therefore reads the packets of long MP4 and CAF files itself,
+// and hides the index of long AVI files from FFmpeg. The results must be the same as with FFmpeg. Also tests FLV files
+// with large pictures: while FFmpeg looks for the streams of such a file, it must not keep the pictures in memory.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -76,8 +76,8 @@ const layouts: [string, Layout][] = [
 test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  // If `defaults` is set, the file gives one size for all packets, so all packets must have this size. The test then
-  // repeats one packet.
+  // If `defaults` is set, the file contains only one size for all packets. The test then repeats one packet, so that
+  // all packets have this size.
   const heard = layout.defaults ? packets.fill(packets[20]!) : packets
   const short = write(fragmented(file, heard, 10, layout))
   const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))
@@ -147,7 +147,8 @@ test('fragments of ten hours after a table take as little memory as a short file
 test('a CAF file gives the same samples when it is long', async () => {
   const file = readFileSync(fixture('aac.m4a'))
   const layout = { priming: 2112, remainder: 100 }
-  // FFmpeg reads 65,536 packets itself. A file with 744 repetitions has fewer packets, one with 745 has more.
+  // FFmpeg itself reads a CAF file of up to 65,536 packets, and the media program reads a longer file. A file with 744
+  // repetitions has fewer packets than this limit, and a file with 745 repetitions has more.
   const short = await decodeAll(write(repeatedCaf(file, 744, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 745, layout)))
   const compared = short.length - 1000
@@ -181,8 +182,8 @@ test('a damaged fragment gives the same result in a long file', async () => {
     const byte = random.below(30) - 4
     const bit = 1 << random.below(8)
     const damage = (padding: number) => {
-      // With a `padding` of 0, the file also has the box of the padding (8 bytes for its header). The files with and
-      // without padding therefore have the same boxes.
+      // The padding is a box of its own. With a `padding` of 0, the file still has this box, with an empty content. The
+      // files with and without padding therefore have the same boxes.
       const bytes = fragmented(file, packets, 10, { ...layout, padding })
       const at = bytes.lastIndexOf(type, -1, 'latin1') + byte
       bytes[at] = bytes[at]! ^ bit
@@ -216,7 +217,10 @@ function bytesOf(samples: Float32Array): Uint8Array {
   return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
 }
 
-/** Returns the duration and the number of samples of a file. For a step that fails, returns the error code instead. */
+/**
+ * Inspects and decodes a file. Returns the inspected duration and the number of decoded samples. If the inspection or
+ * the decoding fails, its error code replaces its number.
+ */
 async function outcome(path: string): Promise<unknown[]> {
   const codeOf = (error: unknown) => (error instanceof JobFailure ? error.code : Promise.reject(error))
   const inspected = await media

@@ -2,7 +2,10 @@
 
 const firstCluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
 
-/** Returns the file with an attachment before its first cluster. The file must be a stream: it gives no length. */
+/**
+ * Returns the file with an attachment before its first cluster. In the given file, the header must not contain the
+ * length of the file, as in a stream. (The attachment would make this length wrong.)
+ */
 export function withAttachment(file: Buffer, bytes: number): Buffer {
   const attachment = Buffer.concat([
     element('466e', Buffer.from('font.ttf')),
@@ -18,7 +21,7 @@ export function withAttachment(file: Buffer, bytes: number): Buffer {
   ])
 }
 
-/** Returns an element with a size of eight bytes. */
+/** Returns a Matroska element. The size of the element is written as a number of eight bytes. */
 function element(id: string, content: Buffer): Buffer {
   const size = Buffer.alloc(8)
   size.writeBigUInt64BE(BigInt(content.length))

@@ -1,5 +1,5 @@
-// Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of its damage, so
-// that the copy is the same on every machine.
+// Makes damaged copies of the media files in test/fixtures/media. The number of a copy is the seed of the random
+// damage, so that the copy is the same on every machine.
 
 import { readFileSync } from 'node:fs'
 import { extname } from 'node:path'

@@ -63,8 +63,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // The level of a full sine wave is the square root of 1/2. If the decoder clipped the wave, the level would be
-    // higher.
+    // The level (root mean square) of a sine wave with the peak 1 is the square root of 1/2. If the mixed wave were
+    // clipped, its level would be higher.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )

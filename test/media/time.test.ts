@@ -1,5 +1,5 @@
-// Tests the times of decoded sound. A sound that a player plays at 12:34 must be at 12:34 in the samples, for all kinds
-// of timestamps.
+// Tests the times of decoded sound. If a player plays a sound at 12:34, this sound must also be at 12:34 in the decoded
+// samples, for all kinds of timestamps in the file.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
@@ -8,8 +8,8 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * The tones of a file in which the tune comes twice. The second tune starts at `seconds`, which includes the delay that
- * the encoder adds to each tune.
+ * The tones of a file that contains the tune twice, one after the other. `seconds` is the start of the second tune. It
+ * includes the delay that the encoder adds to each tune.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

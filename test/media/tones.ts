@@ -6,8 +6,9 @@ import { expect } from 'bun:test'
 export const sampleRate = 16_000
 
 /**
- * A part of a test file with one tone, from the second `from` to the second `to`. `hertz` is the frequency of the tone,
- * or 0 for silence. The values must be those in fixtures/media/make.sh, which makes the test files.
+ * A part of a test file with one tone. `from` and `to` are the start and the end of this part in seconds. `hertz` is
+ * the frequency of the tone, or 0 for silence. The values must be those in fixtures/media/make.sh, which makes the test
+ * files.
  */
 export type Segment = { from: number; to: number; hertz: number }
 

@@ -115,7 +115,8 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const before = statSync(here).ino
   for (const name of ['text', 'script', 'nothing'])
     expect([name, upgrade(name, '--unsigned').exitCode]).toEqual([name, 1])
-  // A program that is not a release has no public key, so `steno upgrade` installs nothing without --unsigned.
+  // A program that is not a release contains no public key, so `steno upgrade` cannot check the signature of a file. It
+  // then installs nothing without the option --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 

@@ -1,5 +1,5 @@
-// Installs the built program as a service under a real systemd. The systemd runs as process 1 in namespaces of its own.
-// Its files are a copy of this machine's root folder, which is removed at the end.
+// Installs the built program as a service under a real systemd. This systemd runs as process 1 in namespaces of its
+// own. It works on a copy of the root folder of this machine, and the copy is removed at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -83,7 +83,7 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
-    // With `setpriv`, the simulated machine is ended if this test process is killed.
+    // If this test process is killed, `setpriv` makes the kernel end the simulated machine too.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')

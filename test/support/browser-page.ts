@@ -123,8 +123,8 @@ export async function reader(
 }
 
 /**
- * A script that returns the text of the highlighted word. The script is a string, because the types of the browser that
- * it uses do not exist in the test.
+ * A script that returns the text of the highlighted word. The script is a string, because the compiler does not know
+ * the types of the browser when it checks the tests.
  */
 export const litWord = `[...CSS.highlights.get('spoken')].map(({ startContainer, startOffset, endOffset }) =>
   startContainer.data.slice(startOffset, endOffset)).join(' ')`

@@ -16,7 +16,7 @@ const sentences = [
 const pauseSeconds = 0.4
 const secondsOfLetter = 0.06
 
-/** Returns a transcript with at least `words` words. The speakers take turns every third sentence. */
+/** Returns a transcript with at least `words` words. The speaker changes after every three sentences. */
 export function conversation({ words, speakers }: { words: number; speakers: number }): Transcript {
   const utterances: Utterance[] = []
   let seconds = pauseSeconds

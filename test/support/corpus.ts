@@ -178,8 +178,8 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns sequences of requests. The response to a request depends on the previous request, such as the second use of
- * an Idempotency-Key or of an upload address.
+ * Returns requests that belong together, in their order: the response to each request depends on the requests before
+ * it. For example, the requests use an Idempotency-Key or an upload address a second time.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
   const json = { Authorization: key, 'Content-Type': 'application/json' }

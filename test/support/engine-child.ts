@@ -64,7 +64,10 @@ process.on('message', async (order: Order): Promise<void> => {
   if (behaviour === 'disconnects-once' && first) await disconnect(input.path)
 })
 
-/** Closes the connection to the server, and goes on running. Waits until the server has the result of the job. */
+/**
+ * Waits until the server has received the result of the job. Then closes the connection to the server, but the process
+ * goes on running.
+ */
 async function disconnect(path: string): Promise<void> {
   while (!(await Bun.file(`${path}.received`).exists())) await Bun.sleep(5)
   process.removeAllListeners('disconnect')

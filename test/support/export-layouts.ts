@@ -1,4 +1,4 @@
-// Changes an ONNX model to layouts that exporters of other people's models write.
+// Changes an ONNX model so that its layout is that of a model from another exporter.
 
 import { port } from '../../src/engine/onnx/messages.ts'
 import { field, number, utf8 } from '../../src/engine/onnx/protobuf.ts'
@@ -52,8 +52,8 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 }
 
 /**
- * Rewrites the fields of a message whose content is bytes. `rewrite` gets the number, the content, and the bytes of a
- * field, and returns the new bytes.
+ * Rewrites the fields of a message, except the fields that contain a number. `rewrite` gets the number (`id`) and the
+ * content of a field, and all bytes of the field (`whole`). It returns the new bytes of the field.
  */
 function rewritten(
   message: Uint8Array,

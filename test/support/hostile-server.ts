@@ -131,8 +131,8 @@ export async function untilClosed(server: HostileServer): Promise<void> {
 }
 
 /**
- * Opens a port that accepts no connection. The process that listens on the port is stopped and its accept queue is
- * full, so the kernel drops further connection attempts, and clients wait for a connection.
+ * Opens a port that accepts no connection. The process that listens on the port is paused by SIGSTOP, and its accept
+ * queue is full. The kernel therefore drops further connection attempts, and a client waits for its connection.
  */
 export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()

@@ -80,7 +80,7 @@ function tree(files: Record<string, Uint8Array>) {
   })
 }
 
-/** Returns a stream that ends too early: it breaks off after the first `after` bytes. */
+/** Returns a stream that breaks off after the first `after` bytes. */
 function broken(bytes: Uint8Array, after: number): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {

@@ -1,4 +1,5 @@
-// A real SMTP server on the loopback address. The options of the npm package smtp-server can make it simulate faults.
+// A real SMTP server on the loopback address. Tests can pass options of the npm package smtp-server, so that this
+// server simulates faults.
 
 import type { AddressInfo } from 'node:net'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'

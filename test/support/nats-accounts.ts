@@ -1,5 +1,5 @@
-// Makes an operator, an account and users for NATS, as signed tokens, and a file with credentials for each user. NATS's
-// own program for this task is nsc.
+// Makes the signed tokens of an operator, an account and users of NATS, and a file with credentials for each user.
+// (NATS has the program nsc for this task.)
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'

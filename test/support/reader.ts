@@ -1,6 +1,6 @@
-// Runs the commands in the documents as a person who reads them would. One server with the pocket model serves all
-// documents. Each document has a folder and a shell of its own. Placeholders such as UPLOAD_ID get values from the
-// output of earlier commands.
+// Runs the commands in the documents, in the same way as a person who reads these documents. One server with the pocket
+// model serves all documents. Each document has a folder and a shell of its own. Placeholders such as UPLOAD_ID get
+// values from the output of earlier commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -156,8 +156,8 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // A command with If-Match edits a transcript only if it was never edited. Earlier commands may have edited the
-  // transcript, so a new job is made for this command.
+  // A command with If-Match edits a transcript only if this transcript was never edited before. Earlier commands may
+  // have edited the transcript, so a new job is made for this command.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }

@@ -48,8 +48,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
    */
   later(ms: number): void
   /**
-   * Changes only the wall clock, as when an operator sets the clock of the machine. Then runs the sweeps of the
-   * service.
+   * Changes only the wall clock, as when an operator sets the clock of the machine. Then runs the sweeps, which are the
+   * periodic tasks of the service.
    */
   stepClock(ms: number): void
   /** Waits until the search index contains exactly the words of the stored transcripts. */
@@ -60,8 +60,9 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * The time before and after an expiry at which a test looks at the service, in milliseconds. The clock of a test also
- * runs with the real time, and the steps of a test can take many seconds on a busy machine.
+ * Tests of an expiry check the service this long before the expiry and this long after it, in milliseconds. This margin
+ * is large: the clock of a test also runs with the real time, and the steps of a test can take many seconds on a busy
+ * machine.
  */
 export const marginMs = 30_000
 

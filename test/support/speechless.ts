@@ -72,8 +72,8 @@ function mainsHum(): Sampler {
 }
 
 /**
- * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a
- * second. A vowel is a sum of harmonics, of which those near 500 Hz and 1500 Hz are the loudest.
+ * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a second.
+ * A vowel is a sum of harmonics. The harmonics near 500 Hz and 1500 Hz are the loudest.
  */
 function crowdHum(): Sampler {
   const random = seeded(5)
@@ -104,7 +104,7 @@ function crowdHum(): Sampler {
   }
 }
 
-/** Returns one period of a vowel with two formants. */
+/** Returns one period of a vowel. `pitch`, and the two formants `first` and `second`, are frequencies in Hz. */
 function vowelOf(pitch: number, first: number, second: number): Float32Array {
   const length = Math.round(rate / pitch)
   const period = new Float32Array(length)
@@ -117,7 +117,7 @@ function vowelOf(pitch: number, first: number, second: number): Float32Array {
   return period
 }
 
-/** The tones of a telephone keypad: every second, another pair of tones sounds, and then there is a pause. */
+/** Tones of a telephone. Each second starts with 0.7 s of a random pair of tones, and ends with a pause of 0.3 s. */
 function tones(): Sampler {
   const random = seeded(6)
   let at = 0

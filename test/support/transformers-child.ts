@@ -5,7 +5,9 @@ import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'
 
 export type TransformersOrder = { folder: string; language: string; sounds: string[] }
-/** The token ids of each file, in the order of `sounds`. They include the prompt and the end-of-text token. */
+/**
+ * The token ids of each sound file, in the order of the files. The ids include the prompt and the end-of-text token.
+ */
 export type TransformersAnswer = { ids: number[][] }
 
 if (import.meta.main) console.log(JSON.stringify(await hear(JSON.parse(process.argv[2] ?? ''))))

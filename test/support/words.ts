@@ -48,8 +48,9 @@ export function compareWords(truth: readonly string[], heard: readonly string[])
 }
 
 /**
- * Compares the times of correctly recognised words. `of` is the number of these words. `right` is the number of these
- * words whose start and end differ from the reference by at most `within` seconds.
+ * Compares the times of all correctly recognised words with the reference. Returns the number of these words in the
+ * field `of`. The field `right` is the number of words whose start and end both differ from the reference by at most
+ * `within` seconds.
  */
 export function compareTimes(truth: Truth, transcript: Transcript, within = 0.2) {
   const expected = truth.sentences.flatMap(each => each.words)

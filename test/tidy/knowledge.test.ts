@@ -135,7 +135,10 @@ function readSettings(files: SourceFile[]): Set<string> {
   return new Set([...read, ...taken, ...named])
 }
 
-/** Returns the names of the properties that the code reads from `variable`: `port` if it contains `config.port`. */
+/**
+ * Returns the names of the properties that the code reads from a variable. For example, if the code contains
+ * `config.port`, the variable `config` has the property `port`.
+ */
 function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
   const reads = files.flatMap(nodesOf).filter(ts.isPropertyAccessExpression)
   const isOf = ({ expression }: ts.PropertyAccessExpression) =>
@@ -144,9 +147,9 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if a file runs the command of steno, such as `models pull`. The two words of the command must follow
- * each other in a call or in a list: `['models', 'pull']`. They may also be in two lists, of which one is spread into
- * the other: `['models', ...args]` and `['pull']`.
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The two words of the command
+ * must follow each other in a call or in a list: `['models', 'pull']`. They may also be in two lists, of which one is
+ * spread into the other: `['models', ...args]` and `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -11,7 +11,7 @@ const wide: CueOptions = {
   stripChars: '',
 }
 
-/** Returns the words of `text` with times. Each word lasts one second. */
+/** Returns the words of a text, each with a start and an end. Each word lasts one second. */
 function words(text: string): Word[] {
   return text.split(' ').map((word, at) => ({ word, start: at, end: at + 1, confidence: null }))
 }

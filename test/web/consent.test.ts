@@ -33,7 +33,7 @@ seen('a person comes from another site, signs in, allows the access, and is sent
         headers: { 'Content-Type': 'text/html' },
       }),
   })
-  // For the browser, localhost and 127.0.0.1 are two different sites.
+  // The service is at 127.0.0.1, and the OAuth client is at localhost. For the browser, these are two different sites.
   const home = `http://localhost:${program.port}/`
   const back = `http://localhost:${program.port}/callback`
   const { body } = await registerClient(service, { client_name: 'Notes', redirect_uris: [back] })
@@ -53,8 +53,9 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   await page.getByRole('button', { name: 'Deny' }).click()
   await page.waitForURL(/\/callback\?error=access_denied&/)
 
-  // At the second visit, the browser has a session cookie. It does not send this cookie with a request that another
-  // site starts. The service therefore lets the page load again, and the second request has the cookie.
+  // At the second visit, the browser has a session cookie, but does not send this cookie with a request that another
+  // site starts. The service therefore makes the browser load the consent page again, and this second request has the
+  // cookie.
   await page.goto(home)
   await page.getByText('Connect').click()
   await page.getByRole('button', { name: 'Allow' }).click()

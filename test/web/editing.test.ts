@@ -81,8 +81,8 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('two\nlines')
   await saved(page)
-  // A typed space next to another space is kept for the moment. It is removed when the field loses the focus, so the
-  // caret does not move while the person types.
+  // If a person types a space next to another space, the page removes one of them only when the field loses the focus.
+  // In this way, the caret does not jump while the person types.
   await page.keyboard.press('Control+Home')
   for (let letter = 0; letter < 'two'.length; letter++) await page.keyboard.press('ArrowRight')
   await page.keyboard.type(' more ')
@@ -170,8 +170,8 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button Undo of the editing bar also undoes changes of speaker names. The last change restored the old name, so
-  // the button brings the changed name back.
+  // The button Undo of the editing bar also undoes changes of speaker names. The last change was the undo above, from
+  // Ms Weber back to Speaker 1. The button therefore restores the name Ms Weber.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

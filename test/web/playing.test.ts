@@ -106,7 +106,8 @@ seen('silence is skipped when a person wants it', async () => {
   const startedAt = performance.now()
   await page.getByRole('button', { name: 'Play', exact: true }).click()
   await reached(page, 20)
-  // Without skipping silence, the player would need 6.7 s for these 20 s, at three times the speed.
+  // If the player did not skip silence, it would need 6.7 s for the first 20 s of the recording, at three times the
+  // speed.
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 

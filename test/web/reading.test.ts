@@ -130,7 +130,7 @@ seen('fifty speakers are listed by their share of the talk', async () => {
   await page.getByRole('heading', { name: '50 speakers' }).waitFor()
   const rows = page.locator('.speakers li')
   expect(await rows.count()).toBe(8)
-  // The page shows the eight speakers who talk most in eight different colours.
+  // The page first lists only the eight speakers who talk most. Each of these speakers has a colour of its own.
   const colours = await rows.evaluateAll(each => each.map(row => row.getAttribute('data-speaker')))
   expect(new Set(colours).size).toBe(8)
   expect(await page.locator('.shares rect').count()).toBe(50)

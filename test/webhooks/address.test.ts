@@ -11,8 +11,8 @@ const names: Record<string, string[]> = {
 }
 
 test.each([
-  // If an https address has a host name, it is accepted without being resolved. If it has an IP address, this address
-  // is checked.
+  // An https address with a host name is accepted, and the host name is not resolved. In an https address with an IP
+  // address, the IP address is checked.
   ['https://example.com/hook', '', null],
   ['https://example.com:8443/hook?a=1#part', '', null],
   ['https://user:pass@example.com/hook', '', null],

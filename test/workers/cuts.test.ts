@@ -65,8 +65,8 @@ natsTest('a large result whose answer is lost is sent again, and is stored and c
 type Watch = (from: 'caller' | 'target', bytes: Uint8Array, cut: () => void) => void
 
 /**
- * Delivers a transcript of 3 MB from a worker through a proxy to the server. Checks what the server has stored at the
- * end.
+ * Sends a transcript of 3 MB from a worker through a proxy to the server. Checks at the end that the server has charged
+ * the job once and has stored one transcript.
  */
 async function deliverThrough(watch: Watch): Promise<void> {
   const { service, startOwn } = await startFleet(nats.url)

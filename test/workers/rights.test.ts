@@ -105,8 +105,8 @@ const forbiddenToSend = [
 ]
 
 /**
- * Returns the settings of nats-server that docs/workers.md shows. The folder of the test replaces the folder in these
- * settings.
+ * Returns the settings of nats-server that docs/workers.md shows. In these settings, the folder /var/lib/nats is
+ * replaced by a folder of the test.
  */
 function shownSettings(): string {
   const shown = blocksOf(readDocument('docs/workers.md')).find(block => block.startsWith('jetstream {'))

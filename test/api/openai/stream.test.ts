@@ -111,8 +111,9 @@ function waitingJob() {
 }
 
 /**
- * Reads a response that consists of the text `first`, keep-alive characters, and the result. After each part of the
- * response, calls `onBeat` if at least three characters follow `first`. The tests then end the job.
+ * Reads the whole response and returns its text. The text consists of `first`, then keep-alive characters while the job
+ * runs, and then the result of the job. Calls `onBeat` when at least three keep-alive characters have arrived. In
+ * `onBeat`, the tests end the job.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {
   let text = ''

@@ -60,7 +60,7 @@ test('each letter is a word of its own in a language without spaces', async () =
 })
 
 test('text in another script than the language is decoded again in its script', async () => {
-  // Two tones at the same time: the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
+  // The sound contains two tones at the same time: the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()
@@ -80,7 +80,7 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('en')).toEqual(['a'])
   expect(await heardIn('ru')).toEqual(['д'])
   expect(await heardIn(null)).toEqual(['д'])
-  // The vocabulary of the model has no Greek letter, so there is no text.
+  // The vocabulary of the model has no Greek letter, so the model recognises no text in Greek.
   expect(await heardIn('el')).toEqual([])
 })
 

@@ -80,7 +80,8 @@ test('the scores at the start token are computed as well as those of the last to
 
 /**
  * Decodes windows in one batch, and returns the tokens, the probabilities and the attention of each window. The window
- * with index N ends when it has 9 - N tokens. The first of these tokens is given.
+ * with index N ends when it has 9 - N tokens. The test sets the first of these tokens, and the network chooses the
+ * others.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)
@@ -235,7 +236,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-/** Returns the index of the frame with the highest mean attention of all heads. */
+/** Returns the index of the frame with the highest attention, averaged over all heads. */
 function meanOverHeads(attention: Float32Array, frames: number): number {
   const means = Array.from({ length: frames }, (_, frame) => {
     let sum = 0

@@ -47,8 +47,8 @@ test.each([80, 128])('%i mels of a mixed sound equal the plain definition', mels
   const picture = features.logMel(samples)
   features.close()
 
-  // The spectrogram has no value that is more than 8 below its highest value: lower values are raised to `floor`. These
-  // 152 frames cover the whole sound, so they contain the highest value.
+  // The lowest value of a spectrogram is its highest value minus 8, because lower values are replaced by this limit
+  // (`floor`). These 152 frames cover the whole sound, so they contain the highest value.
   const frames = Array.from({ length: 152 }, (_, frame) => plainFrame(samples, mels, frame))
   const floor = Math.max(...frames.flatMap(frame => [...frame])) - 8
   let furthest = 0

@@ -26,7 +26,7 @@ const facts: Partial<Facts> = {
   alignmentHeads: null,
 }
 
-/** A sentence that is spoken from the second `from` to the second `to` of the recording. */
+/** A spoken sentence. `from` and `to` are the start and the end of the sentence in the recording, in seconds. */
 type Sentence = { from: number; to: number; tokens: number[] }
 
 class WindowFrom extends EncodedWindow {
@@ -84,8 +84,8 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
 /**
- * Returns the tokens of all sentences that begin at `second` or later. The times in their time tokens are counted from
- * `second`.
+ * Returns the tokens of all sentences that begin at the time `second` or later. The time tokens are relative to this
+ * time.
  */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences
@@ -101,8 +101,8 @@ function recordingOf(seconds: number): Recording {
 }
 
 /**
- * Recognises a block of windows (parts of the sound). Each window has one speech span, whose start and end in `spans`
- * are in seconds.
+ * Recognises a block of windows (parts of the sound). Each window contains one speech span. `spans` lists the start and
+ * the end of each span in seconds.
  */
 function hear(models: WhisperModels, spans: [number, number][]) {
   const windows = spans.map(([from, to]) => {

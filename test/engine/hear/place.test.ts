@@ -32,7 +32,7 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
   }
 }
 
-/** Returns a speech span from second `from` to second `to`, without padding before and after it. */
+/** Returns a speech span without padding. `from` and `to` are in seconds. */
 function speech(from: number, to: number) {
   const voice = { from: from * sampleRate, to: to * sampleRate }
   return { ...voice, voice }

@@ -60,7 +60,8 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // The scores after the start token also contain the probability that the window has no speech.
+          // A call with a `position` asks for the scores after the start token. These scores contain the probability
+          // that the window has no speech.
           if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

@@ -34,9 +34,9 @@ const wanted = [
 ]
 
 /**
- * The names of the small files, which the store downloads before the weights. `wholeSmall` has their sizes in bytes. A
- * list `breaksAfter` has the number of bytes after which each transfer breaks off. The list begins with `wholeSmall`,
- * so only transfers of weights are incomplete.
+ * The names of the small files, which the store downloads before the weights. `wholeSmall` has the sizes of these files
+ * in bytes. A test gives the hub a list `breaksAfter`: the number of bytes after which each transfer breaks off. If the
+ * list begins with `wholeSmall`, all small files arrive completely, and only the transfers of weights break off.
  */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)

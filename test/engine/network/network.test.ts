@@ -148,7 +148,10 @@ test('padding before the start of a row changes nothing', () => {
   expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
 })
 
-/** Returns the spectrogram of the frames at `places`. From `soundFrames` on, all frames are silence. */
+/**
+ * Returns the spectrogram of the frames whose indexes are in `places`. A frame whose index is `soundFrames` or higher
+ * is silence.
+ */
 function melAt(places: readonly number[], soundFrames: number): typeof mel {
   const chosen = Array.from({ length: mels }, (_, band) =>
     places.flatMap(place =>

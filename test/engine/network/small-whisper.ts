@@ -113,7 +113,9 @@ export const smallFacts: Facts = {
 
 type Rows = number[][]
 
-/** Returns one list for each of the tokens: the scores of all possible next tokens after this token. */
+/**
+ * Returns one list for each token in `tokens`. The list has the scores of all possible next tokens after this token.
+ */
 export function referenceScores(source: Source, mel: Float32Array, tokens: readonly number[]): Rows {
   const model = new Reference(source)
   return model.decode(tokens, model.encode(mel))

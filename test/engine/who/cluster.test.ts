@@ -22,7 +22,10 @@ function embeddings(counts: readonly number[], spread: number, seed = 1): Float3
 
 const weighted = (vectors: readonly Float32Array[]) => vectors.map(vector => ({ vector, weight: 1 }))
 
-/** Returns for each of the first `count` axes whether the vector of a voice points in its direction. */
+/**
+ * Returns one boolean for each of the first `count` axes: true if the vector of a voice points in the direction of this
+ * axis.
+ */
 function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
   return Array.from({ length: count }, (_, axis) => voices.some(voice => (voice[axis] ?? 0) > 0.9))
 }
@@ -30,8 +33,8 @@ function foundAxes(voices: readonly Float32Array[], count: number): boolean[] {
 const ascending = (one: number, other: number) => one - other
 
 /**
- * Clusters vectors by average linkage as in a textbook: it merges the two closest clusters again and again, until no
- * mean distance between two clusters is below `limit`. Returns the sizes of the clusters.
+ * Clusters vectors by average linkage as in a textbook: the two closest clusters are merged again and again, until the
+ * mean distance between any two clusters is at least `limit`. Returns the sizes of the clusters.
  */
 function bruteForce(vectors: readonly Float32Array[], limit: number): number[] {
   let clusters = vectors.map(vector => [vector])

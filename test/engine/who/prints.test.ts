@@ -9,8 +9,9 @@ import type { Voices } from '../../../src/engine/who/voices.ts'
 import { transcriptWith } from '../../support/transcripts.ts'
 
 /**
- * A fake embedder. It has one feature per frame: the first sample of the frame. The embedding has two values, of which
- * one is 0: the mean of the features if the mean is positive, and its absolute value if it is negative.
+ * A fake embedder. A frame has one feature, which is the first sample of the frame. An embedding has two values, of
+ * which at least one is 0. If the mean of the features is positive, the first value is this mean. If the mean is
+ * negative, the second value is the absolute value of the mean.
  */
 const embedder: Embedder = {
   width: 1,

@@ -3,8 +3,8 @@ import { assemble } from '../../../src/engine/assemble.ts'
 import { speakersOf } from '../../../src/engine/who/speakers.ts'
 
 /**
- * Returns the words of a text with times. The first word begins at second 0, and each next word begins one second
- * later. Each word lasts half a second.
+ * Returns the words of a text, each with a start and an end. The first word begins at second 0, and each next word
+ * begins one second later. Each word lasts half a second.
  */
 const wordsOf = (words: string) =>
   words

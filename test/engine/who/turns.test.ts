@@ -9,7 +9,7 @@ const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
 /**
- * Returns a recording with the results of segmentation. `frames[n]` lists the speakers who talk in frame n.
+ * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n.
  * `speakersOf(view)` returns the speaker of each local voice of the view (ten seconds of sound).
  */
 function recordingOf(
