@@ -2,7 +2,7 @@
 
 /**
  * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
- * only the first error that is found. The checks in src/api/gate/gate.ts come first.
+ * only the first error that is found. The checks in src/api/gate/gate.ts are made before all other checks.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -72,7 +72,7 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The error that is thrown for a refused request. api/envelope.ts makes the response from it. */
+/** The error that is thrown for a refused request. api/envelope.ts makes the response from this error. */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,

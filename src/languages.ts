@@ -57,7 +57,7 @@ export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }
 
-/** Returns true if spaces do not separate the words of the language and a dictionary is needed to find them. */
+/** Returns true if the language is written without spaces between words, and only a dictionary can find the words. */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)
 }

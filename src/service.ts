@@ -86,13 +86,16 @@ const listenProblems: Record<string, string> = {
   EACCES: 'only root may use this port; STENO_PORT names another one',
 }
 
-/** Stops accepting connections. Running requests may continue for `stopGraceMs`. Then they are aborted. */
+/**
+ * Stops accepting connections. Running requests may continue for `stopGraceMs`. Requests that still run after this time
+ * are aborted.
+ */
 async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()
   live.close()
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
-  // Elysia logs a request one turn of the event loop after its response, so this turn must pass first.
+  // Elysia logs a request one turn of the event loop after its response. So this function waits for one more turn.
   await new Promise(resolve => setImmediate(resolve))
 }

@@ -1,4 +1,4 @@
-// The sweeps (periodic work) of the server, and their intervals. A sweep may run at any time and any number of times.
+// The sweeps (periodic tasks) of the server, and their intervals. A sweep may run at any time and any number of times.
 // The order of the sweeps has no effect, with one exception: the sweep that empties the write-ahead log must run after
 // the others.
 
@@ -42,8 +42,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     // upload gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
-    // This sweep must be the last one. The other sweeps have deleted text, which would otherwise stay in the file of
-    // the write-ahead log.
+    // This sweep must be the last one. The earlier sweeps delete texts from the database. Without this sweep, the
+    // deleted texts would stay in the file of the write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),
   },
   /** Sweeps that run every minute, because the rate limits count requests in a window of one minute. */

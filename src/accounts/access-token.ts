@@ -30,7 +30,7 @@ export function useAccessToken(db: Db, token: string): Access | null {
 
 /**
  * Stores the current time as the last use of a grant. If the database is locked or full, stores nothing and does not
- * throw, so that the request succeeds in any case.
+ * throw, because a request with a valid access token must succeed even then.
  */
 function noteUse(db: Db, id: string): void {
   try {

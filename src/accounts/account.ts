@@ -53,7 +53,10 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/** Sets the webhook address of an account. A job that is submitted without a webhook address uses this one. */
+/**
+ * Sets the webhook address of an account. A job that is submitted without a webhook address uses the webhook address of
+ * its account.
+ */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
 }

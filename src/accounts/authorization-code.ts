@@ -11,8 +11,8 @@ type Exchange = {
   codeVerifier: string
   /**
    * The redirect address of the authorization request, which the client may repeat in the token request. Null if the
-   * token request does not contain this address. The address is optional, because the code verifier already proves
-   * which client sends the request.
+   * token request does not contain a redirect address. The token request need not contain this address, because the
+   * code verifier already proves that the client of the authorization request sends the token request.
    */
   redirectUri: string | null
   resources: string[]
@@ -30,8 +30,8 @@ type CodeRow = {
 }
 
 /**
- * Exchanges an authorization code for tokens. The second use of a code ends the grant. A request that is refused for
- * another reason changes nothing.
+ * Exchanges an authorization code for tokens. The second use of a code is refused, and also ends the grant. A request
+ * that is refused for any other reason changes nothing in the database.
  */
 export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
   return db.tx(() => {

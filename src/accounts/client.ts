@@ -39,8 +39,8 @@ export function purgeClients(db: Db): void {
 }
 
 /**
- * The URI schemes of known desktop programs that are allowed in redirect addresses. Any other custom scheme must
- * contain a period, such as `com.example.app`.
+ * Custom URI schemes without a period that are allowed in redirect addresses, because known desktop programs use them.
+ * Any other custom scheme must contain a period, such as `com.example.app`.
  */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/

@@ -1,7 +1,7 @@
 // The tokens of a grant. A client exchanges the authorization code of the grant for an access token and a refresh
 // token. Later, the client exchanges the refresh token for another access token and another refresh token. A code or a
-// refresh token works only once. If one of them is used a second time, it was probably stolen. The grant then ends with
-// all its tokens. The database stores only hashes of tokens.
+// refresh token works only once. If a code or a refresh token is used a second time, another program has probably
+// stolen it. In this case, the grant and all its tokens become invalid. The database stores only hashes of tokens.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'

@@ -27,8 +27,8 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its authorization code. An account can have `grantsMax` grants. If the account has more,
- * the grants that were unused for the longest time are deleted.
+ * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants. If the created grant
+ * exceeds this number, the grant that was unused for the longest time is deleted.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()

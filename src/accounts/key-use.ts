@@ -1,5 +1,5 @@
-// Records when each API key was last used. The times are first kept in memory, and a sweep writes them to the database.
-// A GET request therefore never waits for the write lock of the database.
+// Records when each API key was last used. The times are first kept in memory. A sweep (a periodic task of the service)
+// writes the times to the database. A GET request therefore never waits for the write lock of the database.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

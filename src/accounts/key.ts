@@ -15,8 +15,8 @@ export type Key = {
   prefix: string
   createdAt: number
   /**
-   * The time of the last request with this API key. The stored time may be up to a minute too early, because it is not
-   * updated at each request. Null for a key that was never used.
+   * The time of the last request with this API key. This time may be too early by up to a minute plus the setting
+   * STENO_SWEEP_EVERY, because the database is not updated at each request. Null for a key that was never used.
    */
   lastUsedAt: number | null
   revokedAt: number | null

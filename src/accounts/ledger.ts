@@ -1,5 +1,6 @@
-// The ledger: deposits, and for each job a reserve that is later settled (charged) or released. When an entry is added,
-// SQL triggers in 001_init.sql update the balance of the account.
+// The ledger, which contains all movements of money of the accounts. An entry is one of four kinds: a deposit, the
+// reserve of a job, the settlement of a reserve (a charge), or the release of a reserve. When an entry is added, SQL
+// triggers in 001_init.sql update the balance of the account.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'

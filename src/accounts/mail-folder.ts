@@ -11,9 +11,9 @@ export function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // The name of the file is an id, and ids increase with time. So the files are in the order of time if they are
-      // sorted by name. The mail is first written as a draft, because another program may watch the folder and must not
-      // read an incomplete mail.
+      // The name of the file is an id, and ids increase with time. A list of the files that is sorted by name is
+      // therefore also in the order of time. The mail is first written as a draft, because another program may watch
+      // the folder and must not read an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()

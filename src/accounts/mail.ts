@@ -1,4 +1,4 @@
-// A mail, and the texts of mails.
+// The types of a mail and of a mailer, and the texts of the mails that the service sends.
 
 import { formatDuration } from '../base/units.ts'
 import { limits } from '../limits.ts'

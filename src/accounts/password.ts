@@ -17,8 +17,8 @@ const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Calls `work` after the work of all earlier calls has ended. Hashes are computed one after the other, because each one
- * needs `passwordHashBytes` of memory.
+ * Calls `work` after the work of all earlier calls has ended. Hashes are computed one after the other, so that the
+ * service never needs more than `passwordHashBytes` of memory for hashes.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const result = turn.then(work)

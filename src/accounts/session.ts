@@ -20,8 +20,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
   expires_at as expiresAt`
 
 /**
- * Creates a session and returns its token. An account can have `sessionsMax` sessions. If the account has more, the
- * sessions that were unused for the longest time are deleted.
+ * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions. If the created session
+ * exceeds this number, the session that was unused for the longest time is deleted.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()

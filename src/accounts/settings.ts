@@ -1,5 +1,5 @@
-// The settings of an account that its owner can change: the password and the webhook address. The operator flag is here
-// too, although the owner cannot change it.
+// The settings of an account that its owner can change: the password and the webhook address. This file also reads and
+// sets the operator flag of an account, which the owner cannot change.
 
 import type { Db } from '../db/db.ts'
 

@@ -15,8 +15,9 @@ export function signInWithKey(db: Db, text: string): SignedIn | null {
 }
 
 /**
- * Returns the account of an email address and a password. Returns null if the account does not exist or the password
- * is wrong. Both cases take the same time, because a password is hashed in both.
+ * Returns the account of an email address and a password. Returns null if the password is wrong, or if no verified
+ * account with this address has a password. The duration is the same in each case, because the given password is always
+ * hashed.
  */
 export async function signInWithPassword(
   db: Db,

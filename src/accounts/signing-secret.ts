@@ -1,5 +1,5 @@
-// The secrets that sign webhooks. Each API key has a signing secret. The database stores it encrypted with the secret
-// in the file secret.key of the data folder.
+// The secrets that sign webhooks. Each API key has a signing secret. The database stores each signing secret in
+// encrypted form. The encryption uses the file secret.key of the data folder.
 
 import { sha256 } from '../base/hash.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -18,8 +18,8 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
 }
 
 /**
- * Returns true if the present file secret.key can decrypt the signing secrets in the database. Returns false if they
- * were encrypted with another secret.key.
+ * Returns true if the present file secret.key can decrypt the signing secrets in the database. Returns false if the
+ * signing secrets were encrypted with another secret.key.
  */
 export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')

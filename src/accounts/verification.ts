@@ -36,8 +36,8 @@ export function createVerification(
 }
 
 /**
- * Returns true if the account got a mail within `verificationMailEveryMs`. Without this limit, anyone could send many
- * mails to the email address of another person.
+ * Returns true if a verification mail was sent to the account within the last `verificationMailEveryMs`. Without this
+ * limit, anyone could send many mails to the email address of another person.
  */
 function hadMail(db: Db, accountId: string): boolean {
   const expiresAfter = db.now() + limits.verificationTtlMs - limits.verificationMailEveryMs
@@ -65,8 +65,8 @@ export function useVerification(db: Db, token: string): boolean {
 }
 
 /**
- * Deletes expired verification links. Then deletes accounts that were never verified within `verificationTtlMs`, and
- * that have neither a link nor a ledger entry.
+ * Deletes expired verification links. Then deletes unverified accounts that are older than `verificationTtlMs` and have
+ * neither a valid link nor a ledger entry.
  */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {

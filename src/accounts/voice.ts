@@ -1,6 +1,6 @@
 // The voices that an account has enrolled under names. A voice print is biometric data. The database stores each voice
-// print in encrypted form, and the API never returns a voice print. A voice print is deleted with its voice, with its
-// account, or after the retention time.
+// print in encrypted form, and the API never returns a voice print. A voice print is deleted with its voice or with its
+// account. The voice and its print are also deleted if the voice was not used for the retention time of transcripts.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -73,8 +73,8 @@ export function findPrints(
 }
 
 /**
- * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets its
- * name.
+ * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets the name
+ * of the voice.
  */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)

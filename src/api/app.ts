@@ -41,7 +41,8 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // Without this check, Elysia would call the GET handler for a HEAD request.
+      // A HEAD request is refused if the path has no HEAD route. Without this check, Elysia would call the GET handler
+      // of the path.
       if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
         throw unrouted(app, request)
     })
@@ -50,7 +51,8 @@ export function openApp(service: Service): AnyElysia {
       answerError(service, app, { error, code, set, requestState, request }),
     )
 
-    // All database changes of a request are flushed to the disk before the response is sent.
+    // The database changes of a request are flushed to the disk before its successful response is sent. Only a GET
+    // request does not wait for this flush.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })

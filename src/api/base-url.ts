@@ -22,9 +22,9 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // The server listens on a loopback address, but a caller on the same machine may use another name for it:
-      // 127.0.0.1 or localhost. The base URL then contains the name from the Host header of the request, because an
-      // OAuth client refuses a base URL with another name than the one in its own request.
+      // The server listens on a loopback address, which has several names, such as 127.0.0.1 and localhost. The base
+      // URL contains the name that the caller used in the Host header of its request. An OAuth client would refuse a
+      // base URL that contains a different name.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

@@ -1,4 +1,5 @@
-// The sound from which a voice is enrolled: an upload, or the speech of one speaker of a job. Makes its voice print.
+// Makes the voice print of a voice that an account enrols. The sound comes from an upload, or from the speech of one
+// speaker of a job.
 
 import type { Static } from '@sinclair/typebox'
 import type { PrintSource, VoicePrint } from '../engine/printer.ts'
@@ -15,8 +16,8 @@ import type * as shapes from './shapes/voices.ts'
 type Enrolment = Static<typeof shapes.voiceRequest>
 
 /**
- * Makes the voice print for an enrolment. If the speech is an upload, the upload is deleted afterwards, even if no
- * voice print was made.
+ * Makes the voice print for an enrolment. If the speech comes from an upload, the upload is deleted afterwards, even if
+ * no voice print was made.
  */
 export async function printFor(
   service: Service,

@@ -70,8 +70,8 @@ function wanted(problem: Problem | undefined): string {
 }
 
 /**
- * Returns a field name for a message: its first 100 characters, with `?` for each character that is not printable
- * ASCII.
+ * Returns a field name as error messages show it: only its first 100 characters, with `?` in place of each character
+ * that is not printable ASCII.
  */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)

@@ -1,4 +1,5 @@
-// The responses with files of the web app: their encoding, and the headers that protect the page.
+// Makes the responses that contain files of the web app: chooses the encoding of the file, and adds the headers that
+// protect the page.
 
 import { fileURLToPath } from 'node:url'
 import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
@@ -32,8 +33,8 @@ export const protections = {
 
 /**
  * If a browser requests an address that does not exist, returns the web app with the status 404. Returns null if the
- * web app is off, if the address belongs to the API, or if the client is not a browser. The response is then an error
- * in JSON.
+ * web app is off, if the address belongs to the API, or if the client is not a browser. In these three cases, the
+ * client gets an error in JSON.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null

@@ -1,5 +1,5 @@
-// Bundles the web app in src/web. A build of the program does this once. When the server runs from the source code, it
-// bundles the app itself.
+// Bundles the web app in src/web. The build of the program bundles the web app once. When the server runs from the
+// source code, the server bundles the web app itself.
 
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'

@@ -1,4 +1,4 @@
-// The files of the bundled web app. They are null when the program runs from its source code. The build
+// The files of the bundled web app. `pageFiles` is null when the program runs from its source code. The build
 // (scripts/build.ts) replaces this module by one that contains the bundle.
 
 import type { PageFile } from './page-bundle.ts'

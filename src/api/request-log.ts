@@ -1,4 +1,4 @@
-// The latest requests, for the operator's page in the web app. They are kept only in memory.
+// The latest requests, for the operator's page in the web app. These requests are kept only in memory.
 
 import { limits } from '../limits.ts'
 

@@ -1,5 +1,5 @@
-// The details of a route that the OpenAPI document needs in addition to the schemas of the route. Also the list of the
-// routes in this document.
+// The details of a route that the OpenAPI document needs in addition to the schemas of the route. This file also lists
+// the routes that the OpenAPI document describes.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -10,7 +10,10 @@ export type RouteDetail = {
   summary?: string
   description?: string
   tags?: string[]
-  /** The name of the route's rate limit. The checks in src/api/gate set `rate`, `keyed`, `idempotent` and `errors`. */
+  /**
+   * The name of the route's rate limit. The checks in src/api/gate set this field and the fields `keyed`, `idempotent`
+   * and `errors`.
+   */
   rate?: RateName
   /** True if the route needs a credential. */
   keyed?: boolean
@@ -37,7 +40,9 @@ export type RouteDetail = {
   form?: TSchema
   /** The error format of the route. If `dialect` is missing, errors have the error format of the API. */
   dialect?: 'openai'
-  /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */
+  /**
+   * The success response in the OpenAPI document. By default, this response has the status 200 and no special headers.
+   */
   success?: { status: number; description: string; headers?: string[] }
   /**
    * Descriptions of further responses, by status. Responses with an error code are not here, but in `errors` and

@@ -1,4 +1,4 @@
-// All routes of the HTTP application. The OpenAPI document has the same order.
+// All routes of the HTTP application. The OpenAPI document lists the routes in the same order.
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { accounts } from './accounts.ts'
@@ -35,7 +35,7 @@ import { voices } from './voices.ts'
 import { workerModels } from './worker-models.ts'
 import { workers } from './workers.ts'
 
-/** Creates the routes. `whole` returns the complete app, for the routes that describe it. */
+/** Creates the routes. `whole` returns the complete app, for the routes that describe the app. */
 export function routes(service: Service, requestLog: RequestLog, whole: () => AnyElysia): AnyElysia {
   return new Elysia()
     .use(introduction(service, whole))

@@ -35,7 +35,7 @@ export type Service = {
   rateLimiter: RateLimiter
   metrics: Metrics
   makePrint: MakePrint
-  /** Returns the reason why a webhook address is refused, or null if it is accepted. */
+  /** Returns the reason why a webhook address is refused, or null if the address is accepted. */
   checkWebhookUrl: (url: string, accountId: string) => Promise<string | null>
   /** Sends one event to a webhook, without retries. */
   deliver: Deliver

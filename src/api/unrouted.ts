@@ -1,4 +1,4 @@
-// The requests that match no route of the app.
+// Makes the error for a request that matches no route of the app.
 
 import type { AnyElysia } from 'elysia'
 import { ApiError } from '../errors.ts'

@@ -17,8 +17,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
   new Elysia({ prefix: '/v1/workers/models' })
     .decorate('requestState', emptyState)
 
-    // The request names the revision in the worker's catalogue. The response names the revision in the server's model
-    // store, which may differ.
+    // The request names the revision of the model in the worker's catalogue. The response names the revision of the
+    // model in the server's model store. These two revisions may differ.
     .get(
       '/api/models/:owner/:name/revision/:revision',
       async ({ request, params }) => ({
@@ -53,8 +53,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
     )
 
 /**
- * Returns a downloaded model of the server's model store. A model that was copied there by hand has no hashes, so it
- * is not served.
+ * Returns a downloaded model of the server's model store. A model that a person copied into the model store has no
+ * hashes of its files, so the model is not served.
  */
 async function findModel(
   config: Service['config'],

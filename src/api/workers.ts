@@ -1,6 +1,6 @@
-// The routes for workers on other machines. At one address, the worker downloads the media of its job. At the other
-// address, it uploads a large result. The addresses are signed, so the requests need no API key. No rate limit applies
-// to them.
+// The routes for workers on other machines. A worker downloads the media of its job at one address, and uploads a large
+// result at a second address. Both addresses are signed, so the requests need no API key. No rate limit applies to
+// these requests.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'

@@ -12,7 +12,10 @@ export const accountLimits = {
   passwordLengthMax: 1024,
   emailLengthMax: 254,
   emailLocalBytesMax: 64,
-  /** Memory of one argon2id hash. Its three passes over this memory take about 0.25 s on a small machine. */
+  /**
+   * Memory, in bytes, for the computation of one argon2id hash. The three passes of the computation take about 0.25 s
+   * on a small machine.
+   */
   passwordHashBytes: 64 * 1024 * KB,
   passwordHashPasses: 3,
   mailTimeoutMs: 30 * second,
@@ -25,7 +28,7 @@ export const accountLimits = {
   sessionTtlMs: 30 * day,
   /** Minimum interval between two updates of the last use of a session. */
   sessionUseEveryMs: 1 * minute,
-  /** Maximum for one account. */
+  /** Maximum number of sign-in sessions of one account. */
   sessionsMax: 50,
   /** Age at which a mail file in the data folder is removed. Mails are written to files if no mail server is set. */
   mailKeptMs: 48 * hour,
@@ -38,11 +41,14 @@ export const accountLimits = {
   /** Time in which a client must exchange the authorization code of a grant for tokens. */
   codeTtlMs: 1 * minute,
   accessTokenTtlMs: 1 * hour,
-  /** Each use of a refresh token gives the client another one, which is valid for the same time. */
+  /**
+   * Lifetime of a refresh token. When a client uses a refresh token, it gets another refresh token with the same
+   * lifetime.
+   */
   refreshTokenTtlMs: 30 * day,
-  /** Maximum for one account. */
+  /** Maximum number of OAuth grants of one account. */
   grantsMax: 50,
-  /** Time without use after which a client that has no grant is removed. */
+  /** Time without use after which an OAuth client is removed, if it has no grant. */
   clientKeptMs: 60 * day,
   clientNameLengthMax: 100,
   redirectUrisMax: 10,

@@ -18,7 +18,10 @@ export const apiLimits = {
   urlLengthMax: 2048,
   filenameLengthMax: 255,
   speakerCountMax: 50,
-  /** Maximum number of channels that are transcribed one by one. Each channel takes as long as a whole recording. */
+  /**
+   * Maximum number of channels that are transcribed one by one. Each channel takes as long as a recording with a single
+   * channel.
+   */
   splitChannelsMax: 8,
   promptLengthMax: 1000,
   vocabularyTermsMax: 100,
@@ -34,15 +37,17 @@ export const apiLimits = {
   idempotencyRetryAfterMs: 1 * second,
   rateWindowMs: 1 * minute,
   /**
-   * Time after which a response that waits for a job begins to send keep-alive bytes. It must be shorter than a minute,
-   * because most proxies close a connection that is idle for a minute.
+   * Time after which a response that waits for a job begins to send keep-alive bytes. This time must be shorter than a
+   * minute, because most proxies close a connection that is idle for a minute.
    */
   answerQuietMs: 30 * second,
   /** Interval of the keep-alive bytes of a response that waits for a job. */
   answerBeatMs: 15 * second,
 
   // Limits of the tools that assistants call over MCP.
-  /** Maximum time for which a tool waits for a job. MCP clients time out after 60 s. */
+  /**
+   * Maximum time for which a tool waits for a job. This time must be below 60 s, which is the timeout of MCP clients.
+   */
   toolWaitMs: 45 * second,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
   toolPageCharacters: 30_000,
@@ -51,9 +56,9 @@ export const apiLimits = {
 
   // Limits of the operator's page in the web app.
   hourMs: 1 * hour,
-  /** Number of hours in the charts. */
+  /** Number of hours in the charts of the operator's page. */
   shownHours: 24,
-  /** Period of the totals in the list of accounts. */
+  /** Period of the totals in the list of accounts on the operator's page. */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */

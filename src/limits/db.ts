@@ -10,8 +10,8 @@ export const databaseLimits = {
    */
   databaseBusyMs: 10 * second,
   /**
-   * SQLite's busy timeout for the server. It is short, because the server answers no request while it waits for the
-   * database. A write to the database during an upload is retried for `databaseBusyMs`.
+   * SQLite's busy timeout for the server. This timeout is short, because the server answers no request while it waits
+   * for the database. A write to the database during an upload is retried for `databaseBusyMs`.
    */
   serverBusyMs: second / 4,
   busyRetryAfterMs: 1 * second,
@@ -20,14 +20,17 @@ export const databaseLimits = {
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**
-   * The serving server renews its lease this many times within the timeout of the lease. The waiting server reads the
-   * lease at the same interval.
+   * The lease is a file that shows which server of a pair serves. The serving server renews the lease this many times
+   * within the timeout of the lease. The waiting server reads the lease at the same interval.
    */
   standbyLooks: 10,
-  /** Number of copies of the database that are kept in the shared folder of a server and its standby. Older ones go. */
+  /**
+   * Number of copies of the database that are kept in the shared folder of a server and its standby. Older copies are
+   * deleted.
+   */
   standbyCopies: 3,
 
   // Limits of drafts, which are files that are still being written.
-  /** Age at which a draft is removed. A draft of this age was left by a killed process. */
+  /** Age at which a draft (an incomplete file) is removed. A killed process has left a draft of this age. */
   draftKeptMs: 1 * hour,
 } as const

@@ -6,30 +6,43 @@ export const engineLimits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
-   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If it
-   * had the value 10 too, three inspections of hostile files would halve the speed of every engine.
+   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If the
+   * inspecting process also had the value 10, three inspections of hostile files would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
-  /** An engine with a job that is silent for longer is killed. One pass of a large model may take half a minute. */
+  /**
+   * An engine process that has a job is killed if it sends no message for this time. One pass of a large model may take
+   * half a minute.
+   */
   engineStallMs: 5 * minute,
-  /** Interval at which the server looks for engine processes that SIGSTOP has stopped. It kills such a process. */
+  /**
+   * Interval at which the server looks for engine processes that SIGSTOP has stopped. The server kills such a process.
+   */
   engineLookMs: 5 * second,
   /** Number of jobs after which an engine process is replaced, because libraries may leak memory. */
   engineJobsMax: 100,
   engineTriesMax: 2,
-  /** First pause after a model failed to load. Further pauses grow exponentially up to `engineRetryMsMax`. */
+  /**
+   * Pause before the second attempt to load a model, after the first attempt failed. Further pauses grow exponentially
+   * up to `engineRetryMsMax`.
+   */
   engineRetryMs: 5 * second,
   engineRetryMsMax: 5 * minute,
-  /** Interval of the progress reports of an engine. With each report, it also reads the messages of the server. */
+  /**
+   * Interval of the progress reports of an engine. With each report, the engine also reads the messages of the server.
+   */
   engineReportEveryMs: second / 4,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
-  /** Maximum memory for the keys and values of all windows of a batch, for a model on a CPU or on a GPU. */
+  /**
+   * Maximum memory, in bytes, for the attention keys and values of all windows that are decoded in one batch. `cpu` is
+   * for a model on a CPU, and `gpu` is for a model on a GPU.
+   */
   engineCacheBytes: { cpu: 0.75 * GB, gpu: 8 * GB },
 
   // Limits of enrolled voices.
-  /** Maximum for one account. */
+  /** Maximum number of enrolled voices of one account. */
   voicesMax: 100,
   /** Maximum number of concurrent child processes that make voice prints. Further requests wait. */
   voicePrintsMax: 2,

@@ -3,7 +3,7 @@
 import { minute, second } from './units.ts'
 
 export const jobLimits = {
-  /** Maximum numbers of concurrent downloads and of concurrent inspections. Further jobs wait. */
+  /** Maximum number of concurrent downloads, and of concurrent inspections of media files. Further jobs wait. */
   downloadsMax: 32,
   inspectionsMax: 4,
   /**
@@ -25,8 +25,11 @@ export const jobLimits = {
   streamRetryMs: 2 * second,
   /** Maximum time, in seconds, that a request waits for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
-  /** Maximum number of jobs whose media one sweep removes. The next sweep continues with other jobs. */
+  /**
+   * Maximum number of jobs whose media files one sweep (a periodic task) removes. The next sweep continues with other
+   * jobs.
+   */
   mediaRemovalsMax: 1000,
-  /** Maximum number of old jobs that one sweep deletes. */
+  /** Maximum number of old jobs that one sweep (a periodic task) deletes. */
   jobRemovalsMax: 100,
 } as const

@@ -4,26 +4,40 @@ import { MB, minute, second } from './units.ts'
 
 export const mediaLimits = {
   mediaRedirectsMax: 5,
-  /** It is long, because a busy engine has a higher CPU priority than an inspection. */
+  /**
+   * Timeout of the inspection of a media file. This time is long, because a busy engine has a higher CPU priority than
+   * an inspection.
+   */
   mediaInspectMs: 25 * minute,
-  /** A media child process that is silent for longer is killed. */
+  /** A child process that decodes a media file is killed if it sends no message for this time. */
   mediaStallMs: 2 * minute,
   /** Interval at which the server retries to start the media program if there is no free file descriptor. */
   mediaStartRetryMs: second / 4,
-  /** The lowest CPU priority, so that an inspection hardly slows down an engine. */
+  /**
+   * The nice value of an inspection. It is the lowest CPU priority, so that an inspection hardly slows down an engine.
+   */
   mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
   /** Maximum CPU time of a whole inspection of a media file. An inspection of ten hours of audio needs 20 s. */
   mediaInspectCpuMs: 2 * minute,
   mediaDecodeCpuMs: 30 * minute,
-  /** A file with more packets that cannot be decoded, in its first half minute of sound, is refused. */
+  /**
+   * Maximum number of packets that cannot be decoded in the first half minute of sound. A file with more such packets
+   * is refused.
+   */
   mediaDamagedPacketsMax: 2000,
   /** Memory that a media child process may allocate. FFmpeg's index of a film of ten hours takes about 150 MB. */
   mediaMemoryBytes: 640 * MB,
-  /** Bytes at the start of a file that are searched for streams. In a recorded broadcast, a stream may begin late. */
+  /**
+   * Number of bytes at the start of a file that are searched for streams. In a recorded broadcast, a stream may begin
+   * late.
+   */
   mediaProbeBytes: 32 * MB,
-  /** Interval of the heartbeat that a media child process sends when it has no other message to send. */
+  /**
+   * Interval of the heartbeat of a child process that decodes a media file. The heartbeat is sent only when there is no
+   * other message to send.
+   */
   mediaAliveEveryMs: 1 * second,
   /**
    * Margin for the decoded sound of a file. A file that is longer than the maximum duration is already refused before

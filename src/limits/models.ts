@@ -11,6 +11,9 @@ export const modelLimits = {
   pullWaitMs: 250,
   /** Maximum length of the header of a safetensors file. A file with a longer header is refused as damaged. */
   tensorHeaderBytesMax: 100 * MB,
-  /** Bytes of weights between two runs of the garbage collector. They limit the memory of a conversion. */
+  /**
+   * Number of bytes of weights that are read between two runs of the garbage collector. This number limits the memory
+   * that a conversion of a model needs.
+   */
   tensorGarbageBytesMax: 64 * MB,
 } as const

@@ -4,14 +4,20 @@ import { KB, second } from './units.ts'
 
 export const netLimits = {
   // Limits of outgoing requests: downloads and webhooks.
-  /** For the DNS look-up, the connection and the TLS handshake together. It starts again at each redirect. */
+  /**
+   * Timeout of the DNS look-up, the connection and the TLS handshake together. The timeout starts again at each
+   * redirect.
+   */
   connectTimeoutMs: 15 * second,
-  /** Timeout of a DNS look-up with all its attempts. */
+  /** Timeout of a DNS look-up, including all its attempts. */
   resolveTimeoutMs: 5 * second,
   /** Timeout of one attempt of a DNS look-up at one name server. */
   resolveTryMs: 2 * second,
   resolveTriesMax: 2,
-  /** Maximum number of concurrent DNS look-ups of all accounts. A single account gets only a part of it. */
+  /**
+   * Maximum number of concurrent DNS look-ups of all accounts. The look-ups of a single account can use only a part of
+   * this number.
+   */
   resolvesMax: 512,
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
@@ -19,7 +25,7 @@ export const netLimits = {
   /** Time after which a connection to the next IP address of a host is started in parallel. */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
-  /** Maximum time between the end of a request and the arrival of the response headers. */
+  /** Maximum time from the end of sending a request to the arrival of the response headers. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
 
@@ -27,13 +33,19 @@ export const netLimits = {
   /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive within `downloadStallMs`. */
   downloadStallMs: 60 * second,
   downloadStallBytesMin: 16 * KB,
-  /** Minimum average rate of a download, in bytes a second. It is first checked after `downloadRateAfterMs`. */
+  /** Minimum average rate of a download, in bytes a second. The rate is first checked after `downloadRateAfterMs`. */
   downloadRateBytesMin: 16 * KB,
   downloadRateAfterMs: 60 * second,
-  /** Maximum number of attempts in a row that each add less than `downloadFurtherBytes` to the file. */
+  /**
+   * A download fails after this many attempts in a row that each add fewer than `downloadFurtherBytes` bytes to the
+   * file.
+   */
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
-  /** Pause after the first failed attempt of a download. Each further pause is twice as long. */
+  /**
+   * Pause after an interrupted attempt of a download that added at least `downloadFurtherBytes` bytes to the file.
+   * After each attempt in a row that added fewer bytes, the pause doubles.
+   */
   downloadRetryPauseMs: 1 * second,
   /** Number of bytes at the start of a download by which the server recognises a web page. */
   sniffBytes: 512,

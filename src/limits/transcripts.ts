@@ -12,15 +12,24 @@ export const transcriptLimits = {
   cueVisibleMsMin: 100,
 
   // Limits of stored transcripts.
-  /** Maximum number of utterances in one transaction. Ten hours of speech have about 10,000 utterances. */
+  /**
+   * Maximum number of utterances that one database transaction stores. Ten hours of speech have about 10,000
+   * utterances.
+   */
   storedUtterancesPerPiece: 100,
-  /** Number of transactions after which the server moves the write-ahead log into the database file. */
+  /**
+   * Number of transactions with parts of one transcript, after which the server moves the write-ahead log into the
+   * database file.
+   */
   storedPiecesPerDrain: 8,
   /** Pause before each transaction with a part of a long transcript, so that the server can answer requests. */
   storePauseMs: 1,
 
   // Limits of search and edits.
-  /** Larger than `bodyBytesMax`, so that an edit with a too long text reaches the check that names the field. */
+  /**
+   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that an edit with a too
+   * long text is refused by the check of its fields, whose error names the field.
+   */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
@@ -29,7 +38,9 @@ export const transcriptLimits = {
   indexedWordsPerPiece: 500,
   /** Maximum number of utterances that one transaction removes from the search index. */
   removedUtterancesPerPiece: 50,
-  /** Maximum number of pages of the search index that one transaction of a merge writes. */
+  /**
+   * Maximum number of pages of the search index that one transaction writes while SQLite merges segments of the index.
+   */
   mergedPagesPerPiece: 12,
   /** Pause between two transactions of the indexer. During this pause, the server can answer requests. */
   indexPauseMs: 5,
@@ -39,11 +50,16 @@ export const transcriptLimits = {
    * SQLite itself, which blocks the event loop.
    */
   indexTurnsPerDrain: 10,
-  /** Pause after a purge of deleted transcripts from the search index, as a multiple of the time of the purge. */
+  /**
+   * Pause after a purge that removed deleted transcripts from the search index, as a multiple of the duration of the
+   * purge.
+   */
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /** A longer query finds nothing, because no utterance has so many words. */
+  /**
+   * Maximum number of words in a search query. A longer query finds nothing, because no utterance has so many words.
+   */
   searchWordsMax: 200,
   /**
    * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into

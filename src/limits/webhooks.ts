@@ -6,9 +6,15 @@ export const webhookLimits = {
   webhookRedirectsMax: 1,
   /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
   webhooksInFlightMax: 256,
-  /** Number of timeouts in a row after which the circuit breaker for one account and one host opens. */
+  /**
+   * Number of timeouts in a row after which a circuit breaker opens. Each pair of an account and a host has its own
+   * circuit breaker.
+   */
   webhookTimeoutsMax: 10,
-  /** Time for which an open circuit breaker skips deliveries. Then it allows one delivery as a test. */
+  /**
+   * Time for which an open circuit breaker skips deliveries. After this time, the circuit breaker allows one delivery
+   * as a test.
+   */
   webhookSkippedMs: 1 * minute,
   /** Time after which a circuit breaker forgets the timeouts of a receiver. */
   webhookTimeoutsKeptMs: 1 * hour,

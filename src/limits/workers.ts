@@ -7,7 +7,10 @@ export const workerLimits = {
   natsReconnectMs: 1 * second,
   /** Interval of the pings to the NATS server. If two pings in a row get no answer, the connection is opened again. */
   natsPingMs: 10 * second,
-  /** Maximum number of claims of a job. If the last one ends without a result, the job fails. */
+  /**
+   * Maximum number of times that a job is given to a worker. If the last of these attempts ends without a result, the
+   * job fails.
+   */
   workerAttemptsMax: 4,
   /** Interval of a worker's reports on a job. The response to a report can stop the job. */
   workerBeatMs: 1 * second,
@@ -22,7 +25,10 @@ export const workerLimits = {
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
   workerPullMs: 2 * second,
-  /** Time for which a signed address for media or for a result is valid. Then a worker can ask for another one. */
+  /**
+   * Time for which a signed address for media or for a result is valid. A worker can ask for another address
+   * afterwards.
+   */
   workerAddressMs: 15 * minute,
   /** Maximum size of a result that is sent over HTTP, because a message over NATS has at most 1 MB by default. */
   workerResultBytesMax: 256 * MB,

@@ -9,12 +9,18 @@ import { claimJob } from '../jobs/moves.ts'
 import { isTerminal } from '../jobs/states.ts'
 import type { Fleet } from '../workers/open.ts'
 
-/** The module that opens the fleet. It is loaded only if STENO_NATS is set, and is null otherwise. */
+/**
+ * The module that opens the fleet, which is the engine of all workers on other machines. The module is loaded only if
+ * STENO_NATS is set. Null otherwise.
+ */
 export type Workers = typeof import('../workers/open.ts') | null
 
 type Needed = Pick<Service, 'db' | 'secrets' | 'metrics'>
 
-/** Opens the engines. If a test gives an engine (`given`), it replaces the engine processes on this machine. */
+/**
+ * Opens the engines. The engine `given` comes from a test, and replaces the engine processes on this machine. `given`
+ * is undefined outside tests.
+ */
 export function openEngines(
   config: Config,
   workers: Workers,

@@ -1,4 +1,4 @@
-// Counts the end of a job in the metrics: its state, its waiting time, its working time, and its speed.
+// Records an ended job in the metrics: the state, the waiting time, the working time and the speed of the job.
 
 import type { Metrics } from '../base/metrics.ts'
 import type { Job } from '../jobs/job.ts'

@@ -1,4 +1,5 @@
-// Opens the parts of the service that run jobs and report them: the live jobs, the runner and the sender of webhooks.
+// Opens three parts of the service: the runner of the jobs, the live jobs (which notify listeners when a job changes),
+// and the sender of webhooks.
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'

@@ -1,5 +1,5 @@
-// The requests that the service sends to other machines for an account: downloads and webhooks. They reach only the
-// networks that the settings allow.
+// The requests that the service sends to other machines for an account: downloads and webhooks. These requests reach
+// only the networks that the settings allow.
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +13,10 @@ import { deliver } from '../webhooks/deliver.ts'
 
 export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download: Download }
 
-/** In tests, `resolve` replaces the DNS look-ups. Otherwise, each account gets only a part of all look-ups. */
+/**
+ * In tests, `resolve` replaces the DNS look-ups. Outside tests, the look-ups of one account cannot delay the look-ups
+ * of other accounts.
+ */
 export function openOutgoing(config: Config, resolve: Resolve | undefined): Outgoing {
   const { allowNets } = config
   const names = openNames()

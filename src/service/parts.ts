@@ -47,7 +47,7 @@ type Given = {
   baseUrl: BaseUrl
   workers: Workers
   standby: Standby | null
-  /** The parts that are open. They are closed together with the service. */
+  /** The parts of the service that are open. These parts are closed together with the service. */
   opened: AsyncDisposableStack
 }
 
@@ -92,14 +92,17 @@ export function openParts(
 type Clocks = { clock: Clock; monotonic: Clock; standby: Standby | null }
 
 function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, standby }: Clocks): Db {
-  // This clock must be read at least once every `stepMsMax`, or it loses time. Each sweep reads the clock. `stepMsMax`
-  // is twice the interval of the sweeps, so that a sweep may also be late.
+  // This clock loses time if it is not read at least once every `stepMsMax`. The sweeps (periodic tasks of the service)
+  // read the clock. `stepMsMax` is twice the interval of the sweeps, so the clock loses no time if a sweep is late.
   const uptime = openUptime(monotonic, { stepMsMax: 2 * sweepEveryMs })
   const onWrite = standby && { onWrite: standby.check }
   return openDb(dataDir, { clock, uptime, busyMs: limits.serverBusyMs, ...onWrite })
 }
 
-/** Opens the secrets of the data folder. Logs an error if they cannot open the secrets in the database. */
+/**
+ * Opens the file secret.key of the data folder. Logs an error if this file cannot decrypt the signing secrets in the
+ * database.
+ */
 function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
   const secrets = openSecrets(dataDir)
   if (!canOpenSecrets(db, secrets)) {

@@ -11,9 +11,9 @@ export function uploadPath(dataDir: string, uploadId: string): string {
 }
 
 /**
- * Writes a request body to a new file while the body arrives, and frees its chunks, so that the memory use does not
- * depend on the size of the body. Returns null if the body is larger than `bytesMax`. Rejects if the sender disconnects
- * or the disk is full. After null or a rejection, the caller must remove the file.
+ * Writes a request body to a new file while the body arrives. Frees each chunk after it is written, so that the memory
+ * use does not depend on the size of the body. Returns null if the body is larger than `bytesMax`. Rejects if the
+ * sender disconnects or the disk is full. After null or a rejection, the caller must remove the file.
  */
 export async function receive(
   body: AsyncIterable<Uint8Array>,
@@ -48,7 +48,7 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error is ignored, because the caller gets the first error, which caused this one.
+      // This error of `sink.end` is ignored, because the caller already gets null or an earlier error.
     }
     await file.close()
   }

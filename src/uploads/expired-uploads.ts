@@ -1,4 +1,4 @@
-// Removes uploads that have expired and that no job has used: first their files, and later the uploads themselves.
+// Removes uploads that have expired and that no job has used: first their files, and later their rows in the database.
 
 import { rmSync } from 'node:fs'
 import type { Db } from '../db/db.ts'

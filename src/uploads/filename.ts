@@ -24,8 +24,8 @@ export function contentTypeOf(filename: unknown): string {
 }
 
 /**
- * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. This is for resumable uploads,
- * because their clients send the name that the file has on a person's disk.
+ * Returns the filename with `_` in place of each character that `contentTypeOf` refuses. Only resumable uploads need
+ * this function, because their clients send the name that the file has on a person's disk.
  */
 export function plainFilename(filename: string): string {
   return filename.replace(/[^\x20-\x7e]|[/\\<>"'`]/gu, '_')

@@ -64,8 +64,8 @@ export class ResumableUploads {
 
   /**
    * Appends the bytes of a request body to the partial file of an upload, which must have `offset` bytes. Bytes that
-   * arrive before an error are kept. If another request for the same upload arrives during this call, the call is
-   * ended.
+   * arrive before an error are kept. If another request for the same upload arrives during this call, this call rejects
+   * with an ApiError.
    */
   async append(
     accountId: string,
@@ -112,7 +112,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Yields the chunks of a body. While they arrive, extends the expiry time of the upload. */
+  /** Yields the chunks of a body. While the chunks arrive, extends the expiry time of the upload. */
   async *#renewing(id: string, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const { uploadTtlMs } = this.#config
     let renewedAt = this.#db.now()

@@ -1,5 +1,5 @@
-// Checks that there is room for more media. `diskReserveBytes` of the disk must stay free for the database. The media
-// files of one account may have `accountDiskBytes` together.
+// Checks that the disk has room for more media files. `diskReserveBytes` bytes of the disk must stay free for the
+// database. All media files of one account together may have at most `accountDiskBytes` bytes.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'

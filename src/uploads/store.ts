@@ -31,8 +31,8 @@ export class UploadStore {
 
   /**
    * Stores the body of a PUT as the file of an upload, in place of the file of an earlier PUT. If this PUT fails, the
-   * earlier file stays. `bytesDeclared` is the Content-Length of this PUT. If it is larger than the limit, an ApiError
-   * is thrown before the body is read.
+   * earlier file stays. `bytesDeclared` is the Content-Length of this PUT. If `bytesDeclared` is larger than the limit,
+   * an ApiError is thrown before the body is read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config

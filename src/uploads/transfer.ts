@@ -16,7 +16,7 @@ export class Transfer {
   readonly accountId: string
   /**
    * The number of bytes by which this transfer increases the used part of the disk quota: the Content-Length, or the
-   * number of received bytes if this number is larger. It is 0 if the quota already includes these bytes.
+   * number of received bytes if this number is larger. This number is 0 if the quota already includes these bytes.
    */
   bytes: number
   readonly #isReserved: boolean
@@ -56,7 +56,7 @@ export class Transfer {
       }
     } finally {
       this.#disarm()
-      // If the caller stopped reading early, the other bytes of the body are not needed.
+      // If the caller stopped reading early, the remaining bytes of the body are discarded.
       reader.cancel().catch(() => {})
     }
   }
@@ -67,7 +67,7 @@ export class Transfer {
     this.#cut()
   }
 
-  /** Sets a shorter idle timeout. It also applies to a pending read. */
+  /** Sets a shorter idle timeout. The shorter timeout also applies to a pending read. */
   hurry(idleMs: number): void {
     this.#idleMs = idleMs
     if (this.#timer) this.#arm()

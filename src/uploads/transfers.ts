@@ -22,7 +22,7 @@ export class Transfers {
 
   /**
    * Begins a transfer. Throws an ApiError if the upload already has a running transfer, or if the account has too many
-   * running transfers. The caller must call `end` afterwards.
+   * running transfers. The caller must call `end` when the transfer has ended.
    */
   begin(id: string, facts: Omit<TransferFacts, 'idleMs'>): Transfer {
     if (this.#running.has(id))

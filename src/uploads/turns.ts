@@ -1,17 +1,20 @@
 // The order of requests for the same resumable upload. Only one request may use an upload at a time. A later request
-// ends the running one, because the connection of the running request may be dead.
+// ends the running request, because the connection of the running request may be dead.
 
 import { ApiError } from '../errors.ts'
 import type { Transfer } from './transfer.ts'
 
-/** The use of an upload by one request. */
+/** A turn, which is the use of an upload by one request. */
 export class Turn {
   #transfer: Transfer | null = null
   #isOver = false
 
   constructor(readonly done: Promise<void>) {}
 
-  /** Sets the transfer that ends when a later request ends this turn. */
+  /**
+   * Sets the transfer (the receiving of the bytes) of this turn. The transfer is stopped if a later request ends this
+   * turn.
+   */
   start(transfer: Transfer): void {
     this.#transfer = transfer
     if (this.#isOver) transfer.stop(overtaken())

@@ -7,9 +7,9 @@ import { isWeb, type Resolve } from '../net/fetch.ts'
 import type { Nets } from '../net/nets.ts'
 
 /**
- * Returns the reason why a webhook address is refused, or null if it is accepted. The host name of an https address is
- * not looked up here, because each delivery looks it up and checks its IP addresses. A plain http address is accepted
- * only if an IP address of the host is in `allowNets`.
+ * Returns the reason why a webhook address is refused, or null if the address is accepted. The host name of an https
+ * address is not looked up here, because each delivery looks it up and checks its IP addresses. A plain http address is
+ * accepted only if an IP address of the host is in `allowNets`.
  */
 export async function checkWebhookUrl(
   address: string,

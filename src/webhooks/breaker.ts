@@ -1,5 +1,5 @@
-// Circuit breakers for the receivers of webhooks. After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent
-// to the same receiver for `webhookSkippedMs`.
+// Circuit breakers for the receivers of webhooks. A receiver is one host to which the webhooks of one account are sent.
+// After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent to this receiver for `webhookSkippedMs`.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
@@ -13,14 +13,14 @@ export type Breaker = {
 }
 
 /**
- * The number of timeouts in a row of one receiver, and the time of the last one. `isProbed` is true while an open
+ * The number of timeouts in a row of one receiver, and the time of the last timeout. `isProbed` is true while an open
  * circuit breaker lets one delivery test the receiver.
  */
 type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers for all receivers. `monotonic` is a monotonic clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery timed out. They are ordered by the time of their last timeout. */
+  /** The receivers whose last delivery timed out. The entries are in the order of the last timeout, oldest first. */
   const dead = new Map<string, Timeouts>()
 
   /**

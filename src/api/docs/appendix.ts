@@ -1,4 +1,5 @@
-// Renders the end of the docs page: languages, shapes, errors and versions.
+// Renders parts of the docs page: the languages, the fields of each schema, the error codes, and the policy on
+// versions.
 
 import { jobErrors, requestErrors } from '../../errors.ts'
 import { languages } from '../../languages.ts'

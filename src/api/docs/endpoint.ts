@@ -1,4 +1,4 @@
-// Renders an endpoint for the docs page: its parameters, its body, examples and answers.
+// Renders an endpoint for the docs page: its parameters, its request body, example requests, and its responses.
 
 import { escapeHtml, pre } from '../html.ts'
 import type { Document, Endpoint } from './document.ts'

@@ -1,4 +1,4 @@
-// Renders the first steps of a caller for the docs page.
+// Renders the quick start of the docs page: the requests that transcribe a first file.
 
 import { keyStart } from '../../accounts/key.ts'
 import { escapeHtml, pre } from '../html.ts'

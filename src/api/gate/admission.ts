@@ -9,8 +9,8 @@ import type { RequestState } from './request-state.ts'
 
 /**
  * The part of Elysia's context that the hooks use. Elysia reads the source code of each hook to find which fields of
- * the context the hook uses. Each hook therefore destructures its parameter, which names these fields. Without the
- * names, Elysia would also parse the cookies and the headers of every request.
+ * the context the hook uses. Each hook therefore destructures its parameter, so that its source code contains the names
+ * of these fields. Otherwise, Elysia would also parse the cookies and the headers of every request.
  */
 export type GateContext = {
   request: Request

@@ -3,8 +3,8 @@
 import type { Service } from '../service.ts'
 
 /**
- * Returns the header WWW-Authenticate. It contains the address of the OAuth metadata document, which tells a client how
- * to get a token.
+ * Returns the header WWW-Authenticate. The header contains the address of the OAuth metadata document, which tells a
+ * client how to get a token.
  */
 export function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }

@@ -14,8 +14,8 @@ import { readSessionToken } from './session-cookie.ts'
 export type Caller = {
   accountId: string
   /**
-   * The id of the API key in the request, or of the API key with which the session was opened. Null if the caller has
-   * neither of these.
+   * The id of the API key in the request, or of the API key with which the session was opened. Null for an access
+   * token, and for a session that was opened with a password.
    */
   keyId: string | null
   /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */

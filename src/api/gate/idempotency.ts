@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts'
 /** An Idempotency-Key that a running request has locked. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** The locked Idempotency-Keys. They are only in memory, because a restart ends all requests. */
+/** The locked Idempotency-Keys. The locked keys are only in memory, because a restart ends all requests. */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {
@@ -38,8 +38,8 @@ export function freeKey(claim: Claim): void {
 }
 
 /**
- * Returns the stored reply for an Idempotency-Key, or null if none is stored. Throws if the stored reply belongs to a
- * request with another body.
+ * Returns the reply that was stored for an Idempotency-Key within the last `ttlMs`, or null if there is no such reply.
+ * Throws if the stored reply belongs to a request with another body.
  */
 export function findReply(
   db: Db,

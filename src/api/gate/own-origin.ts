@@ -9,9 +9,9 @@ export function isSafe({ method }: Request): boolean {
 }
 
 /**
- * Throws unless a page of this service sent the request. A browser names the sender in the header Sec-Fetch-Site. An
- * older browser names it in the header Origin. A request without both headers is refused. A request whose method
- * changes nothing is always accepted.
+ * Accepts every request whose method changes nothing. Throws for any other request, unless a page of this service sent
+ * the request. A browser says in the header Sec-Fetch-Site which page sent the request, and an older browser says this
+ * in the header Origin. A request that has neither of these headers is refused.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return
@@ -29,7 +29,7 @@ function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | '
   const origin = request.headers.get('origin')
   if (origin === null) return 'unknown'
   // A service can be reached by several names, such as 127.0.0.1 and localhost, but has only one base URL. So the
-  // Origin may also be equal to the Host header.
+  // header Origin may also name the same host as the header Host.
   const host = URL.parse(origin)?.host
   const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
   return isOwn ? 'own' : 'foreign'

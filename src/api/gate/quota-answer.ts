@@ -1,4 +1,4 @@
-// What a response says about rate limits: its headers, and the error for a refused request.
+// Makes the response headers about rate limits, and the error for a request that exceeds a rate limit.
 
 import { ApiError } from '../../errors.ts'
 import { limits, type RateName } from '../../limits.ts'

@@ -12,8 +12,8 @@ export function readSessionToken(service: Service, request: Request): string | n
 }
 
 /**
- * Returns a Set-Cookie header with a session token. The browser sends the cookie only with requests from pages of
- * this service, and hides it from scripts.
+ * Returns a Set-Cookie header with a session token. The browser does not send the cookie with requests from pages of
+ * other sites, and hides the cookie from scripts.
  */
 export function sessionCookie(service: Service, request: Request, token: string): string {
   return setCookie(service, request, { token, seconds: limits.sessionTtlMs / 1000 })
@@ -35,8 +35,8 @@ function setCookie(
 }
 
 /**
- * Returns the name of the session cookie. A browser accepts a cookie whose name begins with __Host- only from an https
- * address, and sends the cookie only to the same host.
+ * Returns the name of the session cookie. If the service has an https address, the name begins with __Host-. A browser
+ * sends such a cookie only to the same host, but does not accept it from an http address.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

@@ -1,6 +1,9 @@
 // Parses the request header Range (RFC 9110, section 14).
 
-/** A part of a file. The byte `start` is its first byte. The byte `end` is the first byte after the part. */
+/**
+ * A part of a file. `start` is the position of the first byte of the part. `end` is the position of the first byte
+ * after the part.
+ */
 export type ByteRange = { start: number; end: number }
 
 /**

@@ -56,7 +56,7 @@ export const events = (service: Service) => {
 }
 
 /**
- * Counts the open event streams of each caller. `take` counts one more stream. It returns a function that must be
+ * Counts the open event streams of each caller. `take` counts one more stream. `take` returns a function that must be
  * called when this stream ends.
  */
 function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {

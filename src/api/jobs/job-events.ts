@@ -6,7 +6,10 @@ import { isTerminal } from '../../jobs/states.ts'
 import type { Utterance } from '../../transcripts/transcript.ts'
 import { listedJob } from './job-json.ts'
 
-/** The maximum number of utterances that are written before the client must read them. */
+/**
+ * The maximum number of utterances that are written to the stream at once. Further utterances are written when the
+ * client has read these.
+ */
 const eventsAtOnce = 100
 
 /** The events of a job that one client has not received yet. */
@@ -20,7 +23,7 @@ export class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the final state of the job was sent. It is sent after all utterances. */
+  /** True if the final state of the job was sent. The final state is sent after all utterances. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }

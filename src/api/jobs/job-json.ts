@@ -34,7 +34,7 @@ export function listedJob(job: Job): Static<typeof shapes.listedJob> {
 
 /**
  * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null if the job has
- * none. This function inserts `resultJson` as text, because parsing the transcript of ten hours is slow.
+ * none. This function inserts `resultJson` as text, because parsing the transcript of a long recording is slow.
  */
 export function jobJson(job: Job, resultJson: string | null): string {
   const listed = JSON.stringify(listedJob(job))

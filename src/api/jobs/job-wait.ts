@@ -12,7 +12,7 @@ type Awaited = {
   params: { id: string }
   /**
    * The query parameter `wait`: the maximum time, in seconds, for which the request waits until the job has ended. If
-   * it is undefined, the request does not wait.
+   * `wait` is undefined, the request does not wait.
    */
   query: { wait?: number }
 }

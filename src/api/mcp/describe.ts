@@ -1,4 +1,4 @@
-// Describes a job and times in text for an assistant.
+// Describes a job in a line of text for an assistant, and formats times.
 
 import type { Static } from '@sinclair/typebox'
 import type * as shapes from '../shapes/job.ts'

@@ -61,7 +61,10 @@ function unreadable(): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
 }
 
-/** Returns true if a message, or one of a list of messages, calls a tool that changes something. */
+/**
+ * Returns true if a message from an assistant calls a tool that changes data. For a list of messages, returns true if
+ * one of these messages calls such a tool.
+ */
 function changesSomething(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(changesSomething)
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }

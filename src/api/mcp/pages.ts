@@ -3,8 +3,9 @@
 import { limits } from '../../limits.ts'
 
 /**
- * Divides a text into pages of at most `toolPageCharacters`. A page ends at the end of a line. If one line is longer
- * than a page, the page ends at a space. If there is no space, the page ends after `toolPageCharacters`.
+ * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at the end of a line. If one line
+ * is longer than a page, the page ends at a space. If the page contains no space, the page ends after
+ * `toolPageCharacters` characters.
  */
 export function cutPages(text: string): string[] {
   const pages: string[] = []

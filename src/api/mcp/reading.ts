@@ -39,7 +39,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   following?.leave()
 }
 
-/** Returns one page of a transcript. If the job has no transcript, returns a sentence about its state. */
+/** Returns one page of a transcript. If the job has no transcript, returns a sentence about the state of the job. */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,

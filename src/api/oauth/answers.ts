@@ -1,5 +1,5 @@
-// The responses of the OAuth endpoints. Their errors have the format of RFC 6749, which differs from the error format
-// of the API.
+// The responses of the OAuth endpoints. The errors of these endpoints have the format of RFC 6749, which differs from
+// the error format of the API.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'

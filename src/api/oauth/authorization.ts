@@ -18,8 +18,8 @@ export type Authorization = {
 
 /**
  * The reason why an authorization request is refused, and the address to which the browser is redirected with this
- * error. If `redirectTo` is null, the browser must not be redirected, because the client has not registered the
- * redirect address.
+ * error. If `redirectTo` is null, the browser must not be redirected, because the client is unknown or has not
+ * registered the redirect address.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 

@@ -1,4 +1,5 @@
-// Shows the consent page, and handles its form: a person signs in, and allows or denies access to a client.
+// Shows the consent page of OAuth, and handles the forms of this page. In the forms, a person signs in, and allows or
+// denies the access that a client requests.
 
 import { findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'

@@ -7,8 +7,8 @@ import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'
 
 /**
- * The authentication methods that a client may request in its registration. For all of them, the server registers the
- * method `none`, because clients have no secrets.
+ * The authentication methods that a client may request in its registration. In place of each of these methods, the
+ * server registers the method `none`, because clients have no secrets.
  */
 const replacedMethods = ['none', 'client_secret_basic', 'client_secret_post']
 

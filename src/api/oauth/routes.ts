@@ -13,7 +13,10 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 
 const hidden = { detail: about({ hide: true }) }
 
-/** The endpoints of OAuth. A page of any origin may call them, except the consent page, which is for people. */
+/**
+ * The endpoints of OAuth. A web page of any origin may call these endpoints. The only exception is the endpoint of the
+ * consent page, because this page is for people.
+ */
 export const oauth = (service: Service) => {
   const { db, baseUrl } = service
   const preflight = () => preflightAnswer('POST')

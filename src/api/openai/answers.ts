@@ -89,7 +89,10 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/** The languages whose name in Whisper differs from their name in `Intl.DisplayNames`, with Whisper's name of each. */
+/**
+ * The languages whose name in Whisper differs from their name in `Intl.DisplayNames`. Each language code has the name
+ * that Whisper uses.
+ */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 

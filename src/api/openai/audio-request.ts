@@ -1,4 +1,5 @@
-// An audio request. It creates an ordinary job. The response is sent when the job has ended.
+// Answers a request to one of OpenAI's audio endpoints. The request creates an ordinary job and waits for the result of
+// the job.
 
 import { requireBalance } from '../../accounts/funds.ts'
 import { submitJob } from '../../jobs/submit.ts'
@@ -68,7 +69,8 @@ function startJob(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // Words can be aligned with the sound only if they are in the spoken language. The words of a translation are not.
+    // Words can be aligned with the sound only if they are in the spoken language. The words of a translation are in
+    // English, so they are not aligned.
     align: task === 'transcribe',
   }
   try {

@@ -1,13 +1,14 @@
-// What OpenAI's protocol says about each error code: the status, the type and OpenAI's code.
+// Tables of the error codes of this API. For each code, they contain the HTTP status, the error type and the error code
+// of OpenAI's protocol, if these differ from the defaults.
 
 import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 
 export type Facts = {
   status: number
   type: 'invalid_request_error' | 'insufficient_quota' | 'request_forbidden' | 'requests' | 'server_error'
-  /** The code that OpenAI uses for this error. Null if OpenAI has no code for it. */
+  /** The code that OpenAI uses for this error. Null if OpenAI has no code for this error. */
   reason: string | null
-  /** The field of the form that caused the error. Null if no field did. */
+  /** The field of the form that caused the error. Null if no field caused the error. */
   param: string | null
   /** True if OpenAI's clients must not send the request again automatically. */
   isFinal: boolean

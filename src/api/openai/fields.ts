@@ -1,4 +1,4 @@
-// The fields of the form that OpenAI's clients send, and the reading of a single field.
+// The fields of the form that OpenAI's clients send, and functions that read one field.
 
 import { invalidField, type OpenAiError } from './errors.ts'
 
@@ -16,7 +16,7 @@ export class Fields {
     else this.#values.set(name, [value])
   }
 
-  /** Returns the last value of a field, or null if it is missing or empty. */
+  /** Returns the last value of a field, or null if the field is missing or if this value is empty. */
   one(name: string): string | null {
     return this.many(name).at(-1) || null
   }
@@ -58,7 +58,10 @@ function checked<Choice extends string>(name: string, value: string, choices: re
   throw invalidField(name, `Invalid value: '${shown(value)}'. Supported values are: ${known}.`)
 }
 
-/** Returns a value for a message: its first 100 characters, without control characters. */
+/**
+ * Returns a value as error messages show it: only its first 100 characters, with `?` in place of each control
+ * character.
+ */
 export function shown(value: string): string {
   return value.replace(/\p{Cc}/gu, '?').slice(0, 100)
 }

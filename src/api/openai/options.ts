@@ -61,8 +61,8 @@ function checkTemperature(fields: Fields): void {
 }
 
 /**
- * Throws if the form has one of the fields with samples of known voices. The service cannot use such samples. If it
- * ignored them, the names in its response would be wrong.
+ * Throws if the form has one of the fields with samples of known voices. The service cannot use such samples. If the
+ * service ignored these fields, the names of the speakers in the response would be wrong.
  */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {
@@ -72,8 +72,8 @@ function checkUnsupported(fields: Fields): void {
 }
 
 /**
- * Returns the value of the field `language`. If it is missing, returns the language in the list `languages`, if that
- * list has exactly one. Otherwise returns null, so that the engine detects the language.
+ * Returns the value of the field `language`. If this field is missing and the list `languages` contains exactly one
+ * language, returns this language. Otherwise returns null, so that the engine detects the language.
  */
 function languageOf(fields: Fields): string | null {
   const language = fields.one('language')

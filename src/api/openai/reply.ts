@@ -10,8 +10,8 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The maximum time, in milliseconds, before the response headers are sent. If the job fails within this time, the
-   * response has an error status.
+   * The maximum time, in milliseconds, before the response headers are sent, if the format allows keep-alive bytes. If
+   * the job fails before the headers are sent, the response has an error status.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */
@@ -90,5 +90,8 @@ async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean
   }
 }
 
-/** A comment line in a stream of server-sent events. Clients ignore comments, so it serves as the keep-alive bytes. */
+/**
+ * A comment line in a stream of server-sent events. Clients ignore comments, so this line is used as the keep-alive
+ * bytes.
+ */
 const comment = ': wait\n\n'

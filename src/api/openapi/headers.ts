@@ -1,4 +1,5 @@
-// The response headers in the OpenAPI document: their descriptions, and the headers of each response.
+// The response headers in the OpenAPI document: the description of each header, and the names of the headers that each
+// response has.
 
 import type { RouteDetail } from '../route.ts'
 

@@ -11,7 +11,7 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 export const checkedInTests = <Schema extends TSchema>(schema: Schema): Schema =>
   t.NoValidate(schema, process.env.NODE_ENV !== 'test')
 
-/** Returns the schema of a response, which has the given name in the OpenAPI document. */
+/** Returns the schema of a response. In the OpenAPI document, this schema has the given name. */
 export const answer = <Schema extends TSchema>(name: string, schema: Schema): Schema =>
   checkedInTests({ ...schema, $id: name })
 

@@ -6,8 +6,8 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// The validation also accepts a number. If a value is missing, Elysia inserts the default, which is a number, before it
-// validates the query.
+// The validation accepts not only a text of digits but also a number. The reason is a missing value: Elysia inserts the
+// default, which is a number, before it validates the query.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,

@@ -52,7 +52,7 @@ export async function createResumable(service: Service, context: Context): Promi
   return new Response(null, {
     status: 201,
     headers: {
-      // Without STENO_BASE_URL, the address is relative. Behind a proxy, the service does not know whether callers
+      // Without STENO_BASE_URL, the address is relative, because a service behind a proxy does not know whether callers
       // use http or https.
       Location: `${service.config.baseUrl ?? ''}${path}/${upload.id}`,
       'Upload-Id': upload.id,
