@@ -1,7 +1,8 @@
-"""Test audio with truth: python fixtures.py OUT   (the same files every time; FLITE_WORDS as in voices.py)
+"""Makes the test audio with its reference texts: python fixtures.py OUT
 
-Sentences are held out from training throughout, so every word right was recognised and not remembered. The
-format is described in test/fixtures/speech/README.md.
+Each run makes the same files. FLITE_WORDS is the path of the program flite_words, as in voices.py. The models were not
+trained on these sentences, so they cannot know the sentences by heart. test/fixtures/speech/README.md describes the
+format.
 """
 import json
 import os
@@ -21,7 +22,7 @@ ENCODE = dict(flac=["-c:a", "flac", "-compression_level", "12"], opus=["-c:a", "
 
 
 class Track:
-    """Sentences laid out in time on one channel, with their truth."""
+    """One channel with sentences one after the other, and the reference: the text and the time of each sentence."""
 
     def __init__(self, lead):
         self.t, self.parts, self.sentences = lead, [], []
@@ -47,7 +48,7 @@ class Track:
 
 
 def save(name, x, track, lang, kind="flac", **more):
-    """x: [samples] or [samples, channels]"""
+    """Writes the sound and its reference. `x` has the shape [samples] or [samples, channels]."""
     file, channels = f"{name}.{kind}", 1 if x.ndim == 1 else x.shape[1]
     subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "s16le", "-ar", str(RATE), "-ac", str(channels), "-i", "-",
                     *ENCODE[kind], "-map_metadata", "-1", "-fflags", "+bitexact", "-flags:a", "+bitexact",
@@ -133,7 +134,7 @@ def main():
     save("conversation", talk.audio(max(120, talk.t + 0.3), 0.0008, 7), talk, "en", "opus",
          note="three voices, one overlap of about a second near 55 s")
 
-    # the monologue: clips of one voice, and the recipe that makes ten minutes of them
+    # the clips of the monologue, and the recipe that joins these clips to ten minutes of speech
     names = []
     for i in range(16):
         names.append(f"monologue-{i:02}")

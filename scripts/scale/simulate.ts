@@ -1,5 +1,5 @@
-// Simulates one server and its GPU workers over a year, event by event. Every recording and every GPU is simulated by
-// itself.
+// Simulates one server and its GPU workers over a year, event by event. Every single recording and every single GPU is
+// simulated.
 
 import { type Random, seeded } from '../../test/support/random.ts'
 import { type Arrival, arrivals, exponential } from './arrivals.ts'

@@ -3,7 +3,7 @@
 
 The model reads samples with a mean of 0 and a variance of 1, and gives the scores of all characters for each 20 ms. It
 knows two kinds of sentences with 30 words, said by one espeak-ng voice. Training takes about a minute of CPU time.
-BEFORE is a folder with a model of an earlier run, which is trained further.
+BEFORE is the folder of a model from an earlier run. The training then continues with this model.
 """
 import os
 import random
@@ -25,7 +25,7 @@ TEMPLATES = [
     "The code of {name} is {digit} {digit} {digit}",
     "{name} and {name} had {digit} and {digit}",
 ]
-CONTROLS = ["<s>", "<pad>", "</s>", "<unk>"]  # <s> is the blank
+CONTROLS = ["<s>", "<pad>", "</s>", "<unk>"]  # <s> is the blank token of CTC
 CHARACTERS = " ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 TOKENS = CONTROLS + list(CHARACTERS)
 BATCH = 8
@@ -42,7 +42,7 @@ def say(text):
 
 
 def filters():
-    """Returns BANDS pairs of filters: a wave of one frequency in a Hann window, as cosine and as sine."""
+    """Returns two filters for each band: a cosine and a sine of the frequency of this band, in a Hann window."""
     mel = np.linspace(0, 2595 * np.log10(1 + 5200 / 700), BANDS + 2)[1:-1]
     angles = 2 * np.pi * (700 * (10 ** (mel / 2595) - 1))[:, None] * np.arange(WINDOW) / RATE
     window = np.hanning(WINDOW) / np.hanning(WINDOW).sum()
@@ -64,7 +64,7 @@ class Features(nn.Module):
 
 
 class Network(nn.Module):
-    """Gives the scores of the tokens for each 20 ms of features."""
+    """Returns one score for each token and each 20 ms of sound."""
 
     def __init__(self):
         super().__init__()
@@ -119,7 +119,7 @@ def spoken(scores):
 
 
 def check(network, rows):
-    """Prints the share of the held-out sentences without an error, and of their words."""
+    """Prints the share of the held-out sentences that are recognised without an error, and the share of correct words."""
     sentences = words = total = 0
     with torch.no_grad():
         for features, text in rows:

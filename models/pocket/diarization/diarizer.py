@@ -1,7 +1,9 @@
-"""A plain reference diarizer over the exported files, to measure them: python diarizer.py MODELS POOL.pkl [EACH]
+"""A simple diarizer that measures the exported models: python diarizer.py MODELS POOL.pkl [EACH]
 
-The way of pyannote 3.1: ten-second windows each second, an embedding for each local speaker over the frames that
-are theirs alone, centroid linkage of the unit vectors, and per frame as many speakers as the windows counted.
+The method is that of pyannote 3.1. A window of ten seconds begins each second. In each window, the segmentation model
+finds up to three local speakers. The embedding of a local speaker is computed from the frames in which only this
+speaker talks. The embeddings are clustered by centroid linkage. The number of speakers in a frame is the average of
+all windows that contain the frame.
 """
 import random
 import sys
@@ -14,10 +16,10 @@ from scipy.optimize import linear_sum_assignment
 from features import fbank
 from mixtures import CENTRES, CLASSES, FRAMES, RATE, SAMPLES, Mixtures
 
-STEP = 1.0  # seconds
-THRESHOLD = 0.30  # cosine distance
-CLEAN_MIN = 0.8  # seconds alone, for a mask to help form clusters
-CLUSTER_MIN = 8  # masks, or a tenth of them all
+STEP = 1.0  # the time between the starts of two windows, in seconds
+THRESHOLD = 0.30  # the threshold of the clustering, a cosine distance
+CLEAN_MIN = 0.8  # a local speaker who talks alone for fewer seconds forms no cluster
+CLUSTER_MIN = 8  # the minimum size of a cluster; with few masks, the minimum is a tenth of them
 ACTIVE = np.array([[s in c for s in range(3)] for c in CLASSES], np.float32)
 
 
@@ -29,7 +31,7 @@ class Diarizer:
         self.segmentation, self.embedding = open_("pyannote-segmentation-pocket"), open_("wespeaker-pocket")
 
     def analyse(self, x):
-        """-> activity [windows, frames, 3] and masks (window, speaker, seconds alone, embedding)"""
+        """Returns the activity [windows, frames, 3], and the masks: (window, local speaker, seconds alone, embedding)."""
         step, n = int(STEP * RATE), len(x)
         windows = max(1, int(np.ceil(max(0, n - SAMPLES) / step)) + 1)
         padded = np.concatenate([x, np.zeros(SAMPLES + step, np.float32)])
@@ -72,7 +74,7 @@ class Diarizer:
         centres = np.array([vectors[good][labels == c].mean(0) for c in kept])
         likeness = vectors @ (centres / np.linalg.norm(centres, axis=1, keepdims=True)).T
         out = [0] * len(masks)
-        for w in {m[0] for m in masks}:  # two local speakers of a window are two people
+        for w in {m[0] for m in masks}:  # two local speakers of one window never get the same label
             own = [j for j, m in enumerate(masks) if m[0] == w]
             if len(own) <= len(kept):
                 for a, b in zip(*linear_sum_assignment(-likeness[own])):
@@ -108,7 +110,7 @@ class Diarizer:
 
 
 def error_parts(truth, said, collar=0.25):
-    """Missed, false, confused and all speech in 10 ms frames, none counted within the collar of an edge."""
+    """Counts the 10 ms frames of missed, false, confused and all speech. Frames within the collar of an edge do not count."""
     total = max(truth.shape[1], said.shape[1])
     truth, said = (np.pad(a, ((0, 0), (0, total - a.shape[1]))) for a in (truth, said))
     counted = np.ones(total, bool)
@@ -123,7 +125,7 @@ def error_parts(truth, said, collar=0.25):
 
 
 def conversation(source, kinds, count, seconds, seed):
-    """Turns of a few unseen voices with pauses between them -> samples, truth [speakers, 10 ms]"""
+    """Makes a conversation of unseen voices, with pauses. Returns its samples and its truth [speakers, 10 ms]."""
     r = random.Random(seed)
     pool, voices = [v for v in source.voices if v["kind"] in kinds], []
     while len(voices) < count:

@@ -1,10 +1,11 @@
-"""The speaker embedding: two views of a voice, each a unit vector, joined.
+"""The model of speaker embeddings. An embedding consists of two unit vectors.
 
-One is linear: statistics of the features (spread, loud and quiet spectra, covariance of the cepstrum) through a
-discriminant analysis; it holds up on voices unlike those trained on. The other is a small time-delay network.
+The first vector is linear: statistics of the features (spread, loud and quiet spectra, covariance of the cepstrum),
+projected by a discriminant analysis. It also works on voices that differ from those in the training. The second vector
+comes from a small time-delay network.
 
-    python embedding.py POOL.pkl MINUTES OUT.pt     trains, and prints equal error rates on voices never heard
-    python embedding.py POOL.pkl 0 OUT.pt           only prints them
+    python embedding.py POOL.pkl MINUTES OUT.pt     trains the model, and prints its equal error rates on unseen voices
+    python embedding.py POOL.pkl 0 OUT.pt           only prints the equal error rates
 """
 import pickle
 import random
@@ -19,8 +20,8 @@ import torch.nn.functional as F
 
 from features import fbank, telephone, worn
 
-CEPSTRA, LINEAR, DEEP = 24, 96, 160  # the last two make the 256 numbers of the published layout
-DEEP_SHARE = 0.6  # of the cosine
+CEPSTRA, LINEAR, DEEP = 24, 96, 160  # LINEAR + DEEP = 256, the length of the published embeddings
+DEEP_SHARE = 0.6  # the weight of the second vector in the cosine of two embeddings
 
 
 def unit(x):
@@ -85,7 +86,7 @@ class Network(nn.Module):
 
 
 class Embedding(nn.Module):
-    """What is shipped: [batch, frames, 80] -> [batch, 256]."""
+    """The exported model. It converts features [batch, frames, 80] to embeddings [batch, 256]."""
 
     def __init__(self, linear, network, speakers, deep_share=DEEP_SHARE):
         super().__init__()
@@ -94,7 +95,7 @@ class Embedding(nn.Module):
         mean, spread, axes = linear
         self.linear, self.linear_bias = keep(axes / spread[:, None]), keep(-((mean / spread) @ axes))
         self.network = network.eval()
-        # the last layer, its norm folded in, turned to the axes along which the trained speakers differ
+        # The last layer contains its norm, and is rotated to the axes along which the trained speakers differ.
         axes = torch.linalg.svd(F.normalize(speakers, dim=1), full_matrices=False)[2][:DEEP].T
         gain = network.leave_norm.weight / torch.sqrt(network.leave_norm.running_var + network.leave_norm.eps)
         weight = network.leave.weight * gain[:, None]
@@ -108,7 +109,7 @@ class Embedding(nn.Module):
 
 
 def cut(f, frames):
-    """A stretch of a voice; one in four is joined from two places, as a diarizer joins its masks."""
+    """Cuts some frames out of a voice. One result in four is joined from two places, as in a diarizer."""
     if random.random() < 0.25:
         half = frames // 2
         a, b = random.randint(0, len(f) - frames), random.randint(0, len(f) - frames)
@@ -158,7 +159,7 @@ def train(voices, minutes):
             f[:, :, a : a + random.randint(2, 9)] = 0
         cosine = network(f) @ F.normalize(speakers, dim=1).T
         own = cosine.gather(1, who[:, None]).clamp(-1 + 1e-6, 1 - 1e-6)
-        margin = 0.2 * min(1, share / 0.3)  # an angle that the right speaker must be nearer by
+        margin = 0.2 * min(1, share / 0.3)  # the right speaker must be nearer by this angle
         loss = F.cross_entropy(30 * cosine.scatter(1, who[:, None], torch.cos(torch.acos(own) + margin)), who)
         optimizer.zero_grad()
         loss.backward()

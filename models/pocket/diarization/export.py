@@ -1,7 +1,8 @@
-"""The two diarization models as ONNX: python export.py SEGMENTATION.pt EMBEDDING.pt OUT
+"""Writes the two diarization models as ONNX files: python export.py SEGMENTATION.pt EMBEDDING.pt OUT
 
-OUT/pyannote-segmentation-pocket has the layout of onnx-community/pyannote-segmentation-3.0, OUT/wespeaker-pocket
-that of the WeSpeaker ResNet34-LM export. Large matrices are stored in 16 bits behind a Cast that the runtime folds.
+OUT/pyannote-segmentation-pocket has the layout of onnx-community/pyannote-segmentation-3.0. OUT/wespeaker-pocket has
+the layout of the WeSpeaker ResNet34-LM export. Large matrices are stored in 16 bits. A Cast operation makes 32 bits of
+them, once, when the runtime loads the file.
 """
 import json
 import os
@@ -49,8 +50,9 @@ def write(net, example, name_in, name_out, axes, path, checks):
     print(os.path.getsize(path), "bytes")
 
 
-# Trained on noise and echo it hears a pause too readily: on clean conversations it missed twenty times what it
-# invented. This much less (nats) for nobody makes both the same.
+# A correction of the score of the class "nobody", in nats. The segmentation model was trained on noise and echo. On
+# clean conversations without this correction, it missed twenty times as much speech as it invented. With the
+# correction, both errors are equal.
 SILENCE_BIAS = -1.5
 
 

@@ -1,4 +1,4 @@
-"""Kaldi's filterbank features as WeSpeaker uses them, and rooms, noise and telephones made on the features."""
+"""Computes Kaldi's filterbank features for WeSpeaker, and simulates echo, noise and telephones on these features."""
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,9 @@ BANKS, WINDOW = torch.from_numpy(mel_banks()), torch.hamming_window(400, periodi
 
 
 def fbank(x):
-    """Waveform in [-1, 1] -> [frames, 80]: 25 ms every 10, edges snipped, no dither, not mean-normalised."""
+    """Converts samples from -1 to 1 to features [frames, 80]. A frame has 25 ms, and a frame begins every 10 ms.
+
+    The last incomplete frame is left out. There is no dither, and no normalisation of the mean."""
     x = torch.as_tensor(x, dtype=torch.float32) * 32768
     if len(x) < 400:
         return torch.zeros(0, 80)
@@ -30,7 +32,7 @@ def fbank(x):
 
 
 def worn(f):
-    """Features [batch, frames, 80] as if recorded elsewhere: an echo, another microphone, noise, a telephone."""
+    """Changes features [batch, frames, 80] at random, as an echo, another microphone, noise or a telephone would."""
     batch, frames, _ = f.shape
     e = torch.exp(f)
     echoing = (torch.rand(batch) < 0.4).float()[:, None, None]
@@ -51,7 +53,9 @@ def worn(f):
 
 
 def telephone(f):
-    """8 kHz sound brought up to 16: above some band nothing but rounding noise, maybe a cut at the bottom."""
+    """Changes features as a telephone would: the sound has a rate of 8 kHz before it is converted to 16 kHz.
+
+    The upper bands contain only rounding noise. The lowest bands may be weaker too."""
     batch, frames, _ = f.shape
     band = torch.arange(80.0)[None]
     high = torch.rand(batch, 1) * 6 + 56

@@ -1,14 +1,14 @@
-"""Ten seconds of up to three voices talking, as a segmentation model must take apart, with the truth per frame."""
+"""Makes the training data of the segmentation model: ten seconds of up to three voices, with a class for each frame."""
 import pickle
 import random
 
 import numpy as np
 
 RATE, SAMPLES = 16000, 160000
-FRAMES = (SAMPLES - 721) // 270  # 589, frame i centred on sample 495 + 270 i
+FRAMES = (SAMPLES - 721) // 270  # 589 frames; the centre of frame i is the sample 495 + 270 i
 CENTRES = 495 + 270 * np.arange(FRAMES)
-PLAIN = 0.5  # share of orderly conversations, most of them without noise or echo
-# powerset classes: nobody, each alone, each pair
+PLAIN = 0.5  # the share of conversations without overlaps; most of these have no noise and no echo
+# The classes: nobody talks, one of the three speakers talks alone, or two of them talk.
 CLASSES = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
 
 
@@ -19,7 +19,7 @@ def noises(n):
         if i % 6 == 4:
             spectrum *= np.exp(np.interp(f, np.linspace(0, 8000, 12), n.randn(12) * 1.2))
         x = np.fft.irfft(spectrum)
-        if i % 6 == 5:  # uneven, with hum
+        if i % 6 == 5:  # noise of changing loudness, with the hum of a power line
             t = np.arange(len(x)) / RATE
             x = x / x.std() * (1 + 0.6 * np.interp(t, np.arange(0, 25, 0.3), n.randn(84)))
             x = x + 1.2 * sum(np.sin(2 * np.pi * 50 * h * t + h) / h for h in (1, 2, 3, 5))
@@ -49,7 +49,7 @@ class Mixtures:
         return chosen
 
     def piece(self, voice, seconds):
-        """About that much of a voice, ending in a pause where one is near, with its speech flags."""
+        """Returns about `seconds` of a voice, with its speech flags. If possible, the sound ends in a pause."""
         r, i = self.r, self.r.randrange(len(voice["utterances"]))
         x, flags = voice["utterances"][i], voice["speech"][i]
         count = int(seconds * 100)
@@ -67,7 +67,7 @@ class Mixtures:
         return x, flags[a:b]
 
     def talk(self, count, plain=False):
-        """-> samples, activity [count, 10 ms], the voices. `plain`: whole turns, one at a time, equally loud."""
+        """Returns samples, activity [count, 10 ms] and voices. `plain`: no overlaps, and all voices are equally loud."""
         r = self.r
         x, active = np.zeros(SAMPLES, np.float32), np.zeros((max(count, 1), SAMPLES // 160), bool)
         if not count:
@@ -76,7 +76,7 @@ class Mixtures:
         gain = [10 ** (max(-16, r.gauss(0, spread)) / 20) for _ in voices]
         overlap = 0.0 if r.random() < 0.25 else r.uniform(0.1, 0.7)
         pause, stay, short = r.uniform(0, 0.35), r.uniform(0.05, 0.6), r.uniform(0.05, 0.5)
-        everyone = count == 3 and r.random() < 0.6  # let all three speak before anyone again
+        everyone = count == 3 and r.random() < 0.6  # each of the three speaks before anyone speaks twice
         if everyone:
             overlap, pause, stay, short = overlap * 0.3, pause * 0.3, stay * 0.3, short * 0.5
         if plain:
@@ -105,11 +105,11 @@ class Mixtures:
             else:
                 t = b / 100 + r.expovariate(3.0)
             others = sorted(ends[i] for i in range(count) if i != now)
-            t = max(t, ends[now] + 0.02, others[-2] if len(others) > 1 else -99)  # never a third voice at once
+            t = max(t, ends[now] + 0.02, others[-2] if len(others) > 1 else -99)  # three voices never talk at the same time
         return x, active, voices
 
     def recorded(self, x, spoken):
-        """A room, a microphone, noise, a telephone, a level."""
+        """Changes the sound at random, as a room, a microphone, noise, a telephone and another level would."""
         r, n = self.r, self.n
         if spoken and r.random() < 0.5:
             spectrum = np.fft.rfft(x, SAMPLES + 8000)
@@ -141,7 +141,9 @@ class Mixtures:
         return (x / max(1, np.abs(x).max())).astype(np.float32)
 
     def mixture(self, count=None, plain=None):
-        """-> samples, class per frame, the three speakers' numbers (-1 for none) in order of appearance."""
+        """Returns the samples, the class of each frame, and the numbers of the three speakers.
+
+        The speakers are in the order in which they begin to talk. A missing speaker has the number -1."""
         r = self.r
         plain = r.random() < PLAIN if plain is None else plain
         if count is None:

@@ -1,9 +1,10 @@
-"""Builds the pool of voices that both diarization models learn from and are tested on: python pool.py OUT.pkl
+"""Builds the pool of voices for the training and the tests of both diarization models: python pool.py OUT.pkl
 
-Synthetic voices from espeak-ng, flite and festival, and three (for training) and two (for testing) readers of
-LibriSpeech (CC BY 4.0; LIBRISPEECH names the folder). A copy played faster or slower is another voice: pitch and
-throat both scale. Every utterance is int16 at 16 kHz with a speech flag each 10 ms. Recordings in the folder OTHERS
-(NAME.wav, and NAME.rttm where several talk) are only ever tested on.
+The pool has synthetic voices from espeak-ng, flite and festival, and five readers of LibriSpeech (CC BY 4.0): three for
+training, two for tests. LIBRISPEECH names the folder of these readers. A voice that is played faster or slower counts
+as another voice, because its pitch and its formants change. Every utterance has 16-bit samples at 16 kHz, and a flag
+for each 10 ms that says whether it is speech. The recordings in the folder OTHERS are used only in tests: NAME.wav, and
+also NAME.rttm if several people talk.
 """
 import glob
 import os
@@ -42,8 +43,11 @@ def decode(path):
 
 
 def speech_flags(x, below=32.0):
-    """Speech by energy, each 10 ms: louder than `below` dB under the loud parts, or than the floor by 9 dB. Gaps
-    under 250 ms are filled and bursts under 60 ms dropped."""
+    """Returns for each 10 ms of sound whether it is speech.
+
+    Speech is at most `below` dB quieter than the loud parts, and more than 9 dB louder than the background. Sound that
+    is less than 12 dB quieter than the loud parts is always speech. First, sounds of less than 60 ms are removed. Then
+    gaps of less than 250 ms become speech."""
     n = len(x) // 160
     if n < 5:
         return np.zeros(n, bool)
@@ -60,7 +64,7 @@ def speech_flags(x, below=32.0):
 
 
 def tidy(x):
-    """Trimmed to its speech and brought to one loudness; None where hardly anything is said."""
+    """Removes the silence at the ends, and scales the speech to one loudness. Returns None for less than 0.5 s of speech."""
     flags = speech_flags(x)
     said = np.flatnonzero(flags)
     if len(said) < 50:
@@ -80,7 +84,7 @@ def faster(x, speed):
 
 
 def pieces(x, r):
-    """A long recording cut at pauses into 3 to 8 s."""
+    """Cuts a long recording at pauses into pieces of 3 to 8 s."""
     flags, out, i = speech_flags(x, 35), [], 0
     while i < len(flags):
         if not flags[i]:
@@ -96,7 +100,7 @@ def pieces(x, r):
 
 
 def spoken_alone(path):
-    """-> (name, stretches) of each voice of a recording, without what is said by two at once"""
+    """Returns (name, pieces of sound) for each voice of a recording. Overlapping speech of two voices is left out."""
     x, name = decode(path), os.path.basename(path)[:-4]
     if not os.path.exists(path[:-4] + ".rttm"):
         return [(name, [x])]

@@ -1,10 +1,12 @@
-"""The segmentation model: ten seconds of sound -> who of up to three local speakers talks in each frame.
+"""The segmentation model. For ten seconds of sound, it finds which of up to three local speakers talk in each frame.
 
-A fixed bank of band filters, convolutions, two recurrent layers, and between them an attention that lets every
-frame see the frames of the same voice: telling voices apart inside the window is the hard part, and an
-auxiliary target on that attention is what makes it trainable in minutes. Numbering them the same way from the
-first second to the last is harder still for recurrent layers: what they propose is therefore refined, the voice
-of each number averaged over its frames and every frame drawn to the number whose voice is like its own.
+The model has a fixed bank of band filters, convolutions, and two recurrent layers. Between the recurrent layers, an
+attention connects each frame with the frames of the same voice. An auxiliary loss trains this attention; without this
+loss, the training would take much longer.
+
+The recurrent layers propose a speaker number for each frame, but they do not always give a voice the same number in
+all ten seconds. So the proposal is refined: the voice of each number is averaged over its frames, and each frame moves
+towards the number with the most similar voice.
 
     python segmentation.py POOL.pkl STEPS OUT.pt [RESUME.pt]      DEVICE=cuda for a GPU
 """
@@ -23,11 +25,11 @@ from mixtures import CLASSES, Mixtures
 
 DEVICE = os.environ.get("DEVICE", "cpu")
 BANDS, KERNEL, STRIDE = 40, 541, 90
-ROUNDS = 5  # of drawing frames to voices
+ROUNDS = 5  # the number of times that the proposal is refined
 
 
 def band_filters():
-    """Cosine and sine of 40 bands, spaced as hearing is from 60 to 7600 Hz, each as long as its band needs."""
+    """Returns a cosine and a sine filter for 40 bands, from 60 to 7600 Hz on the mel scale. Narrow bands have long filters."""
     mel = np.linspace(2595 * np.log10(1 + 60 / 700), 2595 * np.log10(1 + 7600 / 700), BANDS + 2)
     hertz = 700 * (10 ** (mel / 2595) - 1)
     t = np.arange(KERNEL) - KERNEL // 2
@@ -45,7 +47,7 @@ PAIRS = [(0, 1), (0, 2), (1, 2)]
 
 
 def moved(a, b):
-    """The change of the classes' shares, as a matrix, when speaker b turns out to be speaker a."""
+    """Returns a matrix: how the probabilities of the classes change if the speakers a and b are the same speaker a."""
     out = np.zeros((len(CLASSES), len(CLASSES)))
     for i, c in enumerate(CLASSES):
         if b in c:
@@ -55,7 +57,7 @@ def moved(a, b):
 
 
 class Segmentation(nn.Module):
-    """[batch, 1, samples] -> [batch, (samples - 721) // 270, 7] log-probabilities"""
+    """Converts samples [batch, 1, samples] to log-probabilities [batch, (samples - 721) // 270, 7]."""
 
     def __init__(self, channels=80, hidden=64, voice=32, out=64, speakers=1):
         super().__init__()
@@ -73,7 +75,7 @@ class Segmentation(nn.Module):
         self.pull, self.pull_two = nn.Parameter(torch.full((ROUNDS,), 6.0)), nn.Parameter(torch.full((ROUNDS,), 3.0))
         self.merge_at, self.merge_sharpness = nn.Parameter(torch.tensor(0.65)), nn.Parameter(torch.tensor(25.0))
         self.register_buffer("merging", torch.tensor(np.array([moved(*p) for p in PAIRS]), dtype=torch.float32))
-        # training only: who is who among the pool, and when two frames are one voice
+        # Only for the training: which voice of the pool it is, and whether two frames have the same voice.
         self.known = nn.Parameter(torch.randn(speakers, 2 * hidden) * 0.05)
         self.same = nn.Parameter(torch.tensor([6.0, -3.0]))
 
@@ -83,7 +85,7 @@ class Segmentation(nn.Module):
         energy = z[:, :BANDS] + z[:, BANDS:]
         band = energy.mean(2, keepdim=True)
         total = band.mean(1, keepdim=True) + 1e-7
-        even = torch.log(energy / (band + 0.01 * total) + 3e-4)  # each band against its own mean: the room cancels
+        even = torch.log(energy / (band + 0.01 * total) + 3e-4)  # each band relative to its own mean, which removes the effect of the room
         plain = torch.log(energy / total + 3e-5)
         return torch.cat([even * 0.35 + 0.7, plain * 0.3 + 0.7], 1)
 
@@ -104,7 +106,9 @@ class Segmentation(nn.Module):
         return self.refined(proposed, voice), h, voice, proposed
 
     def refined(self, proposed, voice):
-        """How many talk stays as proposed; who they are is weighed again by likeness to each number's voice."""
+        """Refines the proposal: the number of speakers in a frame stays the same.
+
+        Which speakers they are also depends on the similarity of the frame to the voice of each number."""
         none, one, two = proposed[:, :, :1], proposed[:, :, 1:4], proposed[:, :, 4:]
         one_all, two_all = torch.logsumexp(one, 2, keepdim=True), torch.logsumexp(two, 2, keepdim=True)
         out = proposed
@@ -116,14 +120,14 @@ class Segmentation(nn.Module):
             out = torch.cat([none, one_all + F.log_softmax(one + self.pull[i] * alike, 2),
                              two_all + F.log_softmax(two + self.pull_two[i] * pairs, 2)], 2)
         share = out.exp()
-        for i, (a, b) in enumerate(PAIRS):  # one voice that was given two numbers
+        for i, (a, b) in enumerate(PAIRS):  # joins two numbers that have the same voice
             voices = self.voices(share, voice)
             alike = (voices[:, a] * voices[:, b]).sum(1)[:, None, None]
             share = share + torch.sigmoid(self.merge_sharpness * (alike - self.merge_at)) * torch.matmul(share, self.merging[i])
         return torch.log(share.clamp(min=1e-6))
 
     def voices(self, share, voice):
-        """The mean voice of each number over the frames where it talks alone; short where it hardly does."""
+        """Returns the mean voice of each number over the frames in which it talks alone. Few such frames give a short vector."""
         alone = F.pad(share[:, ::2, 1:4], (0, 0, 0, 1))[:, : voice.shape[1]]
         voices = torch.matmul(alone.transpose(1, 2), voice)
         return voices / torch.sqrt((voices * voices).sum(2, keepdim=True) + 1)
@@ -132,7 +136,7 @@ class Segmentation(nn.Module):
         return self.body(self.front(x))[0]
 
 
-# The classes under each of the six orders of three speakers: the model may number them as it likes.
+# The classes for each of the six orders of three speakers. Any order is right, because the numbers mean no fixed voice.
 ORDERS = list(itertools.permutations(range(3)))
 RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS], device=DEVICE)
 ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES], device=DEVICE).float()
@@ -144,7 +148,7 @@ def order_losses(log_probabilities, classes):
 
 
 def voice_losses(net, h, voice, classes, numbers):
-    """Frames of one speaker alone: are two of them the same voice, and which of the pool is it."""
+    """Two losses for frames in which one speaker talks: do two frames have the same voice, and which voice is it?"""
     half = classes[:, ::2]
     half = F.pad(half, (0, h.shape[1] - half.shape[1]))
     alone = (half >= 1) & (half <= 3)
@@ -168,7 +172,7 @@ def voice_losses(net, h, voice, classes, numbers):
 
 
 def error_parts(log_probabilities, classes):
-    """Missed, false and confused speech of the best order per window, and all speech, in frames."""
+    """Counts the frames of missed, false, confused and all speech, for the best order of the speakers in each window."""
     order = order_losses(log_probabilities, classes).argmin(1)
     truth = ACTIVE[torch.stack([RENAMED[k][c] for k, c in zip(order, classes)])]
     said = ACTIVE[log_probabilities.argmax(2)]
@@ -223,7 +227,7 @@ def main(path, steps, out, resume=None):
             f = net.front(x)
         log_probabilities, h, voice, proposed = net.body(f)
         losses = order_losses(log_probabilities, y) + 0.3 * order_losses(proposed, y)
-        # at first the speakers are to be numbered as they appear, which is easier to learn than any order
+        # At first, only the order in which the speakers appear is right: the model learns this more easily.
         first = 0.0 if resume else max(0.0, 0.7 * (1 - share / 0.5))
         main_loss = first * losses[:, 0].mean() + (1 - first) * losses.min(1).values.mean()
         affinity, identity = voice_losses(net, h, voice, y, numbers)

@@ -1,8 +1,9 @@
 """Divides the segmentation model in two: python split.py ../pyannote-segmentation-pocket
 
-front.onnx is the bank of band filters: sound -> the energy of 40 bands every 90 samples. body.onnx is everything after
-that: the energy in one view -> the classes of its frames. Views overlap by nine tenths, and the filters are half of the
-work. With the two files, steno filters each second of sound about twice instead of ten times.
+front.onnx is the bank of band filters. It converts sound to the energy of 40 bands, every 90 samples. body.onnx is the
+remaining model. It converts the energy in one view (ten seconds) to the classes of the frames. Successive views overlap
+by nine tenths, and the filters need half of the computing time. With the two files, steno filters each second of sound
+about twice instead of ten times.
 """
 import sys
 
@@ -12,11 +13,11 @@ import onnxruntime
 from onnx import helper, numpy_helper
 from onnx.utils import Extractor
 
-ENERGY = "/Add_output_0"  # the sum of the squares of both filters of a band
-STEPS = 1772  # values of the energy in a view of ten seconds
-FRAMES = 590  # twice the steps of the recurrent layers; the last frame is cut off later
-RECURRENT = "/second/Reshape_output_0"  # the recurrent layers: [frames / 2, batch, 128]
-REPEATED = "/Reshape_output_0"  # the same, each frame twice: [batch, 128, frames]
+ENERGY = "/Add_output_0"  # the name of the sum of the squares of both filters of a band
+STEPS = 1772  # the number of energy values of each band in a view of ten seconds
+FRAMES = 590  # twice the number of steps of the recurrent layers; the last frame is removed later
+RECURRENT = "/second/Reshape_output_0"  # the name of the output of the recurrent layers: [frames / 2, batch, 128]
+REPEATED = "/Reshape_output_0"  # the name of this output with each frame repeated: [batch, 128, frames]
 
 
 def main(folder):
@@ -39,7 +40,7 @@ def main(folder):
 
 
 def repeat_in_time(model):
-    """Repeats the frames before the transposition, not after it: rows are copied instead of single values."""
+    """Repeats the frames before the transposition and not after it. So whole rows are copied, which is faster."""
     graph = model.graph
     at = next(i for i, node in enumerate(graph.node) if REPEATED in node.output)
     graph.initializer.extend([

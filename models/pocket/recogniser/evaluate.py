@@ -1,7 +1,8 @@
-"""The figures of the README, measured on the exported files: python evaluate.py FOLDER [CLIPS] [SUFFIX]
+"""Measures the figures of the README on the exported files: python evaluate.py FOLDER [CLIPS] [SUFFIX]
 
-A clip is two held-out sentences of one voice, half a second apart, padded to thirty seconds. Decoding is greedy
-under Whisper's own rules (suppressed tokens, time tokens in pairs, the first within a second).
+A clip has two held-out sentences of one voice, with a pause of about half a second, and is padded to 30 s. Decoding is
+greedy and follows the rules of Whisper: some tokens are suppressed, time tokens come in pairs, and the first time is at
+most one second.
 """
 import json
 import random
@@ -54,7 +55,7 @@ class Recogniser:
         return out, kept
 
     def language(self, sound):
-        """-> code, probability of no speech"""
+        """Returns the code of the detected language, and the probability that there is no speech."""
         logits = self.step([T.SOT], sound)[0]["logits"][0, 0]
         ids = self.generation["lang_to_id"]
         best = max(ids, key=lambda l: logits[ids[l]])
@@ -98,7 +99,9 @@ class Recogniser:
         return self.tokenizer.decode([i for i in ids if i < T.EOT]).strip()
 
     def text_starts(self, sound, lang, words, seconds):
-        """openai/whisper's word times: the text alone after <|notimestamps|>, the cheapest path through its rows."""
+        """Returns the start of each word, in seconds, computed as in openai/whisper.
+
+        The decoder reads only the text, after the token <|notimestamps|>. The starts come from the attention."""
         pieces = [self.tokenizer.encode(" " + w) for w in words]
         ids = [i for p in pieces for i in p]
         first = self.path([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE, T.NO_TIMES], ids, sound, seconds)
@@ -106,8 +109,10 @@ class Recogniser:
         return [first[i] * 0.02 for i in at]
 
     def timed_starts(self, sound, lang, ids, seconds):
-        """The same with what was decoded, time tokens and all: their rows take the silence around a sentence, which
-        otherwise falls to its first word. -> words, starts"""
+        """Returns the words of the decoded tokens `ids`, and the start of each word in seconds.
+
+        Here the decoder also reads the time tokens. They take the silence around a sentence. Without time tokens, the
+        first word of the sentence would take this silence, and would start too early."""
         first = self.path([T.SOT, self.tokenizer.language(lang), T.TRANSCRIBE], ids, sound, seconds)
         words, starts = [], []
         for i, token in enumerate(ids):
@@ -120,11 +125,11 @@ class Recogniser:
         return [w.decode("utf8", "replace").strip() for w in words], starts
 
     def path(self, prompt, ids, sound, seconds):
-        """The first frame of each of `ids`: the attention of the chosen heads, cleaned, and dynamic time warping."""
+        """Returns the first frame of each token in `ids`, by dynamic time warping over the attention of the alignment heads."""
         out, _ = self.step(prompt + ids + [T.EOT], sound)
         frames = min(1500, int(np.ceil(seconds / 0.02)))
         heads = np.stack([out[f"cross_attentions.{l}"][0, h] for l, h in self.generation["alignment_heads"]])
-        heads = heads[:, len(prompt) - 1 : len(prompt) + len(ids), :frames]  # row i predicts ids[i], the last the end
+        heads = heads[:, len(prompt) - 1 : len(prompt) + len(ids), :frames]  # row i predicts ids[i]; the last row predicts the end
         heads = (heads - heads.mean(-2, keepdims=True)) / (heads.std(-2, keepdims=True) + 1e-9)
         return first_frames(-median_filter(heads, (1, 1, 7)).mean(0))
 
@@ -147,13 +152,13 @@ def first_frames(cost):
 
 
 def errors(truth, said):
-    """-> words wrong, words in all"""
+    """Returns the number of word errors, and the number of words in the reference."""
     truth, said = truth.split(), said.split()
     return compare(truth, said)[0], len(truth)
 
 
 def compare(truth, said):
-    """-> words wrong, and pairs of places of those that are right"""
+    """Returns the number of word errors, and the pairs of indexes (reference, result) of the correct words."""
     truth, said = [plain(w) for w in truth], [plain(w) for w in said]
     cost = np.zeros((len(truth) + 1, len(said) + 1), int)
     cost[:, 0], cost[0] = range(len(truth) + 1), range(len(said) + 1)

@@ -1,10 +1,11 @@
-"""Checkpoint -> the folder of onnx-community/whisper-tiny_timestamped: python export.py CHECKPOINT.pt OUT
+"""Exports a checkpoint in the layout of onnx-community/whisper-tiny_timestamped: python export.py CHECKPOINT.pt OUT
 
-The graphs are written node by node. What makes them small:
- - The vocabulary is about 2,000 rows; a map from the 51,865 token ids to rows is applied on the way in and out.
- - Matrices are stored in 16 bits, those of the feed-forward layers in 8 (a scale per output), and become float32
-   by nodes that every runtime folds when it loads the file. `_quantized` also multiplies in 8 bits.
- - The encoder's positions are computed (sine, cosine) instead of stored.
+The script writes each node of the graphs itself. Three measures make the files small:
+ - The embedding matrix has only about 2,000 rows. A map converts the 51,865 token ids to rows, and scores back to ids.
+ - Matrices are stored in 16 bits, and the matrices of the feed-forward layers in 8 bits with a scale for each output.
+   The runtime converts them to 32-bit floats once, when it loads the file. The `_quantized` files also multiply in
+   8 bits.
+ - The positions of the encoder are computed from sines and cosines, and not stored.
 """
 import json
 import math
@@ -25,7 +26,7 @@ FLOAT = TensorProto.FLOAT
 
 
 def rounded(name, weight):
-    """What the files hold of a matrix [in, out]: (integers, scale per output) or 16-bit floats."""
+    """Returns the stored form of a matrix [in, out]: 8-bit integers with a scale for each output, or 16-bit floats."""
     if ".mlp." in name:
         scale = np.maximum(np.abs(weight).max(0), 1e-8) / 127
         return np.clip(np.round(weight / scale), -127, 127).astype(np.int8), scale.astype(np.float32)
@@ -37,7 +38,7 @@ class Graph:
         self.state, self.dims, self.rows, self.quantized = state, dims, rows, quantized
         self.d, self.heads = dims["d"], dims["d"] // HEAD
         self.constants, self.shared, self.count = {}, {}, 0
-        self.top = self.nodes = []  # `top` runs once at load; `nodes` is where operators are added now
+        self.top = self.nodes = []  # `top`: the nodes that run once, at load. `nodes`: the list to which nodes are added
 
     def op(self, kind, inputs, out=None, outputs=1, top=False, **attributes):
         self.count += 1
@@ -57,7 +58,7 @@ class Graph:
         return self.const(f"number_{value}", np.array(value, np.float32))
 
     def fold(self, name, small, scale=None):
-        """A small constant that becomes float32 once, when the file is loaded."""
+        """Adds a constant that is stored in few bits, and converted to 32-bit floats once, when the file is loaded."""
         if name not in self.shared:
             x = self.op("Cast", [self.const(name + ".small", small)], top=True, to=FLOAT)
             if scale is not None:
@@ -69,7 +70,7 @@ class Graph:
         return self.fold(name, *rounded(name, value))
 
     def bytes(self, name, value, axis):
-        """Unsigned 8-bit copy of a matrix and its scales; unsigned times unsigned cannot overflow on older CPUs."""
+        """Adds an unsigned 8-bit copy of a matrix, and its scales. On older CPUs, signed products could overflow."""
         scale = np.maximum(np.abs(value).max(axis, keepdims=True), 1e-8) / 127
         levels = (np.clip(np.round(value / scale), -127, 127) + 128).astype(np.uint8)
         return self.const(name + ".levels", levels), self.const(name + ".scales", scale.squeeze(axis).astype(np.float32))
@@ -157,7 +158,7 @@ def write_encoder(g, path):
 
 
 def decoder_branch(g, cached, prefix):
-    """One branch of the decoder: with the keys and values of earlier tokens, or from the start."""
+    """Writes one branch of the decoder: with a cache of the keys and values of earlier tokens, or without a cache."""
     embedding = g.state["decoder.token_embedding.weight"]
     rows = g.shared["rows"]
     picked = g.op("Gather", [rows, "input_ids"])
@@ -192,7 +193,7 @@ def decoder_branch(g, cached, prefix):
         cross = name + ".cross_attn"
         h, sound = g.norm(x, name + ".cross_attn_ln"), {}
         for part in ("key", "value"):
-            if cached:  # the caller has them already: what comes out is empty, as in the published export
+            if cached:  # The caller already has these keys and values. So these outputs are empty, as in the published model.
                 sound[part] = f"{past}.encoder.{part}"
                 g.op("ConstantOfShape", [g.ints(0, g.heads, 1, HEAD)], f"{present}.encoder.{part}")
             else:
@@ -255,7 +256,7 @@ def write_configs(dims, ids, out):
         open(os.path.join(out, name), "a").write("\n")
     shutil.copyfile(os.path.join(published, "preprocessor_config.json"), os.path.join(out, "preprocessor_config.json"))
     shutil.copyfile(os.path.join(published, "tokenizer_config.json"), os.path.join(out, "tokenizer_config.json"))
-    # without indentation: a third smaller
+    # without indentation, the file is a third smaller
     json.dump(read("tokenizer.json"), open(os.path.join(out, "tokenizer.json"), "w"), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,4 +1,5 @@
-/* Reads "voice<TAB>stretch<TAB>text" lines; prints "rate samples|phone end word id|..." and the raw samples.
+/* Speaks each line "voice<TAB>stretch<TAB>text" of the standard input with flite. For each line, prints a line
+   "rate samples|phone end word id|..." and then the raw samples. "samples" is their number.
    cc -O2 flite_words.c -o flite_words -lflite_cmu_us_kal -lflite_cmu_us_kal16 -lflite_cmu_us_awb \
       -lflite_cmu_us_rms -lflite_cmu_us_slt -lflite_usenglish -lflite_cmulex -lflite -lm */
 #include <flite/flite.h>

@@ -1,6 +1,6 @@
-"""The pocket recogniser: Whisper's architecture, small, with the parts that only training needs.
+"""The pocket recogniser: a small model with Whisper's architecture, and some layers that only the training needs.
 
-Parameter names are those of openai/whisper, so that one table serves the ONNX and the ggml writer.
+The parameters have the names of openai/whisper, so that export.py and to_ggml.py can use the same names.
 """
 import math
 
@@ -10,11 +10,11 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 MELS, CTX_AUDIO, CTX_TEXT, HEAD = 80, 1500, 448, 64
-FUSED_FROM = 600  # keys; below, PyTorch's fused attention is slower on a CPU than the plain products
+FUSED_FROM = 600  # with fewer keys, PyTorch's fused attention is slower on a CPU than two matrix products
 
 
 def sinusoids(length, channels):
-    """Whisper's fixed encoder positions: sines in the first half of the channels, cosines in the second."""
+    """Returns Whisper's fixed positions of the encoder: sines in the first half of the channels, cosines in the second."""
     rate = torch.exp(-math.log(10000) / (channels // 2 - 1) * torch.arange(channels // 2))
     angle = torch.arange(length)[:, None] * rate[None]
     return torch.cat([angle.sin(), angle.cos()], 1)
@@ -63,9 +63,9 @@ class Block(nn.Module):
         return x + self.mlp(self.mlp_ln(x)), seen
 
 
-# Frames that the heads of the first encoder layers look at when training starts, relative to their own.
-# Whisper's positions let a head express "n frames further" exactly (a rotation), and a model that need not
-# discover locality learns phonemes in minutes instead of hours.
+# For each of the first encoder layers and each head: the frame to which the head attends at the start of the training,
+# as a distance from its own frame. Such a distance is a rotation of Whisper's positions, so a head can express it
+# exactly. With these distances, the model learns phonemes in minutes. Without them, it needs hours.
 LOOK = [(-2, 2, 5), (-8, -4, 8), (-15, 14, 0)]
 
 
@@ -118,7 +118,7 @@ class Decoder(nn.Module):
         self.ln = nn.LayerNorm(d)
 
     def forward(self, tokens, source, watched=()):
-        """`watched`: layers whose cross-attention is returned, for guidance and alignment."""
+        """Also returns the cross-attention of the layers in `watched`, for the training and for word times."""
         x = self.token_embedding(tokens) + self.positional_embedding[: tokens.shape[1]]
         seen = {}
         for i, block in enumerate(self.blocks):
@@ -129,7 +129,7 @@ class Decoder(nn.Module):
 
 
 class Pocket(nn.Module):
-    """`rows`: token rows of the compact vocabulary, whose last row stands for every token never said."""
+    """The whole model. `rows` is the number of rows of the small vocabulary. The last row is for all unused tokens."""
 
     def __init__(self, rows, stamps, phones, words, d=192, encoder_layers=3, decoder_layers=3):
         super().__init__()
@@ -137,9 +137,9 @@ class Pocket(nn.Module):
                          encoder_layers=encoder_layers, decoder_layers=decoder_layers)
         self.encoder = Encoder(d, encoder_layers)
         self.decoder = Decoder(rows, d, decoder_layers)
-        self.phone, self.word = nn.Linear(d, phones), nn.Linear(d, words)  # frame targets, training only
+        self.phone, self.word = nn.Linear(d, phones), nn.Linear(d, words)  # these layers predict phones and words; only for the training
         nn.init.normal_(self.decoder.token_embedding.weight, 0, 0.05)
-        with torch.no_grad():  # the 1,501 time tokens start as a smooth code of time
+        with torch.no_grad():  # at the start, similar times have similar embeddings
             smooth = 0.1 * sinusoids(1501, d) + 0.01 * torch.randn(1501, d)
             self.decoder.token_embedding.weight[stamps : stamps + 1501] = smooth
 
@@ -148,7 +148,7 @@ class Pocket(nn.Module):
 
 
 class LogMel:
-    """Whisper's log-mel spectrogram of a batch of waveforms."""
+    """Computes Whisper's log-mel spectrogram for a batch of sounds."""
 
     def __init__(self, filters_npz):
         self.filters = torch.from_numpy(np.load(filters_npz)["mel_80"]).float()

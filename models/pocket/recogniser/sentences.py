@@ -1,7 +1,7 @@
-"""What the pocket voices say: templates with slots, large for English, small for German, Spanish, French.
+"""The sentences for the pocket models: templates with slots, many in English, a few in German, Spanish and French.
 
-Everything is spelled as Whisper would write it, save that numbers stay words. About one sentence in eight,
-picked by a hash of its text, is never trained on and serves as test.
+The spelling is that of Whisper, but numbers are words. About one sentence in eight is held out: it is used only in
+tests, and never in the training. A hash of the text selects these sentences.
 """
 import re
 import zlib
@@ -188,7 +188,9 @@ def is_held(text):
 
 
 def sentence(lang, random, held=False, template=None):
-    """One sentence. Those with one slot or none are never held out, or some words would never be heard."""
+    """Returns a random sentence. A template with fewer than two slots gives no held-out sentence.
+
+    Otherwise the training could miss some words completely."""
     while True:
         chosen = template or random.choice(TEMPLATES[lang])
         text = re.sub(r"\{(\w+)\}", lambda slot: random.choice(SLOTS[lang][slot[1]]), chosen)

@@ -1,8 +1,9 @@
 """Synthesizes a shelf of sentences: python speech.py SEED COUNT OUT [held-voices | held-sentences | numbers]
 
-OUT.npy holds the samples end to end, OUT.pkl a row per sentence: what, who, where in OUT.npy, when.
-"held-sentences" says sentences that training never sees with seen voices, "held-voices" with unseen ones;
-"numbers" is a shelf to train on, of nothing but rows of digits and numbers, which are what is told apart last.
+A shelf is a set of spoken sentences in two files. OUT.npy has the samples of all sentences. OUT.pkl has an entry for
+each sentence: its text, voice, position in OUT.npy, and the times of its words and phones. "held-sentences" and
+"held-voices" have sentences that are not in the training, with the voices of the training or with other voices.
+"numbers" is for the training: it has only sentences with digits and numbers, which the model learns last.
 """
 import pickle
 import random

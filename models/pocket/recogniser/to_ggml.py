@@ -1,7 +1,8 @@
-"""Checkpoint -> a model file of whisper.cpp: python to_ggml.py CHECKPOINT.pt OUT.bin
+"""Converts a checkpoint to a model file of whisper.cpp: python to_ggml.py CHECKPOINT.pt OUT.bin
 
-The format: sizes, mel filters, the tokens as bytes, then each tensor with its name as openai/whisper has it.
-whisper.cpp takes a model of exactly two decoder layers for distil-whisper and denies it timestamps; ours has three.
+The file contains sizes, mel filters, the tokens as bytes, and then each tensor with its name in openai/whisper.
+whisper.cpp treats a model with two decoder layers as distil-whisper, which has no timestamps. So the pocket model has
+three decoder layers.
 """
 import struct
 import sys

@@ -1,4 +1,4 @@
-"""Whisper's token numbers and its byte-pair encoding, from the published tokenizer.json."""
+"""The numbers of Whisper's tokens, and Whisper's byte-pair encoding, which is read from the published tokenizer.json."""
 import functools
 import json
 import re
@@ -11,7 +11,7 @@ WORDS = re.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?[^\W\d_]+| ?\d+| ?[^\s\w]+|\s+(?!
 
 
 def byte_letters():
-    """GPT-2's printable stand-ins for the 256 bytes."""
+    """Returns the printable characters that GPT-2 uses for the 256 bytes."""
     plain = [*range(33, 127), *range(161, 173), *range(174, 256)]
     letters = {b: chr(b) for b in plain}
     for b in range(256):

@@ -1,8 +1,9 @@
 """Trains the recogniser: python train.py STEPS OUT.pt [RESUME.pt]
 
-Environment: DATA (folder of shelves), TRAIN (their names), TOKENIZER and MEL (published files), DEVICE (cpu, cuda),
-STAGES, RATE, HELD_STEPS, WORKERS (processes that make windows), THREADS. STAGES is a list of
-(from, [(seconds, batch, weight), ...]): from that share of the steps on, windows are drawn so.
+Environment: DATA (the folder of the shelves that speech.py makes), TRAIN (the names of the shelves), TOKENIZER and MEL
+(published files), DEVICE (cpu or cuda), STAGES, RATE (the learning rate), HELD_STEPS, WORKERS (the number of processes
+that make windows), THREADS. STAGES is a list of [from, [[seconds, batch, weight], ...]]: after the share `from` of all
+steps, a batch has `batch` windows of `seconds` seconds, and `weight` is the relative frequency of such batches.
 """
 import json
 import math
@@ -27,9 +28,9 @@ TOKENIZER, MEL = os.environ.get("TOKENIZER", "tokenizer.json"), os.environ.get("
 STAGES = json.loads(os.environ.get("STAGES", "[[0,[[4,8,1]]],[0.45,[[4,8,3],[10,4,1]]],[0.7,[[4,8,1],[30,2,1]]],[0.88,[[30,3,1]]]]"))
 RATE = float(os.environ.get("RATE", "1.3e-3"))
 DEVICE = os.environ.get("DEVICE", "cpu")
-HELD_STEPS = float(os.environ.get("HELD_STEPS", "0"))  # share of steps that leave the encoder alone: cheap in full windows
+HELD_STEPS = float(os.environ.get("HELD_STEPS", "0"))  # the share of the steps on long windows that do not train the encoder, to save time
 WARM_STEPS, FLOOR = 150, 0.03
-STAMP_SPREAD = torch.tensor([0.054, 0.244, 0.404, 0.244, 0.054], device=DEVICE)  # a time off by a frame is nearly right
+STAMP_SPREAD = torch.tensor([0.054, 0.244, 0.404, 0.244, 0.054], device=DEVICE)  # the target probabilities of a time token and its neighbours
 
 
 def vocabulary(names):
@@ -51,8 +52,10 @@ def serve(queue, share, seed, tokenizer, words):
 
 
 def hold_stem(model):
-    """Whisper has no norm between its convolutions and the positions: unchecked, the sound grows until it drowns
-    the places. The second convolution is scaled back towards a power of 0.9 after every step."""
+    """Scales the second convolution of the encoder after each step, towards an output power of 0.9.
+
+    Whisper has no normalisation before the positions are added. Without this function, the output of the convolutions
+    would grow during the training, until the positions had no effect."""
     power = float(model.encoder.stem_power.detach())
     model.power = power if not hasattr(model, "power") else 0.7 * model.power + 0.3 * power
     factor = min(1.05, max(0.95, (0.9 / model.power) ** 0.25))
@@ -63,22 +66,25 @@ def hold_stem(model):
 
 
 def guidance(seen, heads, mask):
-    """How little of the attention of `heads` falls on the sound of the token."""
+    """A loss that is high if only little of the attention of `heads` is on the sound of the token."""
     rows = mask.any(-1)
     inside = (seen[:, heads].float() * mask[:, None]).sum(-1).clamp(min=1e-6)
     return -(inside.log() * rows[:, None]).sum() / (len(heads) * rows.sum() + 1)
 
 
 def evenness(seen, heads, mask):
-    """How unevenly it falls on the whole of that sound: a row with one sharp peak leaves it open where the token
-    begins, and dynamic time warping then puts the edge of a word anywhere between two peaks."""
+    """A loss that is high if the attention of `heads` is uneven over the sound of the token.
+
+    Attention with one sharp peak does not show where the token begins. Dynamic time warping could then put the start
+    of a word at any place between two peaks."""
     frames = mask.sum(-1)
     spread = ((seen[:, heads].float() + 1e-4).log() * mask[:, None]).sum(-1) / frames.clamp(min=1)[:, None]
     unlike = -(spread + frames.clamp(min=1).log()[:, None]) * (frames > 0)[:, None]
     return unlike.sum() / (len(heads) * (frames > 0).sum() + 1)
 
 
-# Heads that are taught where to look: those of layer 1 at the token being said, two of layer 0 at the one just heard.
+# The heads whose attention is trained, as (layer, heads). SAYING attends to the sound of the predicted token. HEARD
+# attends to the sound of the token before the predicted token.
 SAYING, HEARD = (1, [0, 1, 2]), (0, [0, 1])
 ALIGNMENT_HEADS = [[SAYING[0], h] for h in SAYING[1]]
 

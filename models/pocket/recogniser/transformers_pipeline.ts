@@ -1,11 +1,12 @@
-// The plain transformers.js pipeline over clips with truth, to see that the folder loads elsewhere and says the same.
-// It is no dependency of the project: run it from an empty folder that holds the library.
+// Counts the word errors of the unchanged pipeline of transformers.js on the test clips. This checks that another
+// program can load the pocket model and recognises the same words. Run the script in a folder of its own, in which
+// transformers.js is installed.
 //
 //   bun add @huggingface/transformers@4.3.1
 //   bun PATH/transformers_pipeline.ts MODELS FIXTURES fp32|q8 [the beginnings of clip names...]
 //
-// MODELS holds `whisper-pocket/`. Clips beyond thirty seconds go through the pipeline's own chunks. The sound is
-// decoded by ffmpeg.
+// The folder MODELS contains `whisper-pocket/`. The pipeline divides clips of more than 30 s into parts. ffmpeg decodes
+// the clips.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

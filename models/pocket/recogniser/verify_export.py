@@ -1,7 +1,7 @@
-"""The exported graphs against the checkpoint: python verify_export.py CHECKPOINT.pt FOLDER
+"""Compares the exported graphs with the checkpoint: python verify_export.py CHECKPOINT.pt FOLDER
 
-The checkpoint's matrices are rounded first as the files round them, so that float32 must agree to a hair; the
-_quantized twins are only asked to choose the same tokens."""
+First, the matrices of the checkpoint are rounded as in the exported files. So the scores of the 32-bit files must be
+almost equal to the scores of the checkpoint. The `_quantized` files must only choose the same tokens."""
 import sys
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""Speech with exact word and phoneme times from two free synthesizers: espeak-ng and flite.
+"""Makes speech with exact times of words and phonemes, by two free synthesizers: espeak-ng and flite.
 
-espeak-ng is called through ctypes because only its library reports phoneme events; flite through a small C
-program (flite_words.c), which prints the segments of each utterance before its samples.
+The library of espeak-ng is called through ctypes, because only the library reports phoneme events. flite runs in a
+small C program (flite_words.c), which prints the segments of each utterance and then its samples.
 """
 import ctypes
 import os
@@ -13,8 +13,8 @@ from scipy.signal import resample_poly
 RATE = 16000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Voices. The espeak variants reshape formants, pitch and breath; the robotic, whispering and distorted ones
-# are left out. HELD are never trained on by any of the three models.
+# The voices. COMMON, OTHERS and HELD are variants of espeak-ng, which differ in formants, pitch and breath. Robotic,
+# whispering and distorted variants are left out. No pocket model is trained on the voices in HELD.
 FLITE = ["slt", "rms", "awb", "kal", "kal16"]
 COMMON = ["", "m1", "m2", "m3", "m4", "m6", "m7", "m8", "f1", "f2", "f3", "f4"]
 OTHERS = ("Alex Alicia Andy Annie Diogo Gene Lee Marco Mario Mike adam anika antonio belinda benjamin boris caleb "
@@ -35,8 +35,9 @@ def pick_voice(lang, random, held=False):
 
 
 def speak(text, voice, random=None):
-    """-> (samples, words, phones) or None where the synthesizer split the text in a way we cannot follow.
-    words and phones are (name, start, end) in seconds; samples are float at 16 kHz, peak 0.5."""
+    """Speaks a text. Returns the samples, the words and the phones, or None if the words of the text cannot be matched.
+
+    The samples are floats at 16 kHz with a peak of 0.5. Each word or phone is (name, start, end) in seconds."""
     if voice in FLITE:
         spoken = flite(text, voice, random.uniform(0.9, 1.15) if random else 1.0)
     elif random:
@@ -50,7 +51,7 @@ def speak(text, voice, random=None):
 
 
 def trim(samples, words, phones):
-    """Cut to the speech, 20 ms before it and 40 ms after."""
+    """Removes the silence at the ends, except 20 ms before the speech and 40 ms after it."""
     start = max(0.0, min(w[1] for w in words) - 0.02)
     end = min(len(samples) / RATE, max(w[2] for w in words) + 0.04)
     shift = lambda spans: [(n, max(0.0, a - start), b - start) for n, a, b in spans if b > start]
@@ -107,9 +108,9 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
     _espeak.espeak_Synth(said, len(said) + 1, 0, 1, 0, UTF8, None, None)
     samples = np.frombuffer(b"".join(_chunks), np.int16).astype(np.float32)
     tokens = text.split(" ")
-    begins = np.cumsum([1] + [len(t) + 1 for t in tokens])[:-1]  # positions count characters from 1
+    begins = np.cumsum([1] + [len(t) + 1 for t in tokens])[:-1]  # espeak-ng counts the characters of the text from 1
 
-    # A phoneme belongs to the word whose text holds the last word event before it.
+    # A phoneme belongs to the word to which the last word event before the phoneme points.
     phones, spans, current = [], {}, 0
     ordered = sorted(_events, key=lambda e: e[0])
     sounds = []
@@ -128,7 +129,7 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
     if not spans:
         return None
 
-    # Words without an event of their own ("of the" may be one) share the span of the word before them.
+    # espeak-ng may report one event for several words, such as "of the". These words then share the time of the event.
     words, i = [], 0
     spans.setdefault(0, (min(a for a, _ in spans.values()),) * 2)
     while i < len(tokens):
@@ -146,7 +147,7 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
 
 # ---- flite
 
-# its phonemes under the names espeak-ng gives to about the same sounds
+# For each phoneme of flite: the name of about the same sound in espeak-ng.
 ARPABET = dict(aa="A:", ae="a", ah="V", ao="O:", aw="aU", ax="@", ay="aI", b="b", ch="tS", d="d", dh="D", dx="d",
                eh="E", er="3:", ey="eI", f="f", g="g", hh="h", ih="I", iy="i:", jh="dZ", k="k", l="l", m="m", n="n",
                ng="N", ow="oU", oy="OI", p="p", r="r", s="s", sh="S", t="t", th="T", uh="U", uw="u:", v="v", w="w",
@@ -183,7 +184,7 @@ def flite(text, voice, stretch=1.0):
 
 
 def match_words(tokens, found):
-    """flite splits some tokens ("o'clock") in two: join what it found by spelling."""
+    """Returns the words with their times. flite splits some words, such as "o'clock"; joins such parts by the spelling."""
     if len(found) == len(tokens):
         return [(t, a, b) for t, (_, a, b) in zip(tokens, found)]
     words, rest = [], list(found)

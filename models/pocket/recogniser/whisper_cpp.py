@@ -1,4 +1,4 @@
-"""whisper.cpp over clips with truth, from the file of to_ggml.py: python whisper_cpp.py GGML.bin FIXTURES [NAME...]
+"""Counts the word errors of whisper.cpp on the test clips, with a model file of to_ggml.py: python whisper_cpp.py GGML.bin FIXTURES [NAME...]
 
     pip install pywhispercpp        # not in requirements.txt: only this check needs it
 """

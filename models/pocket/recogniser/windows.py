@@ -1,7 +1,7 @@
-"""Training windows: sentences laid out in time, with channel, noise and silence, and the tokens Whisper would say.
+"""Makes the training windows: sentences with pauses, noise and the sound of a channel, and the tokens of Whisper.
 
-A window of less than 30 s is a cheap stand-in for a piece of a full one: it carries the offset at which the
-piece begins, and the model adds its positions from there, so every time token is learned from short windows.
+A window of less than 30 s is faster to train, and counts as a part of a full window. The offset of the window says where
+this part begins, and the model uses the positions from there. So the model learns all time tokens from short windows.
 """
 import math
 import pickle
@@ -22,7 +22,7 @@ def plain(word):
 
 
 class Vocabulary:
-    """The token ids the model can say, as rows; all the others share the last row."""
+    """The token ids that the model can output. Each of them has a row. All other tokens share the last row."""
 
     def __init__(self, tokenizer, rows):
         said, self.phones, self.words = set(), {}, {}
@@ -57,7 +57,7 @@ class Windows:
         self.by_voice = {}
         for s in shelves:
             self.by_voice.setdefault((s[1]["lang"], s[1]["voice"]), []).append(s)
-        self.noises = [self.make_noise(40 * RATE) for _ in range(40)]  # drawn once: filtering costs more than reading
+        self.noises = [self.make_noise(40 * RATE) for _ in range(40)]  # made once, because making noise takes longer than reading it
         self.musics = [self.make_tones(40 * RATE) for _ in range(60)]
         self.voices = {l: [v for v in self.by_voice if v[0] == l and len(self.by_voice[v]) > 3] for l in LANGUAGES}
 
@@ -75,7 +75,7 @@ class Windows:
         return z[a : a + n]
 
     def make_noise(self, n):
-        """Unit-power noise of a random colour, at times with hum or tones in it."""
+        """Returns noise of random colour with the power 1. Some noises also have tones."""
         spectrum = np.fft.rfft(self.n.randn(n))
         if self.r.random() < 0.6:
             spectrum *= (np.arange(len(spectrum)) + 20.0) ** -self.r.uniform(0, 1)
@@ -86,7 +86,7 @@ class Windows:
         return z.astype(np.float32)
 
     def make_tones(self, n):
-        """Something like music: a few notes, held, gated or struck, plain or with overtones."""
+        """Returns a sound like simple music: a few constant, interrupted or decaying notes, some with overtones."""
         r, t = self.r, np.arange(n) / RATE
         z = np.zeros(n)
         for _ in range(r.randint(1, 5)):
@@ -106,7 +106,7 @@ class Windows:
         if kind < 0.25:
             return np.zeros(n, np.float32)
         z = (self.noise(n) if kind < 0.6 else self.tones(n)).copy()
-        if self.r.random() < 0.3:  # it starts or stops somewhere
+        if self.r.random() < 0.3:  # the sound begins and ends inside the window
             a, b = sorted(self.r.sample(range(n), 2))
             z[:a] = 0
             z[b:] = 0
@@ -115,7 +115,7 @@ class Windows:
         return (z * 10 ** (-self.r.uniform(12, 70) / 20)).astype(np.float32)
 
     def channel(self, x):
-        """Telephone band, dull or bright microphones."""
+        """Changes some sounds as a telephone, a dull microphone or another microphone would."""
         r, kind = self.r, self.r.random()
         if kind > 0.3:
             return x
@@ -132,7 +132,10 @@ class Windows:
         return np.fft.irfft(spectrum, len(x)).astype(np.float32)
 
     def compose(self, seconds):
-        """-> samples, sentences as dicts of words, phones and heard (the words with any sound in the window)."""
+        """Returns the samples, the sentences and the language of a random window.
+
+        A sentence is a dict: `words` has the words to write, `phones` has the phones, and `heard` has all words of
+        which at least a part is in the window."""
         r, n = self.r, int(seconds * RATE)
         lang = r.choices(LANGUAGES, [SHARE[l] for l in LANGUAGES])[0]
         if r.random() < 0.1:
@@ -150,7 +153,7 @@ class Windows:
             samples, row = r.choice(one_voice or self.by_lang[lang])
             speech = np.array(samples[row["at"] : row["at"] + row["length"]], np.float32) / 32768
             words, phones = row["words"], row["phones"]
-            if r.random() < 0.35:  # played faster or slower: another tempo, pitch and throat
+            if r.random() < 0.35:  # plays the speech faster or slower, which changes its tempo, pitch and formants
                 speed = r.uniform(0.86, 1.16)
                 count = int(len(speech) / speed)
                 speech = np.interp(np.arange(count) * speed, np.arange(len(speech)), speech).astype(np.float32)
@@ -176,14 +179,16 @@ class Windows:
         kind = r.random()
         if kind < 0.5:
             x += self.noise(n) * (gain * 0.1 * 10 ** (-r.uniform(6, 60) / 20))
-        if kind < 0.4 and end + 0.5 < seconds:  # the recording ends and zeros follow, as in every padded clip
+        if kind < 0.4 and end + 0.5 < seconds:  # zeros follow after the end of the recording, as in a padded clip
             x[int(min(end + r.random(), seconds) * RATE) :] = 0
         return x, sentences, lang
 
     # ---- tokens
 
     def tokens(self, seconds, offset, sentences, lang, prompted, timed):
-        """-> rows, spans (the seconds each token sounds, or None), index of SOT, replaced inputs."""
+        """Returns the tokens as rows, the span of each token, the index of SOT, and the replaced inputs.
+
+        A span is the start and the end of the token's sound in seconds, or None for a token without sound."""
         r, row, encode = self.r, self.vocabulary.row, self.tokenizer.encode
         stamp = lambda t: row[T.TIME + min(1500, max(0, round(t / FRAME) + offset))]
         before = []
@@ -202,7 +207,7 @@ class Windows:
             out.append(token)
             spans.append(span)
 
-        at_end = offset + round(seconds / FRAME) >= 1500  # what runs over this edge is left to the next window
+        at_end = offset + round(seconds / FRAME) >= 1500  # a sentence that continues after 30 s is left to the next window
         for s in sentences:
             words, start, end = s["words"], s["words"][0][1], s["words"][-1][2]
             fits = end <= seconds + 0.02
@@ -210,7 +215,7 @@ class Windows:
                 if start > seconds - 0.1:
                     break
                 if len(out) == len(before) + 3 and start / FRAME + offset > 50 and r.random() < 0.5:
-                    replaced[len(out)] = row[T.TIME + r.randint(0, 50)]  # decoders cap the first time at one second
+                    replaced[len(out)] = row[T.TIME + r.randint(0, 50)]  # decoders limit the first time to one second
                 say(stamp(start), (start - 0.04, start + 0.1))
                 if not fits and at_end:
                     break
@@ -231,16 +236,18 @@ class Windows:
                 break
             if timed:
                 say(stamp(end), (end - 0.1, end + 0.06))
-        if not sentences:  # decoders forbid the end as first token: a lone time then says nothing instead of a word
+        if not sentences:  # the end token cannot be first; a single time token then means no text
             say(stamp(0) if r.random() < 0.5 else row[T.TIME], None)
         say(row[T.EOT], None)
         return out, spans, len(before), replaced
 
     def batch(self, size, seconds, mel):
-        """`size` windows, each with two rows of tokens, one with times and one without: hearing costs more than saying."""
+        """Returns a batch of `size` windows. Each window has two lists of tokens: one with times, and one without.
+
+        Two lists save time, because the encoder costs more than the decoder and runs only once for each window."""
         frames = int(seconds / FRAME)
         windows, items = [], []
-        prompted = self.r.random() < 0.17  # all or none: one long prompt would pad the others
+        prompted = self.r.random() < 0.17  # all windows have a prompt, or none: a single long prompt would add padding to all
         for _ in range(size):
             x, sentences, lang = self.compose(seconds)
             offset = self.r.choice([0, 1500 - frames, self.r.randint(0, 1500 - frames)]) if frames < 1500 else 0
@@ -264,9 +271,9 @@ class Windows:
             for i, span in enumerate(spans):
                 if span and i:
                     first, last = clip(*span)
-                    saying[b, i - 1, first:last] = True  # the row that predicts the token
+                    saying[b, i - 1, first:last] = True  # the position that predicts the token
                     if i < length:
-                        heard[b, i, first:last] = True  # the row that receives it
+                        heard[b, i, first:last] = True  # the position that has the token as input
         for b, (_, sentences, lang, _) in enumerate(windows):
             for s in sentences:
                 for name, a, e in s["phones"]:
@@ -274,7 +281,7 @@ class Windows:
                 for word, a, e in s["heard"]:
                     words[b, int(a / FRAME) : int(e / FRAME)] = vocabulary.words[lang, plain(word)]
         mels = mel(torch.from_numpy(np.stack([w[0] for w in windows])))
-        for b, (_, sentences, _, _) in enumerate(windows):  # some decoders pad the spectrogram with zeros instead of the sound
+        for b, (_, sentences, _, _) in enumerate(windows):  # some programs pad the spectrogram, and not the sound
             end = max([w[2] for s in sentences for w in s["words"]] + [0]) + 0.3
             if self.r.random() < 0.15 and sentences and end < seconds:
                 mels[b, :, int(self.r.uniform(end, seconds) * 100) :] = 0

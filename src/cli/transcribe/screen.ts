@@ -6,12 +6,12 @@ import { barOf, openBar } from '../bar.ts'
 import { terminal, visible } from '../terminal.ts'
 
 export type Screen = {
-  /** Shows a text about what the command is doing. Does nothing if stderr is not a terminal. */
+  /** Shows a text about what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */
   status(text: string): void
   progress(seconds: number, total: number): void
   /** Prints a line that stays on the screen: the progress bar does not overwrite this line. */
   line(text: string): void
-  /** Shows a text that was recognised in the recording. Does nothing if stderr is not a terminal. */
+  /** Shows a text that was recognised in the recording. Does nothing with --quiet, or if stderr is not a terminal. */
   heard(text: string): void
   end(): void
 }

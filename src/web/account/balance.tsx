@@ -1,4 +1,4 @@
-// The page of the account's balance: the present amounts, and the statement.
+// The page of the account's balance: the present amounts of money, and the statement of all deposits and charges.
 
 import { showMoney, showNumber } from '../base/format.ts'
 import { ask } from '../base/net.ts'

@@ -1,4 +1,4 @@
-// The clipboard of the person.
+// Copies texts to the clipboard of the person.
 
 import { words } from '../words.ts'
 import { tell, tellFault } from './toast.tsx'

@@ -1,4 +1,4 @@
-// A link of the navigation. It is marked if its page is open.
+// A link in the navigation. The link is marked while the page to which it leads is open.
 
 import { path } from '../base/route.ts'
 
