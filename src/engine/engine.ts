@@ -9,7 +9,8 @@ import type { HandOver, TranscribeInput, TranscribeOptions } from './request.ts'
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
-   * The reason if the engine is not ready. Otherwise `ready` or a notice, such as that the built-in model is in use.
+   * If the engine is not ready: the reason. If the engine is ready: the text `ready`, or a notice, for example that the
+   * built-in model is in use.
    */
   message: Type.String(),
   model: nullable(Type.String()),
@@ -30,8 +31,8 @@ export type Engine = {
   /** Registers a listener. It is called each time the engine becomes ready, so that waiting jobs can start. */
   onReady(listener: () => void): void
   /**
-   * Transcribes one recording. Rejects with a JobFailure if this is not possible, and with the reason of the signal if
-   * the signal is aborted.
+   * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
+   * aborted, rejects with the reason of the signal.
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
@@ -39,7 +40,10 @@ export type Engine = {
    * job even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
-  /** Returns the ids of the running jobs that no worker works on. The timeout of such a job does not advance. */
+  /**
+   * Returns the ids of the running jobs that no worker works on. The server restarts the timeout of such a job again
+   * and again, so the job does not time out while it waits for a worker.
+   */
   waitingJobs?(): string[]
   /** Called when a job has ended and its transcript or its error is stored. */
   ended?(jobId: string): void

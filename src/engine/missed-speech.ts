@@ -4,7 +4,8 @@
 const placesShownMax = 5
 
 /**
- * Returns a list with one warning that names the positions in the recording, or an empty list if all speech has text.
+ * Returns a list with one warning that names the positions of the speech without text. Returns an empty list if all
+ * speech has text.
  */
 export function warningOfMissed(seconds: readonly number[]): string[] {
   if (seconds.length === 0) return []

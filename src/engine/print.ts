@@ -12,11 +12,14 @@ import { printSamplesMin, printsOf } from './who/prints.ts'
 import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-spans.ts'
 import { openVoices, type Voices } from './who/voices.ts'
 
-/** The section in which the main speaker is found, if the order does not list the spans of speech. */
+/**
+ * The section of the file in which the main speaker is searched for, if the order does not list the spans in which the
+ * person speaks.
+ */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
- * The maximum speech of all other speakers, as a share of the main speaker's speech. With more, the file has several
- * speakers. With less, the other speakers count as errors of diarization.
+ * The maximum speech of all other speakers, as a share of the main speaker's speech. If the other speakers talk more
+ * than this share, the file has several speakers. If they talk less, they count as errors of the diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate

@@ -65,8 +65,8 @@ export class EngineProcess {
     try {
       this.#child.send(order)
     } catch {
-      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until then,
-      // the worker counts as alive, and a retry of the job would get it again.
+      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until
+      // this call, the worker counts as alive, and a retry of the job would get the same worker again.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

@@ -73,7 +73,7 @@ export type Report =
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
-  /** Some utterances of the transcript, in order of time. They are sent before the message `done`. */
+  /** Some utterances of the transcript, in order of time. These utterances are sent before the message `done`. */
   | { kind: 'part'; id: number; utterances: Utterance[] }
   /** The end of a job. `transcript` has no utterances, because the messages `part` contained them. */
   | { kind: 'done'; id: number; transcript: Transcript }

@@ -5,8 +5,9 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { Report } from './protocol.ts'
 
 /**
- * Sends the transcript in several small messages, because the server decodes each message in one step. For ten hours of
- * speech, its event loop waits 8 ms at most, and 65 ms with a single message.
+ * Sends the transcript in several small messages, because the server decodes each message in one step. For the
+ * transcript of ten hours of speech, the event loop of the server is blocked for at most 8 ms. With a single message,
+ * it would be blocked for 65 ms.
  */
 export function sendTranscript(id: number, { utterances, ...head }: Transcript): void {
   for (let at = 0; at < utterances.length; at += limits.enginePartUtterances)

@@ -10,7 +10,10 @@ export type TranscribeChoices = {
   diarize: boolean
   speakerCount: number | null
   align: boolean
-  /** A text that the model treats as the text before the recording. The model continues its style and its spelling. */
+  /**
+   * A text that the model treats as the text before the recording. The model continues in the style and the spelling of
+   * this text.
+   */
   prompt: string | null
   /** Words and names that may occur in the recording. */
   vocabulary: readonly string[]
@@ -26,7 +29,10 @@ export type TranscribeInput = TranscribeChoices & {
   channels?: number | null
   /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
   knownVoices?: readonly KnownVoice[]
-  /** The section that is transcribed, if it is not the whole recording. Times count from the start of the section. */
+  /**
+   * The section that is transcribed, if it is not the whole recording. The times in the transcript count from the start
+   * of the section.
+   */
   section?: { fromMs: number; toMs: number } | undefined
 }
 
@@ -49,7 +55,7 @@ export type TranscribeOptions = {
   onSeconds: (seconds: number) => void
   /**
    * Called when more utterances are complete, in order of time and without speakers. `first` is the index of the first
-   * one in the transcript. When the job is retried, the calls start again with `first` 0.
+   * of these utterances in the transcript. When the job is retried, the calls start again with `first` 0.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
   /** Called once, after all sound was read. Each byte is the highest amplitude in 50 ms of sound, from 0 to 255. */

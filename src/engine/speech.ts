@@ -38,7 +38,7 @@ export async function openSpeech(
 
 /**
  * The variants of published weights that each device can load, best first. `''` is fp32. A CPU computes fp16 four times
- * as slowly, and the published 8-bit files lose words.
+ * more slowly than fp32. With the published 8-bit files, words are missing in the transcripts.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

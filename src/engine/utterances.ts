@@ -23,8 +23,8 @@ export function labelOf(speaker: number): string {
 
 /**
  * Removes words without text. Corrects the times of the other words: no word begins before the end of the previous
- * word, and no word ends after the recording. `before` is the end of the word before the first one. `samples` is the
- * length of the recording.
+ * word, and no word ends after the recording. `before` is the end of the word before the first word of `placed`.
+ * `samples` is the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],

@@ -77,7 +77,8 @@ export class WorkerPool {
 
   /**
    * Gives a worker that completed its job to the job that has waited longest. If no job waits, the worker is idle. A
-   * worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen since.
+   * worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen since the
+   * worker started.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return

@@ -30,7 +30,10 @@ export type WorkerOptions = {
   dataDir?: string
   /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
-  /** The maximum time between two progress reports of a job, in milliseconds. Then the child process is killed. */
+  /**
+   * The maximum time between two progress reports of a job, in milliseconds. After a longer time without a report, the
+   * child process is killed.
+   */
   stallMs?: number
   /** The interval, in milliseconds, at which a worker checks whether a signal stopped its busy child process. */
   lookMs?: number
@@ -144,7 +147,7 @@ export class Worker {
     })
   }
 
-  /** Returns the transcript with the name of its model and with the warnings about this model. */
+  /** Returns the transcript with the name of the model that made it, and with the warnings about this model. */
   #signed(transcript: Transcript): Transcript {
     const { model = this.model.name } = transcript
     return { ...transcript, model, warnings: [...warningsOf(model), ...(transcript.warnings ?? [])] }

@@ -6,7 +6,10 @@ import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, tensor } from '../onnx/session.ts'
 
-/** The scores of `count` tokens for each of `frames` frames: frames × count `values`. */
+/**
+ * The scores of a window. For each of the `frames` frames, `values` contains the scores of all `count` tokens of the
+ * vocabulary.
+ */
 export type Scores = { values: Float32Array; frames: number; count: number }
 
 export function openNetwork(runtime: Runtime, folder: string, device: Device) {
@@ -18,7 +21,10 @@ export function openNetwork(runtime: Runtime, folder: string, device: Device) {
   const run = session.run([input.name], [output.name])
   return {
     path,
-    /** Computes the scores of a window and passes them to `use`. Their memory is freed when `use` returns. */
+    /**
+     * Computes the scores of a window and passes the scores to `use`. The memory of the scores is freed when `use`
+     * returns.
+     */
     scores<Result>(sound: Float32Array, use: (scores: Scores) => Result): Result {
       const samples = tensor(runtime, 'float32', normalised(sound), [1, sound.length])
       const [result] = run([samples])

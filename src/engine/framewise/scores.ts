@@ -1,7 +1,8 @@
 // The scores of the tokens for one frame: the best token, and the probability of a token.
 
 /**
- * The tokens that a decoder may choose, by the number of the token: 1 is permitted, 0 is not. Null permits every token.
+ * The tokens that a decoder may choose. The value at index n is 1 if token n is permitted, and 0 if token n is not
+ * permitted. Null permits every token.
  */
 export type Permitted = Uint8Array | null
 
@@ -15,7 +16,10 @@ export function bestOf(scores: Float32Array, from: number, count: number, permit
   return best
 }
 
-/** Returns the softmax probability of the token `number` among `count` tokens (see `bestOf`). */
+/**
+ * Returns the probability of one token: the softmax over the scores of the `count` tokens that begin at `scores[from]`.
+ * `number` is the number of the token.
+ */
 export function probabilityOf(scores: Float32Array, from: number, count: number, number: number): number {
   const chosen = scores[from + number]!
   let sum = 0

@@ -1,6 +1,6 @@
-// Checks that a decoded text is in the script of the job's language. A framewise model (CTC or TDT) does not get the
-// language as an input, so it may write another script. The window is then decoded again, without the tokens of other
-// scripts.
+// Checks that a decoded text is in the script (the writing system) of the job's language. A framewise model (CTC or
+// TDT) does not get the language as an input, so it may write another script. The window is then decoded again, without
+// the tokens of other scripts.
 
 import { lettersOf } from './languages.ts'
 import type { Permitted } from './scores.ts'

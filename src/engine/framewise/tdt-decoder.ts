@@ -6,7 +6,10 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, type Tensor, tensor } from '../onnx/session.ts'
 import { portOf, requirePorts } from './tdt-ports.ts'
 
-/** The state of the decoder for one window: for each state input, an array of layers × width values. */
+/**
+ * The state of the decoder for one window. The network has two inputs for the state. For each of these inputs, the
+ * state contains an array of layers × width values.
+ */
 export type State = readonly Float32Array[]
 
 export type Step = { frame: Float32Array; token: number; state: State }
@@ -14,8 +17,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores for one frame: one for each token and one for each duration. -1 if the model file does not
-   * say.
+   * The number of scores for one frame: one score for each token, and one for each possible duration of a token. -1 if
+   * the model file does not contain this number.
    */
   scores: number
   emptyState(): State
@@ -73,7 +76,10 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
   }
 }
 
-/** Joins the states of all windows for the state input `index`. The result has layers × windows × width values. */
+/**
+ * Joins the states of all windows into one array for one input of the network. `index` is the index of this input among
+ * the inputs for the state. The result has layers × windows × width values.
+ */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)
   for (const [row, { state }] of steps.entries())

@@ -26,8 +26,8 @@ const published: Record<string, string> = {
 }
 
 /**
- * The maximum number of heads for a model without published heads. For each head, a batch stores the attention of every
- * token to every frame.
+ * The maximum number of heads for a model without published heads. Each head needs much memory, because a batch stores
+ * the attention of every token to every frame for each head.
  */
 const headsMax = 24
 

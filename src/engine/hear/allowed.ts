@@ -4,15 +4,15 @@ import { framesPerSecond } from '../audio.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * The latest first time token of a window: 50 × 0.02 s = 1 s. A window begins with speech, so its first segment begins
- * early.
+ * The latest time that the first time token of a window may have: 50 × 0.02 s = 1 s. A window begins with speech, so
+ * its first segment begins early.
  */
 const firstTimestampMax = 50
 
 /**
- * If at least this much sound (1.5 s) follows two time tokens, the text must not end there, because more speech
- * follows. The model was trained to stop there, because its windows end at any point of the speech. The windows here
- * end at pauses.
+ * If at least this much sound (1.5 s) follows two adjacent time tokens, the text must not end after these tokens,
+ * because more speech follows. The model tends to end the text there, because the windows of its training ended at any
+ * point of the speech. Steno's windows end at pauses.
  */
 const restMin = 1.5 * framesPerSecond
 

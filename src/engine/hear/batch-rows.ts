@@ -5,7 +5,7 @@ import type { Whisper } from './whisper.ts'
 
 /**
  * The maximum number of windows in a batch. On a CPU, a batch of 16 windows takes as long as two batches of 8, and
- * needs twice the memory. On a GPU, 32 rows take little longer than one row.
+ * needs twice the memory. On a GPU, a batch of 32 windows takes little longer than one window.
  */
 const rowsMax = { cpu: 8, gpu: 32 }
 
@@ -15,7 +15,10 @@ export function rowsFor({ device, windowBytes }: Whisper): number {
   return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))
 }
 
-/** The maximum number of prompt tokens in a batch, over all rows. The scores of each prompt token need much memory. */
+/**
+ * The maximum number of prompt tokens in a batch, which is the sum over all windows of the batch. The scores of each
+ * prompt token need much memory.
+ */
 const positionsMax = 1000
 
 export function rowsWith(rows: number, context: readonly number[]): number {

@@ -21,16 +21,23 @@ export class CompactBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The keys and values of all rows, layer by layer: outputs of the last run, or views of their memory after a row was
-   * removed.
+   * The cached keys and values of the tokens of all rows, layer by layer. These tensors are outputs of the last run.
+   * After a row was removed, they are views of the memory of these outputs.
    */
   private self: Tensor[]
   /** Views of the memory of the last run's outputs. The next step frees the views and the outputs. */
   private held: Tensor[] = []
   private readonly cross: Cross[]
-  /** The number of encoded frames for which each row has memory: that of the longest window. */
+  /**
+   * The number of encoded frames for which each row has memory. It is the number of encoded frames in the longest
+   * window.
+   */
   private readonly frames: number
-  /** The encoder's output `mass` of each row. In a row with a shorter window, `mass` excludes the unused frames. */
+  /**
+   * The encoder's output `mass` of each row: the logarithm of the number of model frames that each encoded frame
+   * represents. For the unused frames of a shorter window, the value is `forbidden`, which excludes these frames from
+   * the attention.
+   */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
 
@@ -108,7 +115,10 @@ export class CompactBatch implements Batch {
     for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
   }
 
-  /** Runs the decoder and adds `count` tokens to each row. `tokens` has the tokens of one row after the other. */
+  /**
+   * Runs the decoder and adds `count` tokens to each row. `tokens` lists all tokens of the first row, then all tokens
+   * of the second row, and so on.
+   */
   private feed(tokens: readonly number[], count: number): void {
     const { runtime, facts, run, heads } = this.parts
     const integers = (values: readonly number[], dims: readonly number[]) =>
@@ -134,7 +144,10 @@ export class CompactBatch implements Batch {
     this.self = others
   }
 
-  /** Makes tensors over the cross-attention of the remaining rows, without copying: one for each kind and layer. */
+  /**
+   * Makes tensors that refer to the memory of the encoded windows of the remaining rows, without copying. Makes one
+   * tensor for each kind of encoder output and each decoder layer.
+   */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts
     return this.cross.flatMap(({ kind: { type, bytes }, length, memory }) =>

@@ -17,8 +17,8 @@ import { EncodedWindow, type Encoder, type Network } from './network.ts'
 
 /**
  * The maximum width of a network whose decoder runs on one thread. In a decoding step of such a network, threads wait
- * for each other more than they compute. With two threads, a step of base with 8 rows takes 10 ms instead of 11 ms, and
- * 17 ms of CPU time instead of 12 ms.
+ * for each other more than they compute. With two threads, a step of the model base with 8 windows takes 10 ms instead
+ * of 11 ms, and 17 ms of CPU time instead of 12 ms.
  */
 const singleThreadedMax = 768
 

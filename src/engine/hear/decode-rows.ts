@@ -17,8 +17,8 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt of all attempts after the first one, without the caller's context, because the context may have caused
-   * errors.
+   * The prompt of all attempts to decode a window after the first attempt. This prompt does not contain the caller's
+   * context, because the context may have caused the errors of the first attempt.
    */
   promptAgain: readonly number[]
   timestamps: boolean
@@ -29,8 +29,9 @@ export type RecogniseOptions = {
 }
 
 /**
- * The maximum number of tokens for a window. In some scripts, a letter is several tokens, so the text may need more.
- * The speech after the last complete sentence is then decoded in a further window.
+ * The maximum number of tokens for a window. In some scripts, one letter consists of several tokens, so a text may need
+ * more tokens than this maximum. The speech after the last complete sentence of such a text is decoded in another
+ * window.
  */
 const windowTokens = 224
 
@@ -42,8 +43,8 @@ type Attempt = {
   hypothesis: Hypothesis
   looped: boolean
   /**
-   * The maximum number of tokens in the text of a window. `limit` is the maximum in this attempt, which is lower if the
-   * speech is short.
+   * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum in this attempt. It is
+   * lower than `tokensMax` if the speech is short.
    */
   tokensMax: number
   limit: number

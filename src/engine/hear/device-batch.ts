@@ -16,21 +16,21 @@ export function powerOfTwo(least: number): number {
 }
 
 export type Runs = {
-  /** Prepares a run of the decoder that is started only once. The caller must close it. */
+  /** Prepares a run of the decoder that is started only once. The caller must close the run. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void
 }
 
-/** A window that is being decoded. `slot` is the number of its row in the caches. */
+/** A window that is being decoded. `slot` is the number of the row of this window in the caches. */
 type Row = {
   slot: number
   /** The length of the sound in the window, in model frames. */
   frames: number
   tokens: number[]
   /**
-   * The arrays that callers of `attention` received, by the number of the decoding step. They contain zeros until the
-   * row is removed from the batch. Then their values are copied from the GPU.
+   * The arrays that callers of `attention` received, by the number of the decoding step. The arrays contain zeros until
+   * the row is removed from the batch. Then the values of the attention are copied from the GPU into the arrays.
    */
   asked: Map<number, Float32Array>
 }
@@ -149,7 +149,10 @@ export class DeviceBatch implements Batch {
     this.length += length
   }
 
-  /** Returns the four numbers of the graph's input `allowed` for a row (see pick.ts). */
+  /**
+   * Returns the four numbers of the graph's input `allowed` for a row (see pick.ts). They describe the tokens that may
+   * come next.
+   */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]
     const { firstTimestamp } = this.parts.facts
@@ -157,8 +160,8 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Makes the batch smaller after rows have ended: to the smallest power of two that holds the other rows. Moves these
-   * rows to the first places of the caches.
+   * Makes the batch smaller after the texts of some rows are complete. The batch then has the smallest power of two
+   * that is not less than the number of the remaining rows. Moves the remaining rows to the first places of the caches.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)

@@ -11,15 +11,15 @@ import { choose, type NextToken } from './rules.ts'
 const differenceMax = 0.1
 
 /**
- * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps, and replays the
- * recording in the later steps. So the check tests both.
+ * The number of decoding steps in the check. CUDA records the calls of its kernels in the first steps, and replays
+ * these recorded calls in the later steps. So the check tests the recorded and the replayed calls.
  */
 const steps = 6
 
 /**
  * Decodes a few tokens in two ways, and throws if their log probabilities differ by more than `differenceMax`. The
- * first way decodes token by token with caches, choice of tokens and recording on the GPU. The second way is one run
- * over all tokens without these three.
+ * first way decodes token by token: each step reads the caches, the GPU chooses the token, and CUDA replays recorded
+ * calls. The second way decodes all tokens in one run that is not recorded, and the host chooses the token.
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))

@@ -14,7 +14,7 @@ export class DeviceDecoder implements Decoder {
   private readonly steps = new Map<string, DecoderRun>()
   /**
    * The number of times that the caches were allocated. After each allocation, the caches have other addresses, so CUDA
-   * must not replay earlier recordings. This number is a part of the id of a recording.
+   * must not replay a run that it recorded before. This number is a part of the id of a recorded run.
    */
   private allocations = 0
   private isBusy = false
@@ -57,7 +57,10 @@ export class DeviceDecoder implements Decoder {
     return this.caches
   }
 
-  /** Returns a prepared run that adds one token to each of `rows` rows. It is made once for the same arguments. */
+  /**
+   * Returns a prepared run that adds one token to each of `rows` rows. A later call with the same `rows` and
+   * `withScores` returns the same run.
+   */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
     const record = withScores ? notRecorded : this.allocations * recordsMax + rows
@@ -68,5 +71,8 @@ export class DeviceDecoder implements Decoder {
   }
 }
 
-/** The id of a recording is allocations × `recordsMax` + rows. A run has fewer rows than `recordsMax`. */
+/**
+ * The id of a recorded run is allocations × `recordsMax` + rows. A run has fewer rows than `recordsMax`, so two
+ * recorded runs never have the same id.
+ */
 const recordsMax = 1024

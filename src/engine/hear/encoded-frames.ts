@@ -11,8 +11,8 @@ import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * In two parts of the silence, the encoder reads every frame: at its start, and at the end of the window. These are the
- * lengths of the two parts, in model frames.
+ * In two parts of the silence after the sound, the encoder reads every frame: at the start of the silence, and at the
+ * end of the window. These two constants are the lengths of the parts, in model frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond

@@ -18,8 +18,8 @@ export type Facts = {
   translate: number | null
   noTimestamps: number
   /**
-   * The id of the token `<|startofprev|>`, after which a prompt has the context of the caller. Null if there is no such
-   * token.
+   * The id of the token `<|startofprev|>`, after which a prompt contains the context of the caller. Null if the model
+   * has no such token.
    */
   previous: number | null
   noSpeech: number | null

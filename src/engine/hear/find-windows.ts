@@ -9,7 +9,10 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/** The sound that the recording keeps before the next speech span, in samples, because a window may need it. */
+/**
+ * The length, in samples, of the sound before the next speech span that stays in memory, because a window may need this
+ * sound.
+ */
 const margin = 0.5 * sampleRate
 
 /** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */

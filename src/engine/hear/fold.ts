@@ -13,15 +13,16 @@ const hann = Float64Array.from(
 )
 
 /**
- * Returns sample `at` of the sound. A negative position returns the mirrored sample, and a position after the end 0.
+ * Returns sample `at` of the sound. A negative position returns the mirrored sample, and a position after the end
+ * returns 0.
  */
 function sampleAt(samples: Float32Array, at: number): number {
   return samples[at < 0 ? -at : at] ?? 0
 }
 
 /**
- * The folded parts of a frame. The first word is the symmetry (even: sums, odd: differences), the second word the
- * position.
+ * The folded parts of a frame. The first word of each name is the symmetry: `even` means sums, and `odd` means
+ * differences. The second word says whether the samples are at even or at odd positions.
  */
 export type Folds = {
   evenEven: Float32Array

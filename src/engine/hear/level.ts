@@ -8,9 +8,15 @@ import { frameSamples } from './vad-sizes.ts'
  * mean squares.
  */
 const [usual, quiet] = [0.1, 0.02]
-/** The maximum gain, 32 or 30 dB. A higher gain would raise the noise of a 16-bit recording to the level of speech. */
+/**
+ * The maximum gain: the factor 32, which is 30 dB. A higher gain would raise the noise of a 16-bit recording to the
+ * level of speech.
+ */
 const gainMax = 32
-/** The share of the loudest frames, which are left out of the level because they may be clicks. */
+/**
+ * The share of the frames that is left out when the level is measured. These are the loudest frames, because they may
+ * be clicks.
+ */
 const louder = 0.05
 
 /**

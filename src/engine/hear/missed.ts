@@ -12,12 +12,15 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * The shortest speech without text between two words, or at an end of a window, in samples. Shorter speech is usually a
- * breath, laughter, or an error of the word times.
+ * The minimum length, in samples, of speech without text that is decoded again. Such speech is between two words, or at
+ * an end of a window. Shorter speech is usually a breath, laughter, or an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 
-/** Returns one window for each gap between the texts that contains at least `shortest` samples of speech. */
+/**
+ * Finds the gaps before, between and after the texts. Returns one window for each gap with at least `shortest` samples
+ * of speech.
+ */
 export function missedSpeech(window: Window, texts: readonly PlacedText[]): Window[] {
   const gaps: Span[] = []
   let covered = Number.NEGATIVE_INFINITY
@@ -37,8 +40,8 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 }
 
 /**
- * The shortest speech after an incomplete text, in samples. Shorter speech usually belongs to the last word of the
- * text.
+ * The minimum length, in samples, of the speech after an incomplete text that is decoded again. Shorter speech usually
+ * belongs to the last word of the text.
  */
 const restMin = 0.4 * sampleRate
 

@@ -40,7 +40,7 @@ export type Batch = {
   rows: number
   /**
    * Returns the score of each token of the vocabulary as the next token of a row. `position` is an index into the
-   * tokens that the last call of `begin` or `step` added; the default is the last one.
+   * tokens that the last call of `begin` or `step` added; the default is the last of these tokens.
    */
   logits(row: number, position?: number): Float32Array
   /**
@@ -49,8 +49,8 @@ export type Batch = {
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders fill the
-   * copy only when the row is removed.
+   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders write the
+   * values into the copy only when the row is removed.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

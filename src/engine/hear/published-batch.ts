@@ -136,8 +136,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position`: the positions of the added tokens, from `first`. The list is empty if the
-   * decoder does not have this input.
+   * Returns the input `cache_position`: the positions of the added tokens, of which `first` is the first position. The
+   * list is empty if the decoder does not have this input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []
@@ -146,8 +146,8 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the encoder states as an input of the decoder. Only the first run reads them, but later runs require this
-   * input.
+   * Returns the encoder states as an input of the decoder. Only the first run reads these states, but later runs also
+   * require the input.
    */
   private hidden(): Tensor {
     const shape = [this.rows, windowFrames, this.parts.facts.width]

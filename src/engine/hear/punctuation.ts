@@ -38,8 +38,8 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns the word to which punctuation is joined: the one `before` or the one `after`. Returns null if the text
- * becomes a word of its own.
+ * Returns `before` if the text is punctuation that is joined to the word before it, and `after` if it is joined to the
+ * word after it. Returns null if the text stays a word of its own.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()

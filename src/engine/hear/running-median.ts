@@ -6,8 +6,8 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Adds the running median of the attention of one head (`scaled`), divided by the number of heads, to `values`, for the
- * frames of the band. Beyond the ends of the window, the attention is mirrored.
+ * Computes the running median of the attention of one head (`scaled`), for the frames of the band. Divides each median
+ * by the number of heads, and adds it to `values`. Beyond the ends of the window, the attention is mirrored.
  */
 export function addMedians(
   scaled: Float32Array,

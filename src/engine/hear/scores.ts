@@ -1,4 +1,4 @@
-// The best token, the sum of probabilities and a random token, from the scores of all tokens.
+// Computes the best token, a sum of probabilities, or a random token from the scores of all tokens of the vocabulary.
 
 import type { Range } from './allowed.ts'
 

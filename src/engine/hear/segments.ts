@@ -4,8 +4,8 @@ import type { Segment } from './align.ts'
 import type { Hypothesis } from './hypothesis.ts'
 
 /**
- * Divides the tokens of a decoded window at the time tokens. Text after the last time token is a segment that ends at
- * the end of the window.
+ * Divides the tokens of a decoded window into segments, at the time tokens. Text after the last time token is a segment
+ * that ends at the end of the window.
  */
 export function segmentsOf(
   { tokens, logProbabilities, attention, frames }: Hypothesis,

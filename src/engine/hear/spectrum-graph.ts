@@ -1,6 +1,6 @@
-// The ONNX graph that computes the logarithms of the mel bands from folded frames. There are four products with
-// matrices of about 100 × 100. ONNX Runtime computes these products several times faster than JavaScript computes a
-// fast Fourier transform.
+// The ONNX graph that computes the logarithms of the mel bands from folded frames. The graph has four matrix products.
+// Each matrix has about 100 × 100 values. ONNX Runtime computes these products several times faster than JavaScript
+// computes a fast Fourier transform.
 
 import { samplesPerFft } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -33,7 +33,10 @@ export function spectrumGraph(mels: number): Uint8Array {
   return graph.bytes()
 }
 
-/** Adds the power of the frequency bins: `lower` is the bins 0 to 100, and `upper` the bins 200 down to 100. */
+/**
+ * Adds operations that compute the power of the frequency bins. Returns the names of two results: `lower` has the bins
+ * from 0 up to 100, and `upper` has the bins from 200 down to 100.
+ */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {
     const data = new Float32Array(rows * (quarter + 1))

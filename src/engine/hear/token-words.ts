@@ -59,7 +59,8 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // A single space is not a word of its own: this element is added to it, even if a word begins here.
+    // If the last word is only a space, this element is added to the space, even if `begins` returned true. A space is
+    // not a word of its own.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -71,8 +72,8 @@ function joined(
 }
 
 /**
- * Matches punctuation to which the text after it may be added: it begins with a space, or ends with an opening bracket
- * or quote. After other punctuation, a new word begins.
+ * Matches punctuation to which the next text may be added. Such punctuation begins with a space, or ends with an
+ * opening bracket or quote. After other punctuation, a new word begins.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 
@@ -88,7 +89,7 @@ function isInside(before: string, mark: string, next: string): boolean {
 }
 
 /**
- * Matches two initials such as `U.S.` without the full stop between them: `US`, at the start of the text, after a
- * space, or after another full stop.
+ * Matches two initials of an abbreviation such as `U.S.`. The caller has removed the full stop between the initials, so
+ * the text contains `US`. The initials are at the start of the text, after a space, or after another full stop.
  */
 const initial = /(?:^|[ .])\p{Lu}\p{Lu}/u

@@ -32,7 +32,8 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * Returns a weight of the published model by the end of its name. `dims` are the dimensions that the weight must have.
+ * Returns the weight of the published model whose name ends with `name`. `dims` are the dimensions that the weight must
+ * have.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
@@ -53,7 +54,8 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 
 /**
  * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is one
- * matrix product over all positions. A real convolution would need fewer multiplications, but a copy of its input.
+ * matrix product over all positions. A real convolution would need fewer multiplications, but it would also need a copy
+ * of its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum

@@ -2,8 +2,8 @@
 
 export const frameSamples = 512
 /**
- * The number of samples that are added before and after each frame: the end of the previous frame, and the mirrored
- * end.
+ * The number of samples that are added before and after each frame. The samples before a frame are the end of the
+ * previous frame. The samples after a frame are the mirrored end of the frame itself.
  */
 export const contextSamples = 64
 export const inputSamples = contextSamples + frameSamples + contextSamples

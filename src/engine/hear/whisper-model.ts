@@ -43,5 +43,8 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
   }
 }
 
-/** The maximum number of windows from which Whisper detects the language for another speech model: the longest ones. */
+/**
+ * The maximum number of windows from which Whisper detects the language for another speech model. These are the longest
+ * windows of a block.
+ */
 const votersMax = 3

@@ -64,7 +64,10 @@ export function withSpeechAfter(window: Window, later: readonly SpeechSpan[]): W
   return extended
 }
 
-/** Returns the part of a window before sample `end` of the recording. Speech after this sample is left out. */
+/**
+ * Returns a window that ends at sample `end` of the recording. Speech after this sample is removed from `speech`. The
+ * fields `pieces` and `samples` do not change.
+ */
 export function windowUntil(window: Window, end: number): Window {
   const speech = window.speech.map(span => endingAt(span, end))
   return { ...window, to: end, speech: speech.filter(({ from, to }) => from < to) }
@@ -85,7 +88,10 @@ export function sampleOf({ pieces }: Window, frame: number): number {
   return Math.min(to, from + at - start)
 }
 
-/** Returns the piece of the window that contains sample `sample`. Throws if the sample is before the first piece. */
+/**
+ * Returns the last piece of the window that begins at sample `sample` of the recording or before this sample. Throws if
+ * the sample is before the first piece.
+ */
 export function pieceWith({ pieces }: Window, sample: number): Piece {
   return found(pieces.findLast(piece => piece.from <= sample))
 }

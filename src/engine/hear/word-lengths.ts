@@ -11,8 +11,8 @@ const wordMaxInside = 2 * framesPerSecond
 
 /**
  * Shortens words. The maximum length is one second, or twice the median length of the words if this is more, but at
- * most 1.4 s. A word inside a sentence is shortened only if it is longer than two seconds, because it may include the
- * time of speech that the model left out.
+ * most 1.4 s. A word inside a sentence is shortened only if it is longer than two seconds, because the word may include
+ * the time of speech for which the model returned no text.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)

@@ -6,8 +6,8 @@ import type { Span } from './speech-spans.ts'
 import { pieceWith, type Window } from './windows.ts'
 
 /**
- * The time, in samples, by which a word may leave its speech span. Voice detection misses soft sounds at both ends of
- * speech.
+ * The time, in samples, by which a word may extend beyond its speech span. Voice detection misses soft sounds at both
+ * ends of speech.
  */
 const tolerance = 0.08 * sampleRate
 

@@ -15,7 +15,10 @@ export type BuiltInModel = ModelFacts & { builtIn: string }
 export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
-  /** The paths of the files to download for each device. Missing for a model with the layout of Whisper. */
+  /**
+   * The paths of the files to download for each device. This field is missing for a model with the file layout of
+   * Whisper.
+   */
   files?: { cpu: string[]; gpu: string[] }
 }
 

@@ -10,7 +10,10 @@ import { automaticFast, fastSpeech } from './roles.ts'
 import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './serving.ts'
 import { findInstalled } from './store.ts'
 
-/** Chooses the models for the engine. If the configured model is not installed, downloads it first. */
+/**
+ * Chooses the models for the engine. If the configured model is a published model that is not installed or not usable,
+ * downloads it first.
+ */
 export async function prepareModel(
   settings: ModelSettings,
   onProgress: (message: string) => void,
@@ -24,7 +27,8 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed and runs well on the device. A CPU runs the files of some old downloads badly.
+ * Returns true if the model is installed and runs well on the device. An old download may lack the float weights that a
+ * CPU needs.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

@@ -29,7 +29,7 @@ function hasGraph(folder: string, kind: FramewiseKind, variant: string): boolean
 
 /**
  * Returns the paths of the model's graphs, in the order of `graphNames`. Prefers 8-bit weights on a CPU, and fp32
- * weights on a GPU, because they are faster. Returns null if the folder lacks a graph.
+ * weights on a GPU, because each device is faster with these weights. Returns null if the folder lacks a graph.
  */
 export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): string[] | null {
   const preferred = gpu ? variants.toReversed() : variants

@@ -66,9 +66,10 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. A speech
- * model uses fp16 on a GPU, and fp32 on a CPU, where the compact copy is made from fp32. If the repository has only one
- * of the two, both devices use it.
+ * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. Weights in
+ * fp16 are downloaded for a GPU, and weights in fp32 for a CPU, because the compact copy is made from fp32. If the
+ * repository has only one of these two formats, this format is downloaded for both devices. A voice model is always
+ * downloaded in fp32.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

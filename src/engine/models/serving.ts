@@ -31,7 +31,10 @@ export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
 }
 
-/** Chooses among the installed models. Throws an error if the configured model is not installed. */
+/**
+ * Chooses the models for the engine among the installed models. Throws an error if the configured model is not
+ * installed.
+ */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings
   if (model === null) return findDefault(settings)

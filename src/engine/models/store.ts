@@ -20,7 +20,8 @@ export type InstalledModel = {
 }
 
 /**
- * Finds the folder of a model by its name or path. Returns null if there is no such folder. Does not check its content.
+ * Finds the folder of a model by its name or path. Returns null if there is no such folder. Does not check the content
+ * of the folder.
  */
 export function findInstalled(model: string, settings: StoreSettings): InstalledModel | null {
   const builtIn = findBuiltIn(model)

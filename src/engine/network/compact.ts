@@ -67,8 +67,8 @@ class Compact {
   }
 
   /**
-   * Returns the tensors of a layer normalisation, and of the matrices that read its output, joined into the matrix
-   * `name`.
+   * Returns the tensors of a layer normalisation, and of the matrices that read its output. These matrices are joined
+   * into one matrix with the name `name`.
    */
   private normed(layout: Layout, norm: string, name: string, parts: readonly string[] = [name]): Draft[] {
     const factors = this.balanced(norm, parts)

@@ -17,9 +17,10 @@ export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
  * Adds channels to the attention, so that a frame that represents 8 frames gets 8 times the weight. The added channel
- * of each query is 1. The added channel of each key is the logarithm of the number of frames, times the square root of
- * the head size, by which the attention divides. An attention mask would have the same effect, but ONNX Runtime
- * computes attention with a mask more slowly.
+ * of each query is 1. The added channel of each key is the logarithm of the number of frames that the frame of the key
+ * represents. This logarithm is multiplied by the square root of the head size, because the attention divides all
+ * scores by this square root. An attention mask would have the same effect, but ONNX Runtime computes attention with a
+ * mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -1,6 +1,6 @@
 // Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The outputs are the keys and values
-// for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. In 8 bits, they need a
-// quarter of the memory and of the reading time.
+// for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. Keys and values in 8 bits
+// need a quarter of the memory of 32-bit floats, and a quarter of the time for reading them.
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, type Extra, extraChannels } from './encoder-attention.ts'

@@ -36,8 +36,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds the sum of `state`, `value` and the bias of the projection `projected`, and the normalisation of this sum by
-   * `norm`.
+   * Adds an operation that computes the sum of `state`, `value` and the bias of the projection `projected`, and then
+   * the layer normalisation `norm` of this sum. Returns the names of both results.
    */
   addAndNorm(
     state: string,
@@ -56,7 +56,9 @@ export class FloatLayers extends GraphWeights {
     return { state: sum, normed }
   }
 
-  /** Adds the two matrix products of a feed-forward layer. The result is without the bias of the second matrix. */
+  /**
+   * Adds the two matrix products of a feed-forward layer. The result does not include the bias of the second matrix.
+   */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])
     const active = this.graph.add('com.microsoft.BiasGelu', [wide, this.bias(`${name}.fc1`)])
@@ -64,8 +66,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an attention operation. If `lengths`, the number of tokens in each row of a cache, is given, a token attends
-   * only to itself and to earlier tokens.
+   * Adds an attention operation. `lengths` is the number of tokens in each row of a cache. If `lengths` is given, a
+   * token attends only to itself and to earlier tokens.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]

@@ -9,7 +9,8 @@ export const headSize = 64
 const epsilon = { float: 1e-5 }
 
 /**
- * Quantised activations: the names of their 8-bit values and of one scale for each row. The byte `zero` represents 0.
+ * Quantised activations: the name of the tensor with their 8-bit values, and the name of the tensor with one scale for
+ * each row. The byte `zero` represents 0.
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
@@ -69,8 +70,8 @@ export class Layers {
 
   /**
    * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value in one row does not
-   * make other rows less precise. The output of GELU is never below -0.17, so only 32 of its 256 byte values are
-   * negative.
+   * make other rows less precise. The output of GELU is never below -0.17, so only 32 of the 256 byte values represent
+   * negative numbers.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this

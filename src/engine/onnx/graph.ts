@@ -20,7 +20,10 @@ export class Graph {
   private readonly outputs: Uint8Array[] = []
   private count = 0
 
-  /** Makes an empty graph. `prefix` begins all generated names. A branch needs a prefix of its own. */
+  /**
+   * Makes an empty graph. All names that the graph generates begin with `prefix`. A graph that is a branch of an `If`
+   * operation needs a prefix of its own, so that its names differ from the names in other graphs.
+   */
   constructor(private readonly prefix = '') {}
 
   input(name: string, type: ElementType, shape: Shape): string {

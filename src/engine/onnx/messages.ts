@@ -7,7 +7,10 @@ export type Constant = {
   dims: readonly number[]
   data: Float32Array | Float16Array | BigInt64Array | Int8Array | Uint8Array
 }
-/** A constant whose content is in an external file: `bytes` bytes, starting at offset `from` of the file `file`. */
+/**
+ * A constant whose content is in the external file `file`. The content begins at the offset `from`, and its length is
+ * `bytes` bytes.
+ */
 export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
 /** An attribute of an operation. A branch, for example of an `If` operation, can read values of the outer graph. */
 export type Attribute = number | readonly number[] | string | { float: number } | Branch

@@ -13,7 +13,7 @@ export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   return found
 }
 
-/** Returns the integers of a repeated field. They may be in one packed field or in several fields. */
+/** Returns the integers of a repeated field. The integers may be in one packed field or in several fields. */
 export function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
   walk(message, (id, value) => {

@@ -1,9 +1,6 @@
 // Writes fields of protobuf messages. A field begins with a key, which has the field number and the wire type. Next is
 // either a varint (groups of seven bits), or a length and that number of bytes.
 
-// Three functions that write protobuf fields. A field begins with a key, which has the field number and the wire type.
-// Next is either a varint (groups of seven bits), or a length and that number of bytes.
-
 export function number(id: number, value: number): Uint8Array {
   return Buffer.concat([varint(id << 3), varint(value)])
 }

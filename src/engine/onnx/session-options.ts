@@ -12,7 +12,10 @@ export const constantsKey = 'session.model_external_initializers_file_folder_pat
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }
 
 export type SessionOptions = {
-  /** If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same `gpu_graph_id`. */
+  /**
+   * If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same id, which is the run
+   * option `gpu_graph_id`.
+   */
   cudaGraphs?: boolean
   /** If true, a run on a CPU uses only the calling thread, and not the shared threads. */
   singleThreaded?: boolean
@@ -32,7 +35,10 @@ export function weightTensors(
   return tensors
 }
 
-/** Returns the bytes at an address that is a multiple of 64, as kernels on a CPU require. Copies them if needed. */
+/**
+ * Returns the bytes at an address that is a multiple of 64, as kernels on a CPU require. Copies the bytes if their
+ * address is not such a multiple.
+ */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()
 }
@@ -40,7 +46,7 @@ function aligned(bytes: Uint8Array): Uint8Array {
 export function useCuda(runtime: Runtime, options: Pointer, graphs: boolean): void {
   const cuda = pointerFrom(out => runtime.CreateCUDAProviderOptions(out))
   // By default, the CUDA provider tries every algorithm for each convolution, and doubles its memory each time it needs
-  // more.
+  // more memory. The first two options prevent this.
   const wanted = {
     cudnn_conv_algo_search: 'HEURISTIC',
     arena_extend_strategy: 'kSameAsRequested',

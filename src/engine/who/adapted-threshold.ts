@@ -1,18 +1,22 @@
-// The clustering threshold for one recording, by how much the embeddings of one voice differ in it.
+// Computes the clustering threshold for one recording from the scatter, which is the distance between embeddings of one
+// voice in this recording.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
-/** An assumed `distance` between neighbouring pieces of one voice. It counts as much as `weight` measured distances. */
+/**
+ * The assumed `distance` between the embeddings of neighbouring pieces of one voice. This distance counts as much as
+ * `weight` measured distances.
+ */
 const usualScatter = { distance: 0.22, weight: 10 }
-/** The clustering threshold is `multiple` times the scatter of the recording, from `low` to `high`. */
+/** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
- * Returns the clustering threshold for this recording. The threshold depends on the median distance between two
- * neighbouring pieces without a change of voice between them. This distance shows how much the embeddings of one voice
- * differ in this recording.
+ * Returns the clustering threshold for this recording. The threshold depends on the median distance between the
+ * embeddings of two neighbouring pieces without a change of voice between them. This distance shows how much the
+ * embeddings of one voice differ in this recording.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

@@ -5,7 +5,8 @@
 import { type Cluster, Linkage } from './linkage.ts'
 
 /**
- * The embedding of one piece as a unit vector. `weight` is the length of the piece in seconds; for VBx, in embeddings.
+ * The embedding of one piece as a unit vector. `weight` is the length of the piece in seconds. For VBx, `weight` is the
+ * number of embeddings as which the piece counts.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 

@@ -15,8 +15,9 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one if their mean distance is less than `likeness` times the scatter of the voices. No voices are
-   * merged in this way if `likeness` is null, or if the caller gave the number of voices.
+   * Two voices become one voice if their mean distance is less than `likeness` times the scatter, which is the mean
+   * distance between the embeddings of one voice. No voices are merged in this way if `likeness` is null, or if the
+   * caller gave the number of voices.
    */
   likeness: number | null
   /** The minimum speech of a voice, in seconds. In a short recording this minimum is lowered, at most to half. */

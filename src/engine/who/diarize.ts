@@ -98,8 +98,8 @@ export class Diarization {
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view ends after the recording, so silence fills it. Voices that the model finds in this silence are
-      // ignored.
+      // The last view ends after the recording, so silence fills the end of this view. Voices that the model finds in
+      // this silence are ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)

@@ -50,7 +50,10 @@ export function piecesOf(features: Float32Array): Float32Array[] {
   })
 }
 
-/** Returns the factor that raises the power of a quiet voice to the loudness `levelMin`. It is 1 for a louder voice. */
+/**
+ * Returns the factor that raises the power of a quiet voice to the loudness `levelMin`. The factor is 1 for a louder
+ * voice.
+ */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0
   for (let at = melBands; at < features.length; at += width) energy += features[at]! / frames

@@ -18,7 +18,8 @@ const framesMin = 25
 const batchPieces = 32
 
 /**
- * Opens the encoder. If `keepsNoise` is true, the noise is not subtracted from the sound, as in the published encoder.
+ * Opens the encoder. If `keepsNoise` is true, the noise is not subtracted from the sound. The published encoder does
+ * not subtract the noise either.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -7,12 +7,15 @@ const fftPoints = 512
 const bins = fftPoints / 2
 const preEmphasis = 0.97
 const lowestHertz = 20
-/** The models were trained on 16-bit integers, but steno's samples are floats from -1 to 1. */
+/**
+ * The factor that converts steno's samples, which are floats from -1 to 1, to the range of 16-bit integers. The models
+ * were trained with samples in this range.
+ */
 const sampleScale = 32_768
 
 /**
- * Returns a matrix of 400 × 256 values: the weight of each sample in each bin of the spectrum. It combines all linear
- * steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
+ * Returns a matrix of 400 × 256 values: the weight of each sample in each bin of the spectrum. The matrix combines all
+ * linear steps: scale, subtraction of the mean, pre-emphasis, window and Fourier transform.
  */
 export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints

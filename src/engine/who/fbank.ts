@@ -6,7 +6,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { bands, melMatrix, spectrumMatrix } from './fbank-matrices.ts'
 import { openFrameBands } from './frame-bands.ts'
 
-/** The lowest power in a band, as in Kaldi. It keeps the logarithm of silence finite. */
+/** The lowest power in a band, as in Kaldi. This lower bound keeps the logarithm of silence finite. */
 const powerMin = 1.1920929e-7
 
 export type Fbank = {

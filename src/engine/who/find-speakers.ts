@@ -9,9 +9,9 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum speech of a speaker: `seconds` of clustered pieces, if all pieces together have at most `of` seconds.
- * With more seconds, the minimum grows with their square root, because a longer recording has larger clusters of
- * outliers.
+ * The minimum length of all clustered pieces of a speaker. It is `seconds` if the clustered pieces of all speakers are
+ * at most `of` seconds long together. In a longer recording, the minimum grows with the square root of this total
+ * length, because it has larger clusters of outliers.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 

@@ -7,7 +7,7 @@ export type KnownVoice = { name: string; model: string; print: readonly number[]
 
 /**
  * Returns the name for each print, or null for a print that is not similar enough to a known voice. The most similar
- * pairs are matched first. A known voice gives its name to one print at most.
+ * pairs of a print and a known voice are matched first. A known voice gives its name to one print at most.
  */
 export function namesOf(
   prints: readonly (Float32Array | null)[],

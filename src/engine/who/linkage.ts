@@ -1,6 +1,6 @@
 // The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings, one from each cluster. It is one minus the dot product of the two centroids, which are not normalised. So
-// the centroids are enough to calculate every later distance exactly.
+// embeddings, one from each cluster. This distance is one minus the dot product of the centroids of the two clusters.
+// The centroids are not normalised. So the centroids are enough to calculate every later distance exactly.
 //
 // pyannote normalises the centroids first, which makes the distances smaller. In short or noisy recordings, all
 // speakers then become one speaker (measured by scripts/bench/diarize.ts).
@@ -45,7 +45,10 @@ export class Linkage {
     return this.slots.filter(cluster => cluster !== null)
   }
 
-  /** Returns the slots of the two closest clusters, and their distance. It is infinite if only one cluster remains. */
+  /**
+   * Returns the slots of the two closest clusters, and their distance. The distance is infinite if only one cluster
+   * remains.
+   */
   closest(): { first: number; second: number; distance: number } {
     let first = 0
     for (;;) {

@@ -4,14 +4,14 @@
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
-  /** `mean` is subtracted from an embedding before the projection, and `projectedMean` after it. */
+  /** `mean` is subtracted from an embedding before the projection, and `projectedMean` after the projection. */
   mean: Float64Array
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean (`centre`) and the matrix of a transform. After it, the projected embeddings of each voice have a variance
-   * of 1 in every dimension.
+   * The mean (`centre`) and the matrix of a transform. After the transform, the projected embeddings of each voice have
+   * a variance of 1 in every dimension.
    */
   centre: Float64Array
   transform: Float64Array

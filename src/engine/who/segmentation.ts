@@ -18,7 +18,10 @@ import { classVoices, viewFrames, viewSamples } from './views.ts'
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
-/** The front of the divided model: its bands, the samples between two values, and the samples that a value covers. */
+/**
+ * The front of the divided model computes values in `bands` bands. `step` is the number of samples from one value to
+ * the next value. `samples` is the number of samples that one value covers.
+ */
 const front = { bands: 40, step: 90, samples: 541 }
 
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {

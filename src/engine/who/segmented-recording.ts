@@ -16,8 +16,8 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of speakers in a frame: the rounded mean of the numbers that the views find. Also writes the votes
- * for each speaker to `votes`.
+ * Returns the number of speakers in a frame: the rounded mean of the numbers of speakers that the views with this frame
+ * find. Also writes the votes for each speaker to `votes`.
  */
 export function countSpeakers(
   { views, stepFrames }: SegmentedRecording,

@@ -3,14 +3,17 @@
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
-/** Returns the view `index` and the views that overlap with it, each with its own index. */
+/**
+ * Returns the view with the index `index` and the views that overlap with this view. Each view is returned together
+ * with its own index.
+ */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)
   const first = Math.max(0, index - reach)
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view, by votes of the views that overlap with it. */
+/** Finds the unknown speakers of each view, by votes of the views that overlap with this view. */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views

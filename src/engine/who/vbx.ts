@@ -21,7 +21,10 @@ const roundsMax = 40
 /** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
 
-/** How much of each embedding belongs to each speaker, and each speaker's share of all embeddings. */
+/**
+ * The share of each embedding that belongs to each speaker (`memberships`), and the share of each speaker in all
+ * embeddings (`shares`).
+ */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 /** Runs all rounds. `start` holds the speaker of each embedding before the first round. */
