@@ -68,8 +68,8 @@ test('the dashboard has panels that do not overlap, each with a query on the cho
     ['instance', 'label_values(steno_build_info, instance)'],
   ])
   const version = dashboard.panels.find(({ title }) => title === 'Version')
-  // The value of the metric `steno_build_info` is always 1. The version is one of its labels, so the panel must show
-  // this label, and not the value.
+  // The value of the metric `steno_build_info` is always 1. The version is a label of this metric, so the panel must
+  // show the label, and not the value.
   expect(version?.options).toMatchObject({ textMode: 'name' })
   const places = dashboard.panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)
   expect(new Set(places).size).toBe(places.length)

@@ -82,7 +82,10 @@ test('each command or block that is not run exists', () => {
   expect(lacking).toEqual([])
 })
 
-/** For each document, a function that prepares its commands. It runs before the first command of the document. */
+/**
+ * For some documents, a function that prepares the commands of the document. The function runs before the first
+ * command.
+ */
 const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/guide.md': keepCallback,
   'docs/live.md': reader => reader.transcribe({ webhook_url: receiver.url }),
@@ -101,8 +104,8 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
 }
 
 /**
- * For each document, a function that checks the results of its commands. It runs after the last command of the
- * document.
+ * For some documents, a function that checks the results of the commands of the document. The function runs after the
+ * last command.
  */
 const results: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/privacy.md': async ({ run }) => expect(await run('steno accounts list')).not.toContain('ana@'),

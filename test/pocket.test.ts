@@ -144,7 +144,10 @@ function ports(file: string): { inputs: string[]; outputs: string[] } {
   }
 }
 
-/** Runs the model in `folder`, which has only the input `from` and the output `to`. Returns the output. */
+/**
+ * Runs the model in `folder`. The model has only one input, with the name `from`, and one output, with the name `to`.
+ * Returns the output.
+ */
 function give(folder: string, data: Float32Array, dims: number[], [from, to]: readonly [string, string]) {
   const type: ElementType = 'float32'
   const session = openSession(runtime(), join(folder, 'onnx/model.onnx'))

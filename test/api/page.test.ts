@@ -1,4 +1,5 @@
-// Tests the paths of the web app: headers, compression, caching, and the setting that switches the web app off.
+// Tests the responses that deliver the files of the web app: headers, compression, caching, and the setting that
+// switches the web app off.
 
 import { expect, test } from 'bun:test'
 import { startTestService } from '../support/service.ts'

@@ -1,5 +1,5 @@
-// Tests that the software bill of materials (SBOM) is valid and complete, and that two bills of the same files are
-// equal.
+// Tests that the software bill of materials (SBOM) is valid and complete, and that the same files always give the same
+// SBOM.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

@@ -217,7 +217,10 @@ test.skipIf(missing)(`a recording without samples has an empty transcript${skipp
   expect(await hear(all(new Float32Array(0)))).toMatchObject({ full_transcript: '', duration_seconds: 0 })
 })
 
-/** Checks the times of words and utterances: they must be inside the file, never decrease, and not overlap. */
+/**
+ * Checks the times of words and utterances: the times must be within the duration of the file and must never decrease,
+ * and no two words or utterances may overlap.
+ */
 function expectOrder({ utterances, duration_seconds: duration }: Transcript): void {
   let before = 0
   for (const utterance of utterances) {

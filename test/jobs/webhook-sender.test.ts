@@ -221,7 +221,8 @@ test('an event that was attempted but not sent when the process died is sent aga
   service.engine.finish(await service.engine.given(1))
   await receiver.got(2)
   await until(() => service.db.find('select 1 from webhook_events where sent_at is null') === null)
-  // Simulates a kill after the event was delivered and before its field `sent_at` was updated.
+  // Simulates a kill of the service after the event was delivered, but before the service set the column `sent_at` of
+  // the event.
   service.db.run("update webhook_events set sent_at = null where event = 'transcription.completed'")
   await service.stop()
 

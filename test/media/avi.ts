@@ -25,7 +25,8 @@ function packetsOf(file: Buffer): Buffer[] {
 
 /**
  * Repeats the sound of an AVI file. `pictures` is the number of picture packets, of two bytes each, before each packet
- * of sound. If `isSorted` is false, the index of the file lists the last packet twice.
+ * of sound. If `isSorted` is false, the index of the file lists the last packet twice, so the index is not strictly
+ * sorted.
  */
 export function repeatedAvi(file: Buffer, times: number, pictures: number, isSorted = true): Buffer {
   const sounds = packetsOf(file).filter(packet => packet.toString('latin1', 2, 4) === 'wb')

@@ -46,7 +46,7 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
   const packets = 88
   const samples = 1024
   const total = repetitions * packets * samples
-  // The first packet contains the delay of the encoder, and not sound. At 44,100 Hz, 441 samples last 10 ms.
+  // The first packet contains no sound, but only the delay that the encoder adds. At 44,100 Hz, 441 samples last 10 ms.
   const durationMs = Math.floor((total - samples) / 441) * 10
   const bytes = moveIndex(file, index =>
     rewrite(index, {

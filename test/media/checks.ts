@@ -5,7 +5,10 @@ import { join } from 'node:path'
 
 export const checks = join(import.meta.dir, `../../native/linux-${process.arch}/checks`)
 
-/** Runs one check of the program with the given bytes on stdin. Returns the stdout of the check. */
+/**
+ * Runs the program with the given arguments, which select one check, and with the given bytes on stdin. Returns the
+ * stdout of the program.
+ */
 export function runCheck(args: string[], stdin: Uint8Array | Bun.BunFile): Buffer {
   const { exitCode, stdout, stderr } = Bun.spawnSync([checks, ...args], { stdin })
   if (exitCode !== 0) throw new Error(`checks ${args.join(' ')}: ${stderr}`)

@@ -51,7 +51,8 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The header must have an unknown size. With a known size, FFmpeg would stop after the two seconds in the header.
+  // The header must give no known size of the sound. The original header gives the size of two seconds, and FFmpeg
+  // would stop there.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

@@ -20,16 +20,16 @@ export type Outcome = {
 
 const signal = new AbortController().signal
 /**
- * Limits that are far above what a file of two seconds needs, even on a busy machine. If a child process reaches one of
- * these limits, it hangs.
+ * Limits that are far above what a file of two seconds needs, even on a busy machine. A child process that reaches one
+ * of these limits is considered to hang.
  */
 const bounds = { stallMs: 60_000, cpuMs: 20_000, priority: 0 }
 const { durationMsMin, durationMsMax } = defaults
 const media = openMedia({ durationMsMin, durationMsMax, bounds })
 
 /**
- * Inspects and decodes the damaged file with the number `number`. Returns the outcome. Throws any error that is not a
- * JobFailure.
+ * Makes the damaged file with the given number, and inspects and decodes this file. Returns the outcome. Throws any
+ * error that is not a JobFailure.
  */
 export async function tryMutant(number: number, folder: string): Promise<Outcome> {
   const { name, bytes } = mutant(number)

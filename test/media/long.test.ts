@@ -218,8 +218,8 @@ function bytesOf(samples: Float32Array): Uint8Array {
 }
 
 /**
- * Inspects and decodes a file. Returns the inspected duration and the number of decoded samples. If the inspection or
- * the decoding fails, its error code replaces its number.
+ * Inspects and decodes a file. Returns two values: the inspected duration, and the number of decoded samples. If the
+ * inspection fails, the first value is its error code. If the decoding fails, the second value is its error code.
  */
 async function outcome(path: string): Promise<unknown[]> {
   const codeOf = (error: unknown) => (error instanceof JobFailure ? error.code : Promise.reject(error))

@@ -10,7 +10,7 @@ import { runCheck } from './checks.ts'
 import { fixture, forever } from './files.ts'
 import { sampleRate } from './tones.ts'
 
-/** Returns the mix of two channels. */
+/** Mixes two channels to one channel with the code of the media program. Returns the samples of this channel. */
 function mixed(left: Float32Array, right: Float32Array): number[] {
   const pairs = Float32Array.from([...left].flatMap((sample, at) => [sample, right[at] ?? 0]))
   const output = runCheck(['mix'], new Uint8Array(pairs.buffer))

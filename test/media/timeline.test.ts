@@ -1,5 +1,6 @@
-// Tests where sound is placed on the timeline of a file. Each case lists input spans, and the silence and the cuts
-// that must result.
+// Tests where sound is placed on the timeline of a file. Each case lists the spans of sound that the timeline receives.
+// For each span, it lists the silence that must be inserted before the span, and the sound that must be cut from its
+// start.
 
 import { describe, expect, test } from 'bun:test'
 import { runCheck } from './checks.ts'

@@ -46,8 +46,8 @@ function stream(bytes: number): Scene {
 }
 
 /**
- * Returns a server function that sends zeros in the gzip format. `level` is the compression level. At level 0, the data
- * is not compressed.
+ * Returns a function with which the test server answers a request: it sends zeros in the gzip format. `level` is the
+ * compression level. At level 0, the data is not compressed.
  */
 function packed(level: number): Scene {
   return socket => {

@@ -44,7 +44,10 @@ export function useBrowser() {
       visits.push(visit)
       return visit
     },
-    /** Opens a page in the same way as `open`. The browser is signed in to the account of `key`. */
+    /**
+     * Opens a page in the same way as `open`. The browser is signed in to the account to which the API key `key`
+     * belongs.
+     */
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },

@@ -1,5 +1,5 @@
 // Finds and starts the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the
-// one in the npm package @sparticuz/chromium, which needs no installed libraries.
+// browser in the npm package @sparticuz/chromium, which needs no installed libraries.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

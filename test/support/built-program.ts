@@ -1,5 +1,5 @@
-// Returns the path of the built program. STENO_TEST_PROGRAM may name it. Otherwise the program is built, once in each
-// test run.
+// Returns the path of the built program. The variable STENO_TEST_PROGRAM may name this program. Otherwise, the program
+// is built once in each test run.
 
 import { join, resolve } from 'node:path'
 

@@ -29,12 +29,12 @@ export type ClusterOptions = {
   slots: number
   /**
    * `seconds` is the length of the audio of each job. `speed` is the number of seconds of audio that a worker
-   * recognises in a second.
+   * recognises in one second of real time.
    */
   seconds: number
   speed: number
   lease?: string
-  /** The random numbers that choose the faults. Null: the run has no faults. */
+  /** The random number generator that chooses the faults. If it is null, the run has no faults. */
   random?: Random | null
   /** The mean time between two successive faults, in milliseconds. */
   faultEveryMs?: number
@@ -194,8 +194,8 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 }
 
 /**
- * Returns a message for each rule that the jobs broke. `told` has the webhooks in the order in which they arrived. It
- * is null if no webhooks were requested.
+ * Returns a message for each rule that the jobs broke. `told` has the webhooks in the order in which they arrived.
+ * `told` is null if no webhooks were requested.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

@@ -1,6 +1,6 @@
-// Makes requests to every endpoint from the OpenAPI document. Parameters have values at, below and above their limits,
-// or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are made from the
-// document, so every endpoint and parameter of the document is tested.
+// Makes requests to every endpoint of the API. In some requests, parameters have values at, below and above their
+// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are made from
+// the OpenAPI document, so every endpoint and every parameter of this document is tested.
 
 import { limits } from '../../src/limits.ts'
 

@@ -1,4 +1,5 @@
-// Finds and starts nats-server. STENO_TEST_NATS may name the program. Otherwise it is searched for on the path.
+// Finds and starts nats-server. STENO_TEST_NATS may name the program. Otherwise, the program is searched for in the
+// folders of PATH, and then in /usr/sbin and /usr/local/sbin.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'

@@ -12,8 +12,8 @@ export type LossyProxy = {
 }
 
 /**
- * The proxy calls this function with all bytes before it forwards them. `from` is the end of the connection that sent
- * the bytes.
+ * The proxy calls this function with all bytes before it forwards them. `from` is the side that sent the bytes: the
+ * client (`caller`) or the server (`target`).
  */
 type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 

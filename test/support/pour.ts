@@ -56,7 +56,8 @@ async function form({ port, key, bytes }: Pouring): Promise<void> {
     headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'multipart/form-data; boundary=b' },
     body: zeros(bytes, before, '\r\n--b--\r\n'),
   })
-  // The file contains no sound, so the job fails with the status 400, but only after the whole file has arrived.
+  // The file contains no sound, so the request fails with the status 400. The server sends this status only after the
+  // whole file has arrived.
   if (status !== 400) throw new Error(`the form was answered by ${status}`)
 }
 

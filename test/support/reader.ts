@@ -70,7 +70,10 @@ export type Reader = {
   close(): Promise<void>
 }
 
-/** Prepares a document for running its commands. In the commands, each key of `replaced` is replaced by its value. */
+/**
+ * Prepares a document for running its commands. The keys of `replaced` are texts in the commands. Each of these texts
+ * is replaced by the value of its key.
+ */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))
   const own = join(home.folder, `${document.replaceAll('/', '-')}.shell`)

@@ -1,7 +1,7 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
-// with simulated callers. In each step, the simulator completes a pending operation, acts for a caller, or causes a
-// fault: a kill, a power cut, a locked database, a failed flush, or a step of the clock. The seed determines all
-// these choices, so the same seed always gives the same run.
+// with simulated callers. In each step, the simulator completes a pending operation, sends a request of a caller, or
+// causes a fault: a failed operation, a kill of the service, a power cut, a locked database, or a jump of a clock. The
+// seed determines all these choices, so the same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -238,8 +238,8 @@ class World {
   }
 
   /**
-   * Keeps the latest flushed copy of the database. Flushes may end in another order than they started, so the numbers
-   * of the copies are compared.
+   * Keeps the latest flushed copy of the database. The flushes may end in another order than they started, so only a
+   * copy with a higher number replaces the kept copy.
    */
   #keepDurable(copy: Copy): void {
     if (copy.number > this.#durable.number) this.#durable = copy

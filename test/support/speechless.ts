@@ -31,8 +31,8 @@ function whiteNoise(level: number, seed = 1): Sampler {
 }
 
 /**
- * Pink noise: its power falls by 3 dB per octave. It is the sum of five low-pass filtered white noises. The limits of
- * the five filters are about two octaves apart.
+ * Pink noise: its power falls by 3 dB per octave. It is the sum of five low-pass filtered white noises. The cut-off
+ * frequencies of the five filters are about two octaves apart.
  */
 function pinkNoise(): Sampler {
   const white = whiteNoise(0.25, 2)

@@ -54,7 +54,7 @@ export function tusCaller(url: string, key: string) {
     },
     /**
      * Starts a PATCH request whose Content-Length is `length`, sends only the text `bytes`, and leaves the connection
-     * open. `answer` resolves with the head of the response.
+     * open. The returned promise `answer` resolves with the head of the response.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

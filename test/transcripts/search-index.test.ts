@@ -36,7 +36,10 @@ function checkIndex(db: Db): void {
   db.run("insert into search (search) values ('integrity-check')")
 }
 
-/** Returns true if a file of the database contains `text`. Upper and lower case are equal. */
+/**
+ * Returns true if a file of the database contains `text`. The content of the file is converted to lower case first, so
+ * `text` must be in lower case.
+ */
 function isOnDisk({ db, folder }: { db: Db; folder: string }, text: string): boolean {
   db.checkpoint()
   return ['', '-wal'].some(suffix =>

@@ -82,7 +82,7 @@ test('the ranges of two parts never overlap, in whatever order the jobs complete
   const jobs = addJobs(db, ana, 40)
   const random = seeded(4)
   while (jobs.length > 0) {
-    // The jobs complete in another order than they were created, because a later job may be shorter.
+    // A job that was created later may complete earlier, so the test completes the jobs in a random order.
     const [job = ''] = jobs.splice(random.below(Math.min(jobs.length, 6)), 1)
     joinPart(db, job, limits.searchPartUtterances / 4)
   }

@@ -27,7 +27,7 @@ test.each([
   ['https://169.254.169.254/hook', '', /private/],
   ['https://10.1.2.3/hook', '10.0.0.0/8', null],
   ['https://192.168.1.1/hook', '10.0.0.0/8', /private/],
-  // An http address is accepted only if its IP address is in a network that the operator allows.
+  // A plain http address is accepted only if an IP address of its host is in a network that the operator allows.
   ['http://example.com/hook', '', /https/],
   ['http://8.8.8.8/hook', '', /https/],
   ['http://8.8.8.8/hook', '10.0.0.0/8', /https/],

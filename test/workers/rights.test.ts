@@ -77,8 +77,8 @@ const forbiddenToRead = [
 ]
 
 /**
- * NATS subjects to which a worker must not send: orders and messages of other workers and of the server, and requests
- * that read or change the stream.
+ * NATS subjects to which a worker must not send. Only the server or another worker may send to the first six subjects.
+ * The subjects that begin with `$JS.API` belong to requests that read or change streams.
  */
 const forbiddenToSend = [
   subjects.job('pool', 'first', 'forged'),

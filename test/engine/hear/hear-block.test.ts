@@ -8,7 +8,10 @@ import { windowOf } from '../../../src/engine/hear/windows.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
-/** Random words. Their compression ratio is low, so the check for repetition loops accepts them. */
+/**
+ * Random words. A text of random words has a low compression ratio, so the check for repetition loops accepts such a
+ * text.
+ */
 const words = Array.from({ length: 900 }, (_, id) => ` ${Bun.hash(`${id}`).toString(36).slice(0, 8)}`)
 const [end, start, firstTimestamp] = [900, 901, 1000]
 const facts: Partial<Facts> = {

@@ -1,6 +1,5 @@
 // Tests the layouts of the published models, with small dimensions and random weights. The layouts differ in the
-// number of mels, in the number of vocabulary entries, in the number of decoder layers, and in the ids of the special
-// tokens.
+// numbers of mel bands, of vocabulary entries and of decoder layers, and in the ids of the special tokens.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -110,10 +109,7 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
   return { tokens, logProbabilities, attention, frames, unfinished: null, ...quality }
 }
 
-/**
- * Changes the ids of all special tokens that are at least `movedFrom` by adding `by`, in the tokenizer and in the
- * configuration of the model.
- */
+/** Adds `by` to all token ids from `movedFrom` on, in the tokenizer and in the configuration of the model. */
 function moveTokens(folder: string, { movedFrom, by }: typeof large): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)
   const edit = (name: string, change: (content: Record<string, unknown>) => void) => {

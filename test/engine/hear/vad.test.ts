@@ -34,7 +34,8 @@ const model = await Bun.file(vadModel()).bytes()
 
 function ours(samples: Float32Array, cut: number): number[] {
   const vad = openVad(runtime(), model)
-  // Before `samples`, another sound is processed. The reset must remove all effects of this other sound.
+  // Voice detection first gets another sound, and is then reset. After the reset, this other sound must have no effect
+  // on the probabilities.
   vad.next(tone(1, 300, 0.5))
   vad.reset()
   const probabilities: number[] = []

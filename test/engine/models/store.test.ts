@@ -190,7 +190,7 @@ test('a file whose hash stays wrong is never installed', async () => {
   const hub = start({}, { ...files })
   const real = hub.endpoint
   // This server answers requests for the content of one file with wrong bytes. It passes all other requests on to the
-  // hub, so the announced hash of the file is right.
+  // hub. The hash that the hub announces for the file therefore does not match the wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

@@ -83,7 +83,7 @@ test.skipIf(missing)(
   30_000,
 )
 
-/** Removes the high frequencies of a sound, as a telephone with 8,000 samples per second does. */
+/** Removes the high frequencies of a sound, as a telephone line with a sample rate of 8 kHz does. */
 function telephone(samples: Float32Array): Float32Array {
   const at = (index: number) => samples[index] ?? 0
   const narrow = Float32Array.from({ length: samples.length / 2 }, (_, index) => {

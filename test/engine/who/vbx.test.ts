@@ -29,8 +29,8 @@ function identity(scale: number): Float64Array {
 }
 
 /**
- * Returns embeddings of several voices. The mean embeddings of two voices are orthogonal. `counts[n]` is the number of
- * embeddings of voice n.
+ * Returns embeddings of several voices. The mean embeddings of any two voices are orthogonal. `counts[n]` is the number
+ * of embeddings of voice n.
  */
 function embeddings(counts: readonly number[], weight = 1) {
   const { next } = seeded(3)
