@@ -52,7 +52,10 @@ export async function startService(config: Config, parts: Partial<Parts> = {}): 
   return { listening: listening(), service, sweeper, close: () => running.disposeAsync() }
 }
 
-/** Joins a pair of servers, and waits until this server may serve. Returns null if no pair is configured. */
+/**
+ * Joins a pair of servers, of which only one serves at a time. Waits until this server may serve. Returns null if no
+ * pair is configured.
+ */
 async function joinPair(
   { standby: folder, dataDir, standbyAfterMs: afterMs, standbyEveryMs: everyMs }: Config,
   {

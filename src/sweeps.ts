@@ -78,8 +78,8 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // A plain timer starts these sweeps. croner, which starts the other sweeps, supports only whole seconds, but
-  // STENO_SWEEP_EVERY may be shorter than a second.
+  // A plain timer starts the sweeps in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a second. The
+  // library croner starts all other sweeps, and supports only whole seconds.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [

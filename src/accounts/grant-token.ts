@@ -31,8 +31,8 @@ type RefreshRow = {
 }
 
 /**
- * Exchanges a refresh token for the next access token and refresh token. `scopes` may restrict the access token to
- * some of the granted scopes.
+ * Exchanges a refresh token for another access token and another refresh token. `scopes` may restrict the access token
+ * to some of the granted scopes.
  */
 export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Tokens | TokenError {
   return db.tx(() => {

@@ -70,7 +70,10 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
   }
 }
 
-/** Returns the domain for the sender's email address. An IP address in an email address is in brackets. */
+/**
+ * Returns the domain for the sender's email address. If the host is an IP address, the IP address is written in
+ * brackets.
+ */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

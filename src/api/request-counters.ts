@@ -1,5 +1,5 @@
-// Metrics of requests: their number and their duration. The counters for each combination of route, method and status
-// are created once and then reused.
+// Metrics of requests: the number and the duration of the requests. The counters for each combination of route, method
+// and status are created once and then reused.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 

@@ -25,7 +25,9 @@ export type Service = {
   keyUses: KeyUses
   uploads: UploadStore
   engine: Engine
-  /** The workers on other machines, as one engine. Null if STENO_NATS is not set. */
+  /**
+   * The engine that runs jobs on workers, which are steno processes on other machines. Null if STENO_NATS is not set.
+   */
   fleet: Fleet | null
   live: LiveJobs
   runner: Runner

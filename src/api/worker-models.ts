@@ -1,6 +1,6 @@
 // The routes at which a worker downloads models from the server's model store. These routes have the same form as the
-// API of Hugging Face, so the worker can use the same code for downloads from Hugging Face and from the server. The
-// worker sends a token that it received from the server over NATS.
+// API of Hugging Face. So the worker uses the same code for downloads from both servers. The worker sends a token that
+// it received from the server over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'

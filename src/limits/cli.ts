@@ -7,8 +7,8 @@ export const commandLimits = {
   /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
   diskProbeBytes: 32 * MB,
   /**
-   * Minimum speed of the disk, in bytes a second. A slower disk would limit the speed of concurrent uploads, so `steno
-   * doctor` reports a problem.
+   * Minimum speed of the disk, in bytes a second. A slower disk would limit the speed of concurrent uploads. In this
+   * case, `steno doctor` reports a problem.
    */
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,

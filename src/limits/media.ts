@@ -14,7 +14,8 @@ export const mediaLimits = {
   /** Interval at which the server retries to start the media program if there is no free file descriptor. */
   mediaStartRetryMs: second / 4,
   /**
-   * The nice value of an inspection. It is the lowest CPU priority, so that an inspection hardly slows down an engine.
+   * The nice value of an inspection. This value is the lowest CPU priority, so that an inspection hardly slows down an
+   * engine.
    */
   mediaInspectNice: 19,
   /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */

@@ -27,8 +27,8 @@ export const transcriptLimits = {
 
   // Limits of search and edits.
   /**
-   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that an edit with a too
-   * long text is refused by the check of its fields, whose error names the field.
+   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that a too long text in
+   * an edit reaches the check of each field. The error of that check names the field.
    */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,

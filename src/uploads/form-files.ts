@@ -39,8 +39,9 @@ export class FormFiles {
   }
 
   /**
-   * Yields the bytes of a form that contains a file for this account. Throws an ApiError if the disk is full, if the
-   * account has used its disk quota, or if no bytes arrive within the idle timeout.
+   * Yields the chunks of a request body, which is a form with a file that the account uploads. Throws an ApiError if
+   * the form is too large, if the disk is full, if the account has used its disk quota, or if no bytes arrive within
+   * the idle timeout.
    */
   async *chunksOf(
     accountId: string,

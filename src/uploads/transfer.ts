@@ -45,8 +45,8 @@ export class Transfer {
         if (this.#stopped) throw this.#stopped
         this.#arm()
         const { value, done } = await reader.read()
-        // When `cancel` is called, a pending read returns as if the body had ended. So `#stopped` must be checked
-        // before `done`.
+        // When `reader.cancel` is called, a pending read returns as if the body had ended. So `#stopped` must be
+        // checked before `done`.
         if (this.#stopped) throw this.#stopped
         if (done) return
         this.#disarm()

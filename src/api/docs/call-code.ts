@@ -3,7 +3,7 @@
 export type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
 
 /**
- * The options of curl for each method. For HEAD, curl needs -I: with -X HEAD, it would wait for a body that never
+ * The options of curl for each method. For HEAD, curl needs -I: with -X HEAD, curl would wait for a body that never
  * comes.
  */
 const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }

@@ -71,7 +71,7 @@ export function authenticateAssistant(service: Service, request: Request): Calle
   return findCaller(service, text, { key: challenge, token: challenge })
 }
 
-/** Returns the caller of a route below /app. Such a route accepts only a session, by its cookie. */
+/** Returns the caller of a route below /app. Such a route accepts only the cookie of a session. */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
   if (session === null) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))

@@ -10,8 +10,9 @@ export function isSafe({ method }: Request): boolean {
 
 /**
  * Accepts every request whose method changes nothing. Throws for any other request, unless a page of this service sent
- * the request. A browser says in the header Sec-Fetch-Site which page sent the request, and an older browser says this
- * in the header Origin. A request that has neither of these headers is refused.
+ * the request. The header Sec-Fetch-Site says whether the page belongs to this service. An older browser does not send
+ * this header, but names the site of the page in the header Origin. A request that has neither of these headers is
+ * refused.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return

@@ -37,8 +37,8 @@ export type RateLimiter = {
 }
 
 /**
- * The times of one caller's counted requests, oldest first. The times before the index `head` are older than the
- * sliding window.
+ * The times, in milliseconds, of one caller's counted requests, oldest first. The times before the index `head` are
+ * older than the sliding window.
  */
 type Window = { times: number[]; head: number }
 

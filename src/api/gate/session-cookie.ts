@@ -35,8 +35,9 @@ function setCookie(
 }
 
 /**
- * Returns the name of the session cookie. If the service has an https address, the name begins with __Host-. A browser
- * sends such a cookie only to the same host, but does not accept it from an http address.
+ * Returns the name of the session cookie. If the service has an https address, the name begins with __Host-, because a
+ * browser sends such a cookie only to the same host. With an http address, the name has no such prefix, because a
+ * browser would refuse the cookie.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

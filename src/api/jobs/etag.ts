@@ -1,4 +1,4 @@
-// Makes and reads the ETag of a transcript, which is the number of edits of the transcript.
+// Makes and reads the ETag of a transcript. The ETag is the number of edits of the transcript.
 
 export function tagOf(edits: number): string {
   return `"${edits}"`

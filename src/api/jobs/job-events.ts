@@ -8,7 +8,7 @@ import { listedJob } from './job-json.ts'
 
 /**
  * The maximum number of utterances that are written to the stream at once. Further utterances are written when the
- * client has read these.
+ * client has read the first ones.
  */
 const eventsAtOnce = 100
 

@@ -62,8 +62,8 @@ function unreadable(): Response {
 }
 
 /**
- * Returns true if a message from an assistant calls a tool that changes data. For a list of messages, returns true if
- * one of these messages calls such a tool.
+ * Returns true if a message from an assistant calls a tool that changes data or costs money. For a list of messages,
+ * returns true if one of these messages calls such a tool.
  */
 function changesSomething(message: unknown): boolean {
   if (Array.isArray(message)) return message.some(changesSomething)

@@ -13,7 +13,7 @@ import { clock } from './describe.ts'
 import { cutPages } from './pages.ts'
 import type { ToolContext } from './tool.ts'
 
-/** The part of a tool's context that the functions of this file use. */
+/** The part of the context of an MCP tool that the functions of this file use. */
 type Reading = Pick<ToolContext, 'report' | 'signal'> & {
   service: Pick<Service, 'db' | 'live'>
   caller: { accountId: string }

@@ -28,7 +28,7 @@ export async function answer(service: Service, { request, server, caller, task }
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
   // Switches off Bun's idle timeout. The upload store has its own timeout: it aborts a form when no more bytes arrive.
-  // The job has timeouts too.
+  // The job has timeouts of its own too.
   server?.timeout(request, 0)
   const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
   try {

@@ -1,5 +1,5 @@
-// Tables of the error codes of this API. For each code, they contain the HTTP status, the error type and the error code
-// of OpenAI's protocol, if these differ from the defaults.
+// Tables of the error codes of this API. For each code, the tables contain the HTTP status, the error type and the
+// error code of OpenAI's protocol, if these differ from the defaults.
 
 import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 

@@ -10,8 +10,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * The number of bytes by which each field counts towards `formFieldsBytesMax` in addition to its name and its value.
- * Without these bytes, a form could contain any number of empty fields.
+ * Each field counts towards `formFieldsBytesMax` with the length of its name, the length of its value, and this number
+ * of bytes. Without this number, a form could contain a huge number of empty fields.
  */
 const partBytes = 64
 

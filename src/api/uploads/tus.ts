@@ -30,7 +30,7 @@ export function requireBytesType(headers: Headers): void {
   throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
 }
 
-/** Parses the header Upload-Metadata: a list of keys, each with a value in Base64, which may be missing. */
+/** Parses the header Upload-Metadata, which is a list of keys. Each key may have a value in Base64. */
 export function readMetadata(headers: Headers): Map<string, string> {
   const pairs = (headers.get('upload-metadata') ?? '').split(',').filter(pair => pair.trim() !== '')
   const metadata = new Map<string, string>()
