@@ -1,5 +1,5 @@
-// Tests the page /docs: its examples run in all languages, its links have targets, and it needs neither scripts nor a
-// network.
+// Tests the page /docs: the examples run in every language that the page shows, every link has a target, and the page
+// needs neither scripts nor a network.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, writeFileSync } from 'node:fs'

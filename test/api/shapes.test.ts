@@ -52,9 +52,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
   expect(() => checkEvent({ event: 'transcription.renamed' })).toThrow()
 })
 
-// The schema must reject these values before it decodes them. If it rejected them only while it decodes them, Elysia
-// would have to recognise the error by the name of the class of the error. In the built program, this class may have
-// another name, and Elysia would then not recognise the error.
+// The schema must reject these values by its checks, before they are decoded. Elysia recognises an error of decoding
+// only by the name of the error class, and this name may be different in the built program.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

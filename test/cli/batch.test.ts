@@ -62,8 +62,8 @@ type Options = {
 }
 
 /**
- * Runs the command `transcribe` for the sources `given`. Returns the numbers of transcribed, skipped and failed
- * sources, the output on the terminal, and the error that ended the command (or null).
+ * Runs the command `transcribe` for the given sources. Returns the numbers of transcribed, skipped and failed sources,
+ * the output on the terminal, and the error that ended the command (or null).
  */
 async function run(
   given: string[],

@@ -7,7 +7,7 @@ const headerBytes = 13
 const headBytes = 11
 const pictureType = 9
 
-/** Returns the head and the content of each packet. */
+/** Returns the packets of the file. Each returned buffer has the head and the content of one packet. */
 function packetsOf(file: Buffer): Buffer[] {
   const packets: Buffer[] = []
   for (let at = headerBytes; at < file.length; at += packets.at(-1)!.length + 4)

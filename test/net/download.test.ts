@@ -577,8 +577,8 @@ function body(type: string | undefined, content: string | Uint8Array): Scene {
 }
 
 /**
- * A correct server that supports range requests. It closes each connection at the offset that `until` returns. `nth` is
- * the number of the request, and `from` is the offset of the first byte that the request asks for.
+ * A correct server that supports range requests. It closes each connection at the offset that the function `until`
+ * returns. `nth` is the number of the request, and `from` is the offset of the first byte that the request asks for.
  */
 function ranged(
   headers: Record<string, string>,

@@ -22,7 +22,10 @@ const mayBoot =
 /** The time, in milliseconds, after which the simulated machine is ended. The whole test takes half a minute. */
 const boxMs = 240_000
 
-/** The commands that run in the simulated machine. Each step prints one line. */
+/**
+ * The shell commands that run in the simulated machine. Each `echo` prints one result, and the test compares these
+ * lines with `expected`.
+ */
 const steps = `
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   /box/steno install >/dev/null
@@ -59,7 +62,10 @@ const steps = `
   systemctl start steno
 `
 
-/** The expected output of the commands in `steps`. */
+/**
+ * The expected output: the lines of the commands in `steps`, and one line about the removal of steno, which is run
+ * after them.
+ */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
 verified: 

@@ -1,5 +1,6 @@
-// Makes long test audio from short clips. A recipe lists the clips and their start times. The same recipe always
-// gives the same bytes. The reference text consists of the texts of the clips, with shifted times.
+// Makes long test audio from short clips. A recipe lists the clips and their start times. The same recipe always gives
+// the same bytes. The reference consists of the texts and times of the clips. The times are shifted by the start time
+// of each clip.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

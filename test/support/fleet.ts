@@ -31,7 +31,7 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   while (!(await holds())) await Bun.sleep(5)
 }
 
-/** Returns the kinds of the entries of a job in the ledger, oldest first. */
+/** Returns the kinds (such as `reserve`) of the ledger entries of a job, oldest first. */
 export function charges({ db }: Pick<TestService, 'db'>, jobId: string): string[] {
   return db
     .list<{ kind: string }>('select kind from ledger where job_id = $jobId order by id', { jobId })

@@ -118,7 +118,10 @@ export async function pour(
   return sent
 }
 
-/** Sends `start`, and then `drop` every 10 ms. The response never ends, but the connection is never idle. */
+/**
+ * Sends the text `start` once, and then the text `drop` every 10 ms. The response never ends, but the connection is
+ * never idle.
+ */
 export function drip(socket: Socket, start = head(200), drop = 'a'): void {
   socket.write(start)
   const tap = setInterval(() => socket.write(drop), 10)

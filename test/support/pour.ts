@@ -1,4 +1,4 @@
-// Sends a file of `bytes` bytes to a server, in a process of its own.
+// Sends a file of a given size to a server. The sender runs in a process of its own.
 
 /**
  * The ways to send a file: one PUT to a signed address, one PATCH of a resumable upload, or a form to OpenAI's
@@ -61,7 +61,7 @@ async function form({ port, key, bytes }: Pouring): Promise<void> {
   if (status !== 400) throw new Error(`the form was answered by ${status}`)
 }
 
-/** Returns a stream of `bytes` zeros. The text `before` is in front of the zeros, and the text `after` follows them. */
+/** Returns a stream of `bytes` zeros. The stream begins with the text in `before` and ends with the text in `after`. */
 function zeros(bytes: number, before = '', after = ''): ReadableStream {
   const chunk = new Uint8Array(1024 ** 2)
   let left = bytes

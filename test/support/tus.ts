@@ -53,8 +53,8 @@ export function tusCaller(url: string, key: string) {
       return Number(headers.get('upload-offset'))
     },
     /**
-     * Starts a PATCH request whose Content-Length is `length`, sends only the text `bytes`, and leaves the connection
-     * open. The returned promise `answer` resolves with the head of the response.
+     * Starts a PATCH request whose Content-Length is `length`, sends only the part of the body that is in `bytes`, and
+     * leaves the connection open. The returned promise `answer` resolves with the head of the response.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

@@ -92,8 +92,8 @@ type Cross = { mass: number[]; names: string[]; values: Tensor[] }
 type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
 
 /**
- * Runs the decoder on the tokens `given`. `cache` has the keys and values of the earlier positions. The first `start`
- * of these positions are padding.
+ * Runs the decoder on the given tokens. `cache` has the keys and values of the earlier positions. The first `start` of
+ * these positions are padding.
  */
 function feed({ mass, names, values }: Cross, given: readonly number[], cache: Tensor[], start: number): Fed {
   const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
