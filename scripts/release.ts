@@ -81,8 +81,8 @@ function writeRest(): void {
 }
 
 /**
- * Returns the provenance statement of the release: an in-toto statement with a SLSA provenance 1 predicate. It
- * describes the programs, their sources, and the build.
+ * Returns the provenance statement of the release: an in-toto statement with a SLSA provenance 1 predicate. The
+ * statement describes the programs, their sources, and the build.
  */
 function provenanceOf(programs: string[]) {
   const { ffmpeg } = JSON.parse(readFileSync(join(root, 'native/built.json'), 'utf8'))

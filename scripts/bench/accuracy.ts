@@ -1,6 +1,6 @@
 // Counts the word errors of every clip with a reference text, and checks the detected language and the word times.
-// Compares steno with the pipeline of transformers.js, with the same weights. steno detects the language. The
-// pipeline of transformers.js cannot detect it, so it is given the correct language.
+// Compares steno with the pipeline of transformers.js, with the same weights. steno detects the language. The pipeline
+// of transformers.js cannot detect the language, so the benchmark passes the correct language to it.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the pocket model.
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.

@@ -104,7 +104,7 @@ function apiOf({ port }: Ready, { key }: Prepared) {
   }
 }
 
-/** Returns the id of the process that runs the engine. It is a child process of the process `parent`. */
+/** The engine runs in a child process of the process `parent`. Returns the id of this child process. */
 function childOf(parent: number): number {
   const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
   const row = stdout

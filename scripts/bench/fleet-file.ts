@@ -1,7 +1,8 @@
-// Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl downloads the same file
-// from a server that only sends this file. Each time is measured from the first byte to the last byte. The worker and
-// curl take turns, STENO_BENCH_PAIRS times. In a first series, both write to the disk. In a second series, both write to
-// memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the recording.
+// Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl downloads the same
+// file from a server that only sends this file. Each time is measured from the first byte to the last byte. The worker
+// and curl take turns, STENO_BENCH_PAIRS times. In a first series, the worker and curl write to the disk. In a second
+// series, they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the
+// recording.
 
 import {
   closeSync,
@@ -79,7 +80,7 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
 }
 
 /**
- * Fetches the media file from a server into a folder in `place`, by curl and by a worker in turn. Measures each
+ * Fetches the media file from a server, in turn by curl and by a worker, into a folder below `place`. Measures each
  * transfer.
  */
 async function measure(program: string, place: string): Promise<Measured> {

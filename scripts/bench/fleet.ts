@@ -1,7 +1,8 @@
 // Passes many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep for
-// as long as a GPU would work. Some jobs meet a fault, and processes with some of the workers are killed. Each job must
-// be completed once and charged once. STENO_BENCH_WORKERS sets the number of workers, and STENO_BENCH_JOBS the number
-// of jobs. STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a second.
+// as long as a GPU would work. Some jobs meet a fault. From time to time, one of the processes in which the workers run
+// is killed. Each job must be completed once and charged once. STENO_BENCH_WORKERS sets the number of workers, and
+// STENO_BENCH_JOBS the number of jobs. STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a
+// second.
 
 import { Database } from 'bun:sqlite'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

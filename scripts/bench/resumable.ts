@@ -27,7 +27,7 @@ const bytes = blocks * blockBytes
 /** The size of the parts in which tus-js-client sends the file, in bytes. */
 const partBytes = 64 * blockBytes
 
-/** Sends a file in one of the compared ways. Returns the id of the upload. */
+/** Sends a file by a plain PUT or by a resumable upload. Returns the id of the upload. */
 type Send = (server: BenchServer, path: string) => Promise<string>
 
 async function run(): Promise<string[][]> {

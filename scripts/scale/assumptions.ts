@@ -18,8 +18,8 @@ export const load = {
   meanSeconds: 30 * 60,
   longestSeconds: 10 * hour,
   /**
-   * `byHour` is the load in each hour of a day, and `byDay` on each day of a week. Both are relative to the mean load,
-   * which is 1. A week starts on Monday.
+   * `byHour` is the load in each hour of a day, and `byDay` on each day of a week. All numbers are relative to the mean
+   * load, which is 1. A week starts on Monday.
    */
   byHour: [
     0.35, 0.3, 0.28, 0.28, 0.32, 0.42, 0.6, 0.9, 1.3, 1.6, 1.75, 1.75, 1.55, 1.6, 1.75, 1.75, 1.65, 1.45, 1.2,
@@ -62,8 +62,8 @@ export const gpu = {
   outageShare: 0.7,
   outageHoursMean: 2,
   /**
-   * The time, in seconds, after which another worker gets the job of a GPU that was withdrawn. It is equal to the
-   * default of the setting STENO_WORKER_LEASE.
+   * The time, in seconds, after which another worker gets the job of a GPU that was withdrawn. This time is equal to
+   * the default of the setting STENO_WORKER_LEASE.
    */
   leaseSeconds: 30,
   attemptsMax: 4,

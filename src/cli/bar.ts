@@ -1,5 +1,5 @@
-// A progress bar on stderr. It uses one line, and each new state overwrites the previous state. Nothing is printed if
-// stderr is not a terminal.
+// A progress bar on stderr. The bar uses one line, and each state of the bar overwrites the previous state. Nothing is
+// printed if stderr is not a terminal.
 
 import { terminal } from './terminal.ts'
 

@@ -1,6 +1,6 @@
 // Writes the software bill of materials of the program as a CycloneDX 1.6 document. The document lists every package,
-// library and model, and the hashes of the carried files. It contains no time and no random number, so equal builds
-// have equal documents.
+// library and model, and the hashes of the carried files. The document contains no time and no random number, so equal
+// builds have equal documents.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'
@@ -30,7 +30,7 @@ export function billOf(root: string, target: BuildTarget): string {
     const licenses = licensesOf(about.license ?? 'NOASSERTION')
     return { type: 'library', 'bom-ref': purl, name: about.name, version: about.version, licenses, purl }
   })
-  // The same version of a package may be installed in several folders. It is listed only once.
+  // The same version of a package may be installed in several folders. Such a package is listed only once.
   const distinct = new Map(packages.map(each => [each.purl, each]))
   const components = [...parts, ...distinct.values()]
   const own = {

@@ -45,8 +45,8 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
 }
 
 /**
- * Makes the copy of a pulled Whisper model in compact form. Without this function, the first load of the model makes
- * this copy.
+ * Makes a copy of a pulled Whisper model in compact form (8-bit weights). Otherwise the first load of the model would
+ * have to make this copy.
  */
 async function compactOne(id: string, config: Config): Promise<void> {
   const bar = openBar()

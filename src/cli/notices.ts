@@ -16,8 +16,8 @@ type Package = {
 type Notice = { title: string; licence: string; text: string }
 
 /**
- * Packages that are development dependencies, but of which the program contains a file. Their licence notices are
- * needed too.
+ * The development dependencies of which the program contains a file. The licence notices of these packages are needed
+ * too.
  */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 

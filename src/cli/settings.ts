@@ -60,7 +60,7 @@ export function dataConfig(flags: Flags = {}): Config {
 
 /**
  * Reads the settings of a command that needs no database. If there is a data folder, the command unpacks and downloads
- * its files there. If there is none, the command uses the user's cache folder.
+ * its files there. Otherwise, the command uses the user's cache folder.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -81,8 +81,8 @@ export function findDataDir(flags: Flags): string | null {
 
 /**
  * Returns the environment variables that set up the service on this machine. If a flag or the environment names a data
- * folder, or if the working folder has one, these are the variables of this process. Otherwise, the settings of the
- * installed service are added to them.
+ * folder, or if the working folder has one, returns the variables of this process. Otherwise, also returns the settings
+ * of the installed service.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

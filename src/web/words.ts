@@ -1,4 +1,5 @@
-// All texts and labels of the web app. The folder words has the texts of the pages; the other texts are in this file.
+// All texts and labels of the web app. The folder `words` contains the texts of the pages. This file contains the other
+// texts.
 
 import { accountWords } from './words/account.ts'
 import { faultWords } from './words/faults.ts'

@@ -55,8 +55,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 
 /**
  * Returns the bytes that a step of the published graphs copies over the PCIe bus for one window. The graphs read the
- * encoder's result and all caches from the host. They return to the host the scores, the attention of all heads in the
- * layers with alignment heads, and the cache of the window's own tokens.
+ * encoder's result and all caches from the host. The graphs return to the host the scores, the attention of all heads
+ * in the layers with alignment heads, and the cache of the window's own tokens.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width

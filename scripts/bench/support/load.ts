@@ -1,6 +1,6 @@
 // A load generator in a process of its own. It sends requests over raw keep-alive sockets, one at a time on each
-// socket, and prints its measurements. It does not use `fetch`, which would need more CPU time than the measured
-// server.
+// socket, and prints its measurements. The load generator does not use `fetch`, because `fetch` would need more CPU
+// time than the measured server.
 
 export type Load = {
   port: number

@@ -1,5 +1,5 @@
 // Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting, their PLDA model, and the reference (who
-// speaks when). Each x-vector is computed from 1.44 s of sound, and a new one begins every 0.24 s.
+// speaks when). Each x-vector is computed from 1.44 s of sound, and a new x-vector begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'

@@ -44,8 +44,8 @@ export function fasterWhisper(): Program {
 }
 
 /**
- * Runs openai/whisper. Its word times are the reference for the word times of the other programs. It runs only once,
- * because it is the slowest program.
+ * Runs openai/whisper. The word times of openai/whisper are the reference for the word times of the other programs.
+ * openai/whisper runs only once, because it is the slowest program.
  */
 export function openaiWhisper(): Program {
   const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
@@ -81,7 +81,8 @@ export function whisperCpp(): Program {
 }
 
 /**
- * Runs the pipeline of transformers.js. It cannot detect the language, so the benchmark passes the language to it.
+ * Runs the pipeline of transformers.js. The pipeline cannot detect the language, so the benchmark passes the language
+ * to the pipeline.
  */
 export function transformersJs(): Program {
   const { STENO_BENCH_PUBLISHED: folder = '' } = process.env

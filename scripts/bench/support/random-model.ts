@@ -1,6 +1,6 @@
-// Writes Whisper models of real dimensions with random weights. Their text is noise, but their cost is realistic. The
-// layout is that of onnx-community: an encoder, and a decoder with two branches, one with a cache and one without.
-// The names of the weights are those of the published models.
+// Writes Whisper models of real dimensions with random weights. The text that such a model recognises is noise, but the
+// cost of the recognition is realistic. The layout is that of onnx-community: an encoder, and a decoder with two
+// branches, one with a cache and one without. The names of the weights are those of the published models.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

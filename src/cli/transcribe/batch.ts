@@ -144,7 +144,7 @@ export class Batch {
 }
 
 /**
- * The error that is thrown if no engine can be started. It ends the command, because all other sources would fail in
- * the same way.
+ * The error that is thrown if no engine can be started. This error ends the command, because all other sources would
+ * fail in the same way.
  */
 class EngineFailed extends Error {}

@@ -1,5 +1,5 @@
-// The output files of the command `transcribe`: where they are, and which formats they have. Two sources never have the
-// // same output file.
+// Chooses the paths and the formats of the output files of the command `transcribe`. Two sources never have the // same
+// output file.
 
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'

@@ -7,7 +7,7 @@ import { ask } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
-/** Facts about the account that are not part of the session. The page requests them after the sign-in. */
+/** Facts about the account that are not part of the session. The page requests these facts after the sign-in. */
 export type AccountDetails = {
   operator: boolean
   has_password: boolean
@@ -15,8 +15,8 @@ export type AccountDetails = {
 }
 
 /**
- * The session of the signed-in person. It is undefined until the server has answered, and null if no person is signed
- * in.
+ * The session of the signed-in person. `session` is undefined until the server has answered, and null if no person is
+ * signed in.
  */
 export const session = signal<Session | null | undefined>(undefined)
 export const details = signal<AccountDetails | null>(null)

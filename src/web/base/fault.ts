@@ -2,7 +2,7 @@
 
 import { words } from '../words.ts'
 
-/** The error of a request that failed. Its message is a sentence that the page shows to the person. */
+/** The error of a request that failed. The message of this error is a sentence that the page shows to the person. */
 export class Fault extends Error {
   constructor(
     readonly code: string,

@@ -51,7 +51,7 @@ export function submitJob(source: JobSource, options: JobOptions, name: string):
 }
 
 /**
- * Returns a random id. It does not use `crypto.randomUUID`, because this function is missing on a page that has neither
+ * Returns a random id. Does not use `crypto.randomUUID`, because that function is missing on a page that has neither
  * https nor the host localhost.
  */
 export function newId(): string {

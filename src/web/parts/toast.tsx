@@ -51,7 +51,7 @@ effect(() => {
   toasts.value = toasts.peek().filter(({ action }) => action !== null)
 })
 
-/** Shows the short messages. They are in a popover, so that they are above an open dialog. */
+/** Shows the short messages. The messages are in a popover, so that they are above an open dialog. */
 export function Toasts() {
   const box = useRef<HTMLDivElement>(null)
   const isEmpty = toasts.value.length === 0

@@ -22,9 +22,9 @@ export type Result = {
 }
 
 /**
- * Returns the direction in which the text is written. It is right to left if most letters at the start of the text are
- * Hebrew, Arabic or of a related script. The function looks at the letters and not at the detected language, because
- * the detected language could be wrong.
+ * Returns the direction in which the text is written. The direction is right to left if most letters at the start of
+ * the text are Hebrew, Arabic or of a related script. The function looks at the letters and not at the detected
+ * language, because the detected language could be wrong.
  */
 export function directionOf(utterances: readonly Utterance[]): 'ltr' | 'rtl' {
   const start = utterances

@@ -15,7 +15,7 @@ export function DoubtBar({ studio }: { studio: Studio }) {
 }
 
 function OpenDoubtBar({ studio }: { studio: Studio }) {
-  /** The index of the doubtful word that is shown. It is -1 until the person presses one of the buttons. */
+  /** The index of the doubtful word that is shown. The index is -1 until the person presses one of the buttons. */
   const at = useSignal(-1)
   const places = studio.doubt.places.value
   const count = places.length

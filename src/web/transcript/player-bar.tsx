@@ -1,4 +1,4 @@
-// The controls of the player. They are fixed to the lower edge of the window.
+// The controls of the player. The controls are fixed to the lower edge of the window.
 
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { showClock, showSpeed } from '../base/format.ts'

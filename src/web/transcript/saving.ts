@@ -42,7 +42,7 @@ export class Saving {
     readonly listeners: TextListeners,
   ) {}
 
-  /** Restores the unsaved edits of an earlier visit to the page from the browser's storage. */
+  /** Restores unsaved edits that an earlier visit to the page left in the browser's storage. */
   open(): void {
     for (const { utterance, text, was } of storedDrafts(this.jobId)) {
       if (this.textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue

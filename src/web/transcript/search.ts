@@ -17,7 +17,7 @@ export function useSearch(studio: Studio) {
   const isWhole = useSignal(false)
   const isCased = useSignal(false)
   const places = useSignal<Place[]>([])
-  /** The index of the place that is shown. */
+  /** The index of the shown place in the list of the found places. */
   const at = useSignal(0)
   const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
 

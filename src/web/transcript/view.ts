@@ -128,13 +128,19 @@ export class TranscriptView {
     if (span && span.textContent !== text) span.replaceChildren(new Text(text))
   }
 
-  /** Builds the index of the words again. It must be called after texts or times of the transcript have changed. */
+  /**
+   * Builds the index of the words again. The caller must call this function after texts or times of the transcript have
+   * changed.
+   */
   reindex(): void {
     this.index = indexWords(this.utterances)
     this.#word = -1
   }
 
-  /** Updates the names of the speakers on the page. It must be called after the name of a speaker has changed. */
+  /**
+   * Updates the names of the speakers on the page. The caller must call this function after the name of a speaker has
+   * changed.
+   */
   rename(): void {
     for (const { name } of this.#paragraphs) {
       if (name) name.textContent = this.options.nameOf(name.dataset.label ?? '')
