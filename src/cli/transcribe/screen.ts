@@ -36,7 +36,7 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
     progress(seconds, total) {
       if (quiet) return
       const now = performance.now()
-      const said = sentence(seconds, total, (now - startedAt) / 1000)
+      const said = progressText({ seconds, total, elapsed: (now - startedAt) / 1000 })
       if (isTerminal) bar.show(`${barOf(seconds / total)} ${said}, ${file}`)
       const tenth = Math.floor((10 * seconds) / total)
       if (isTerminal || tenth <= shown.tenth || now - shown.at < limits.terminalReportEveryMs) return
@@ -51,8 +51,13 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
   }
 }
 
-/** Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. */
-function sentence(seconds: number, total: number, elapsed: number): string {
+/**
+ * Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. All times are in seconds. A
+ * recording can be a little longer than its expected duration, `total`.
+ */
+export function progressText(progress: { seconds: number; total: number; elapsed: number }): string {
+  const { total, elapsed } = progress
+  const seconds = Math.min(progress.seconds, total)
   const done = `${Math.floor((100 * seconds) / total)} %, ${clock(seconds)} of ${clock(total)}`
   if (seconds === 0 || elapsed < 1) return done
   const speed = seconds / elapsed

@@ -1,0 +1,14 @@
+import { expect, test } from 'bun:test'
+import { progressText } from '../../src/cli/transcribe/screen.ts'
+
+test.each([
+  [{ seconds: 12.5, total: 50, elapsed: 0.5 }, '25 %, 0:12 of 0:50'],
+  [{ seconds: 12.5, total: 50, elapsed: 5 }, '25 %, 0:12 of 0:50, 2.5×, 0:15 left'],
+  [{ seconds: 3700, total: 7400, elapsed: 370 }, '50 %, 1:01:40 of 2:03:20, 10.0×, 6:10 left'],
+])('the progress %o is shown as "%s"', (progress, expected) => {
+  expect(progressText(progress)).toBe(expected)
+})
+
+test('sound that goes on beyond the expected duration leaves no time', () => {
+  expect(progressText({ seconds: 5.1, total: 5, elapsed: 2 })).toBe('100 %, 0:05 of 0:05, 2.5×, 0:00 left')
+})
