@@ -1,5 +1,6 @@
-// Finds the carried files, which native code opens by their paths. In a checkout, carried files are in the project
-// folder. The built program contains copies of these files, and unpacks the copies once.
+// Finds the carried files: the libraries, models and other files that steno contains, and that native code opens by
+// their paths. In a checkout, carried files are in the project folder. The built program contains copies of these
+// files, and unpacks the copies once.
 
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -44,7 +45,7 @@ export function cacheDir(): string {
 
 /**
  * Unpacks the carried files if necessary. Returns the environment variable with which an engine process finds the
- * unpacked files and the CUDA provider. The engine process does not inherit this variable, because it inherits no
+ * unpacked files and the CUDA provider. The caller must pass this variable to the engine process, which inherits no
  * variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
@@ -62,8 +63,8 @@ export function unpackCarried(): void {
 
 /**
  * Returns the folder of the unpacked files. If the folder does not exist, a child process unpacks the files. This saves
- * memory: the process that unpacks the files reads them from the program file, and keeps these pages of the program
- * file in its memory.
+ * memory in this process: the process that unpacks the files reads large parts of the program file, and keeps these
+ * parts in its memory.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)

@@ -6,7 +6,7 @@
  */
 export type Numbers = number | readonly [x64: number, arm64: number | null]
 
-/** The system calls that the filter denies, grouped by purpose. */
+/** The system calls that the seccomp filter denies for all arguments, grouped by purpose. */
 export const calls = {
   /** System calls that give access to the memory and the file descriptors of other processes. */
   inspection: {
@@ -74,9 +74,9 @@ const af = { unix: 1, netlink: 16 }
 const terminalInput = [0x5412, 0x541c]
 
 /**
- * A rule for a system call that the filter denies only for some values of one argument. `argument` is the index of this
- * argument, counted from 0. With `only`, the call is allowed for the listed values, and denied for all other values.
- * With `not`, the call is denied for the listed values, and allowed for all other values.
+ * A rule for a system call that the seccomp filter denies only for some values of one argument. `argument` is the index
+ * of this argument, counted from 0. A rule with `only` allows the call for the listed values, and denies it for all
+ * other values. A rule with `not` denies the call for the listed values, and allows it for all other values.
  */
 export type Rule = { call: Numbers; argument: number } & (
   | { only: readonly number[] }
@@ -89,7 +89,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /**
- * System calls with this number or a higher one are newer than the lists above. The filter denies all of them with
- * ENOSYS, the error of a kernel that does not have the call.
+ * System calls with this number or a higher one are newer than the lists in this file. The filter denies all of them
+ * with ENOSYS, the error of a kernel that does not have the call.
  */
 export const firstUnknown = 470

@@ -1,12 +1,13 @@
-// The names of drafts, and the removal of old drafts from a folder.
+// The names of drafts, and the removal of old drafts from a folder. A draft is a file or folder that is still being
+// written.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a path for a draft of this file or folder, different in each call. The path does not contain the process id,
- * because two containers with a common folder may have processes with the same id.
+ * Returns a path for a draft of the file or folder at `path`. Each call returns another path. The returned path does
+ * not contain the process id, because two containers with a common folder may have processes with the same id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`

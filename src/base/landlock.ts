@@ -18,14 +18,14 @@ const right = {
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
 /**
- * The rights that a Landlock rule for a single file may contain. The other rights apply only to folders, and the kernel
- * refuses a rule for a file if the rule contains one of them.
+ * The rights that a Landlock rule for a single file may contain. The other rights apply only to folders. If a rule for
+ * a file contains such a right, the kernel refuses the rule.
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * Both bits of a bit mask that has two bits. The kernel gets this value twice. As the mask for TCP, it forbids binding
- * to ports and connecting. As the mask for scopes, it forbids connections to abstract sockets of other processes, and
- * signals to other processes.
+ * A bit mask whose two bits are both set. `restrictTo` passes this value to the kernel as two masks. The mask for TCP
+ * forbids binding to ports and connecting. The mask for scopes forbids connections to abstract sockets of other
+ * processes, and signals to other processes.
  */
 const all = 0b11n
 
@@ -46,8 +46,9 @@ export function landlockVersion(): number {
 
 /**
  * Forbids this process to read or execute files that are not in the list `read`, and to change files that are not in
- * the list `write`. A folder in a list stands for all files and folders below it. Listing folders and device operations
- * (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the restriction.
+ * the list `write`. If a list contains a folder, the list also allows all files and folders below this folder. Listing
+ * folders and device operations (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the
+ * restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
@@ -55,7 +56,7 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
   const handled = (read | change) & ~right.readFolder
   const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
   // The size, in bytes, of the structure that describes the restriction. An older kernel knows a smaller structure, and
-  // refuses a larger one.
+  // refuses a larger structure.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(
@@ -73,8 +74,8 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
 }
 
 /**
- * Adds a rule to the Landlock ruleset `rules`: the process has these rights to the path. Ignores a path that does not
- * exist or cannot be opened.
+ * Adds a rule to the Landlock ruleset `rules`: the process keeps `rights` for the file or folder at `path`. Ignores a
+ * path that does not exist or cannot be opened.
  */
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)

@@ -40,7 +40,10 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
   return Number(library.syscall(given, a, b, c, d, e))
 }
 
-/** The size of the structure `timex`, which adjtimex fills, in bytes. */
+/**
+ * The size, in bytes, of the structure `timex`. The system call adjtimex writes the state of the clock into this
+ * structure.
+ */
 const timexBytes = 208
 const unsynchronised = 5
 

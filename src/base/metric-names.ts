@@ -36,7 +36,6 @@ export const declared = {
 
 export type Name = keyof typeof declared
 
-/** The names of all metrics. */
 export const metricNames = Object.keys(declared) as Name[]
 
 /**

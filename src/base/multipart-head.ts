@@ -24,7 +24,7 @@ export function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
 
 /**
  * Returns the value of a parameter of the header Content-Disposition. The value may be in quotes. A quote inside the
- * value is written as `\"` or as `%22`.
+ * value is written as `\"` or as `%22`. Returns null if the header does not have this parameter.
  */
 function parameterOf(disposition: string, name: string): string | null {
   const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')

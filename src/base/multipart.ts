@@ -75,7 +75,7 @@ class FormBytes {
     }
   }
 
-  /** Reads the bytes after the end of the form, so that the connection can carry another request. */
+  /** Reads and discards the bytes after the end of the form, so that the connection can carry another request. */
   async skipEpilogue(): Promise<void> {
     let left = limits.formAroundBytesMax - this.#held.length
     for (;;) {
@@ -92,9 +92,9 @@ class FormBytes {
   }
 
   /**
-   * Searches the end of the held bytes for the beginning of a delimiter whose other bytes have not been received yet.
-   * Returns the position of this beginning. If there is none, returns the number of held bytes: all held bytes then
-   * belong to the part of the form.
+   * The held bytes may end with the beginning of a delimiter, whose other bytes have not been received yet. Returns the
+   * position of this beginning. If the held bytes do not end in this way, returns the number of held bytes, because all
+   * held bytes then belong to the present part of the form.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)

@@ -1,6 +1,6 @@
 /**
- * Returns the message of an error, or the text of any other thrown value. If an error was thrown, and then the release
- * of a resource of a `using` declaration also failed, returns the message of the first error.
+ * Returns the message of an error, or the text of any other thrown value. If a block threw an error, and a `using`
+ * declaration of this block then failed to release its resource, returns the message of the first error.
  */
 export function reasonOf(error: unknown): string {
   if (error instanceof SuppressedError) return reasonOf(error.suppressed)

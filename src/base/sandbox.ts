@@ -26,14 +26,14 @@ export function giveUpAllBut(paths: Paths): void {
 
 /**
  * Removes all capabilities of this process except `anyFile`, the access to files of every user. A program that this
- * process starts cannot regain them.
+ * process starts cannot regain these capabilities.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
-  // The six numbers are the effective, permitted and inheritable capabilities: first the lower 32 bits of each, then
-  // the upper 32 bits. The call cannot add capabilities that the process does not have.
+  // The first three numbers are the lower 32 bits of the effective, permitted and inheritable capabilities. The last
+  // three numbers are the upper 32 bits. The call cannot add capabilities that the process does not have.
   systemCall('capset', ptr(header), ptr(new Uint32Array([anyFile, anyFile, 0, 0, 0, 0])))
 }
 

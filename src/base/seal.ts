@@ -1,6 +1,6 @@
-// The secret of a data folder. Keys that are derived from this secret encrypt private columns of the database, such as
-// the signing secrets of webhooks. They also sign texts that callers send back to the server, such as upload addresses
-// and the cursors of pages.
+// The secret of a data folder. The server derives two kinds of keys from this secret. One kind encrypts private columns
+// of the database, such as the signing secrets of webhooks. The other kind signs texts that callers send back to the
+// server, such as upload addresses and the cursors of pages.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ export function secretPath(dataDir: string): string {
 
 /**
  * Reads the secret of the data folder. Creates the secret if the folder has none. Several processes may call this
- * function at the same time: all of them get the same secret.
+ * function at the same time, and all these processes get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)

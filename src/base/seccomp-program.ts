@@ -8,7 +8,10 @@ const eperm = 1
 
 const enosys = 38
 
-/** The first system call number of the x32 ABI, a second set of system calls on x64. */
+/**
+ * The first system call number of the x32 ABI, which is a second set of system calls on x64. The filter denies this
+ * set.
+ */
 const x32 = 0x40000000
 
 /** Offsets, in bytes, of the fields in the structure by which the kernel describes a system call to the filter. */
@@ -71,8 +74,8 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
 }
 
 /**
- * Returns instructions that end the filter with the answer `given` if the test is true. Otherwise the filter
- * continues after these instructions.
+ * Returns instructions that compare the loaded number with `value`, as `test` says. If the comparison is true, the
+ * filter ends with the answer `given`. Otherwise the filter continues after these instructions.
  */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]

@@ -1,6 +1,6 @@
-// A seccomp filter of system calls, for a process that handles untrusted data. The filter permanently denies the listed
-// system calls to every thread of the process. A denied call fails with the error EPERM, or with ENOSYS if the call is
-// newer than the list. The process then continues.
+// A seccomp filter of system calls, for a process that handles untrusted data. The filter permanently denies the system
+// calls in denied-calls.ts to every thread of the process. A denied call fails with the error EPERM, or with ENOSYS if
+// the call is too new for the lists in that file. The process then continues.
 
 import { ptr } from 'bun:ffi'
 import { systemCall } from './libc.ts'
@@ -14,8 +14,8 @@ export function canDenyCalls(): boolean {
 }
 
 /**
- * Denies the listed system calls to all threads of this process, permanently. Returns false if the kernel does not
- * support seccomp filters.
+ * Denies the system calls in denied-calls.ts to all threads of this process, permanently. Returns false if the kernel
+ * does not support seccomp filters.
  */
 export function denyCalls(): boolean {
   const machine = machineOf(process.arch)

@@ -1,5 +1,6 @@
-// A fair semaphore. A key is a text that names a caller, such as the id of an account. Keys take turns. If there are
-// several slots, one key never gets all of them: another key still finds a free slot.
+// A fair semaphore: work runs only while it holds a slot, and the number of slots is limited. A key is a text that
+// names a caller, such as the id of an account. Keys take turns. If the semaphore has several slots, one key never gets
+// all slots, so that a slot stays free for another key.
 
 import { Queues } from './turn-queues.ts'
 
@@ -14,9 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * The highest ratio between the slots that one key holds and the slots that are free. The first key gets at most three
- * quarters of all slots, the second key at most three quarters of the remaining slots, and so on. Some slots stay free
- * for the next key, because running work is never interrupted to free a slot.
+ * The highest ratio between the slots that one key holds and the slots that are free. A key without a slot may take any
+ * free slot, whatever this ratio is. The first key gets at most three quarters of all slots, the second key at most
+ * three quarters of the remaining slots, and so on. Some slots stay free for the next key, because running work is
+ * never interrupted to free a slot.
  */
 const heldPerFree = 3
 

@@ -64,7 +64,7 @@ export function replaceFolder(path: string, target: string): void {
       renameSync(path, target)
       return
     } catch (error) {
-      // Another process has created the target again between the two renames, so the loop tries again.
+      // After the old folder was renamed, another process has created a folder at `target`, so the loop tries again.
       if (!isTaken(error)) throw error
     }
   }

@@ -1,5 +1,6 @@
-// Extracts single files from a zip archive, to the disk or to memory. Extracting a file to the disk needs constant
-// memory, whatever its size. The size and the CRC of each extracted file are checked. An archive above 4 GB is refused.
+// Extracts single files from a zip archive, to the disk or to memory. Extracting a large file to the disk needs no more
+// memory than extracting a small file. The size and the CRC of each extracted file are checked. An archive above 4 GB
+// is refused.
 
 import { closeSync, createReadStream, createWriteStream, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'

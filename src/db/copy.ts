@@ -26,7 +26,7 @@ export function checkCopy(file: string): void {
   if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
 }
 
-/** Returns the two files of a copy of the database, each with its place in the data folder. */
+/** Returns the two files of a copy of the database, each with the path to which it is restored in the data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
   // The secret is the first file in the list, so it is placed before the database. If a server starts after the secret
   // is placed and before the database is placed, the server uses this secret. Without it, the server would create

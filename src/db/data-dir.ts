@@ -15,10 +15,10 @@ const ownNames =
   /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder, which only its owner may enter. Throws if the folder exists and contains files of another
- * program. Also throws if the folder contains media but no database, because the server would remove these media as
- * unknown files. If `restoring` is true, such media are allowed, because the caller then copies a database into the
- * folder.
+ * Creates the data folder, which only its owner may enter. If the folder exists but has no database, throws if the
+ * folder contains files of another program. In this case, also throws if the folder contains media, because the server
+ * would remove these media as unknown files. If `restoring` is true, media are allowed, because the caller then copies
+ * a database into the folder.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
@@ -58,8 +58,8 @@ function requireNoMedia(dataDir: string): void {
 }
 
 /**
- * Returns true if the folder is a symbolic link. The server removes no unknown media from such a folder, because
- * another server may use the same folder.
+ * Returns true if the folder is a symbolic link. Such a folder may contain media without a database: the server removes
+ * no unknown media from it, because another server may use the same folder.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

@@ -19,8 +19,8 @@ export type Drain = {
 }
 
 /**
- * Creates the drain of the database at `path`, which the connection `sql` has open. `log` flushes the write-ahead log,
- * and `file` flushes the database file.
+ * Creates the drain of the database at `path`. `sql` is an open connection to this database. `log` flushes the
+ * write-ahead log, and `file` flushes the database file.
  */
 export function openDrain(
   sql: Database,

@@ -1,5 +1,5 @@
 // Group commit: transactions that are committed at about the same time share one flush of the write-ahead log. The
-// flush runs on the thread pool, so the event loop can answer other requests during the flush.
+// flush runs on the thread pool, so the server can answer requests during the flush.
 
 import { closeSync, fdatasync, openSync } from 'node:fs'
 import { promisify } from 'node:util'

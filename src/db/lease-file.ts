@@ -1,4 +1,4 @@
-// The files of a lease. Each lease has a file of its own, whose name contains the generation of the lease.
+// The lease files. Each lease has one file, whose name contains the number (the generation) of the lease.
 
 import { readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -23,8 +23,8 @@ export type Lease = {
   /** The lease before this lease. If this lease is the first one in the folder, `last.generation` is 0. */
   last: Found
   /**
-   * Returns true if the last renewal is at most half of `afterMs` ago. If the lease is not valid, this server must not
-   * write to the database.
+   * Returns true if the lease is valid: the last renewal is at most half of `afterMs` ago. If the lease is not valid,
+   * this server must not write to the database.
    */
   isValid(): boolean
   /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
@@ -43,7 +43,8 @@ export type Found = { generation: number; holder: string | null }
 /**
  * Returns a function that tries to take the lease. The caller must call this function repeatedly. The function returns
  * null as long as another server may hold the lease. When the lease is free, the function calls `onFree` with the
- * previous lease, and then takes the lease.
+ * previous lease, and then takes the lease. If another server takes the lease at the same moment, the function also
+ * returns null.
  */
 export function openLease(
   options: LeaseOptions,

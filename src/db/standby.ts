@@ -34,8 +34,8 @@ export type Standby = {
 }
 
 /**
- * Waits until this server gets the lease. When this function resolves, the data folder of this server has the latest
- * database that is known. The caller must hold the lock of the data folder.
+ * Waits until this server gets the lease. If another server held the previous lease, restores the newest copy of the
+ * database from the shared folder. The caller must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, dataDir, afterMs } = settings

@@ -3,8 +3,9 @@ import type { Db } from './db.ts'
 import { refusalOf } from './refusal.ts'
 
 /**
- * Runs `write` in a transaction of the database. If another process holds the write lock, retries for up to
- * `databaseBusyMs`, and then throws the error. Only `write` is retried, so slow work before it need not be repeated.
+ * Runs `write` in a transaction of the database. If another process holds the write lock, retries `write` for at most
+ * `databaseBusyMs` milliseconds, and then throws the error. Only `write` is retried: slow work that the caller did
+ * before this call is not repeated.
  */
 export async function whenUnlocked<Written>(db: Db, write: () => Written): Promise<Written> {
   const lastTryAt = performance.now() + limits.databaseBusyMs

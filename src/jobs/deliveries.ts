@@ -1,4 +1,4 @@
-// The deliveries of events to webhooks, as an account sees and repeats them.
+// The deliveries of job events to webhooks. An account can list its deliveries, and can repeat a delivery.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

@@ -85,8 +85,8 @@ export function markEnded(
 
 /**
  * Returns the pause, in milliseconds, after the failed attempt number `attempts`, counted from 1. The pause is 4
- * minutes after the first attempt. After each further attempt it is four times as long as before, up to
- * `webhookRetryMsMax`.
+ * minutes after the first attempt. After each further attempt, the pause is four times as long as the previous pause,
+ * up to `webhookRetryMsMax`.
  */
 export function retryPauseMs(attempts: number): number {
   const pauseMs = limits.webhookRetryMs * limits.webhookRetryFactor ** (attempts - 1)

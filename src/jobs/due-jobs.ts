@@ -1,4 +1,4 @@
-// Lists the jobs that a sweep or a start of the server must handle.
+// Lists the jobs that the server must handle at its start, or in a sweep, which is periodic work of the server.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

@@ -7,8 +7,8 @@ import { type JobErrorCode, JobFailure } from '../errors.ts'
 import type { Job } from './job.ts'
 
 /**
- * Converts an error to the failure that the account sees. A LedgerError means that the account could not be charged for
- * the job; the job then fails with BILLING_ERROR.
+ * Converts an error to the failure that the account sees. A JobFailure is returned as it is. A LedgerError means that
+ * the account could not be charged for the job, and becomes BILLING_ERROR. Any other error becomes INTERNAL_ERROR.
  */
 export function failureOf(job: Job, error: unknown): JobFailure {
   if (error instanceof JobFailure) return error

@@ -5,7 +5,7 @@ import type { TranscribeChoices } from '../engine/request.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { JobState } from './states.ts'
 
-/** Texts by their names, which a caller stores with a job in order to find the job again. */
+/** Texts that a caller stores with a job, so that the caller can find the job again. Each text has a name. */
 export type Metadata = Record<string, string>
 
 export type Job = Required<TranscribeChoices> & {

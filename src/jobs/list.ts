@@ -13,8 +13,8 @@ export type ListFilter = {
 export type Place = { createdAt: number; seq: number }
 
 /**
- * Returns at most `limit` jobs of an account that match the filter. `after` names the last job of the previous page by
- * its time of creation and its `seq` (keyset pagination). `after` is null for the first page.
+ * Returns at most `limit` jobs of an account that match the filter. `after` has the time of creation and the `seq` of
+ * the last job on the previous page (keyset pagination), or is null for the first page.
  */
 export function listJobs(
   db: Db,

@@ -71,8 +71,9 @@ export class LiveJobs {
 
   /**
    * Calls `onChange` when the job has changed, or when the job has further utterances. Changes of the job in quick
-   * succession cause only one call. The calls end when the caller calls `leave` of the result. If the job has already
-   * ended, `onChange` is never called. Returns null if no job has this id, or if the database is locked or full.
+   * succession cause only one call. The calls end when the caller calls the function `leave` of the returned object. If
+   * the job has already ended, `onChange` is never called. Returns null if no job has this id, or if the database is
+   * locked or full.
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)

@@ -1,4 +1,4 @@
-// Prepares the media of a job: one of the two steps of a job.
+// The first step of a job: prepares the media. The second step recognises the speech.
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'

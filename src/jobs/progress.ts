@@ -51,8 +51,8 @@ export function setProgress(db: Db, id: string, { sentence, percent }: Progress)
 }
 
 /**
- * Returns a function that calls `tell`, but at most once in `progressEveryMs` milliseconds. All other calls of the
- * returned function are ignored.
+ * Returns a function that calls `tell`, but at most once in `progressEveryMs` milliseconds. Further calls of the
+ * returned function within this time are ignored.
  */
 export function throttled(tell: (progress: Progress) => void): (progress: Progress) => void {
   let toldAt = Number.NEGATIVE_INFINITY

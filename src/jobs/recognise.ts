@@ -1,4 +1,4 @@
-// Recognises the speech in the media of a job: one of the two steps of a job.
+// The second step of a job: recognises the speech in the media. The first step prepares the media.
 
 import { findPrints, markVoicesUsed } from '../accounts/voice.ts'
 import { storeAhead } from '../transcripts/store-ahead.ts'

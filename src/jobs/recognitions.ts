@@ -11,7 +11,7 @@ type Parts = {
   engine: Engine
   /** Recognises the speech of a job. Resolves at the end of the recognition, and never rejects. */
   recognise: (job: Job) => Promise<void>
-  /** Called when a job gets free capacity of the engine, before its recognition. */
+  /** Called when the engine has free capacity for a job, directly before the recognition of this job. */
   onStart: (job: Job) => void
 }
 
@@ -42,7 +42,8 @@ export class Recognitions {
 
   /**
    * Continues a job in the state `processing`. If a worker on another machine may still hold the job, the recognition
-   * starts at once, otherwise when the engine has free capacity.
+   * starts at once, because the engine then first waits for the result of this worker. Otherwise the recognition starts
+   * when the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job
@@ -71,7 +72,7 @@ export class Recognitions {
 
 /**
  * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. If the database
- * is locked or full, a later sweep calls `pump` again.
+ * is locked or full, a later sweep (periodic work of the server) calls `pump` again.
  */
 function startIfWritable(db: Db): Job | null {
   try {

@@ -33,7 +33,10 @@ type Parts = {
   engine: Engine
   live: LiveJobs
   download: Download
-  /** The function that waits while an account must rest after a failed inspection of media. The default is a timer. */
+  /**
+   * After a failed inspection of media, no media of the same account are inspected for some time. This function waits
+   * for this time. The default is a timer.
+   */
   pause?: Pause
   webhooks: WebhookSender
   /** A function that is called once for each job, when the job ends. */
@@ -129,8 +132,8 @@ export class Runner {
   }
 
   /**
-   * Stores the results that could not be stored earlier, because the database was locked or full. Then sends the due
-   * webhook events.
+   * Stores the results of steps that could not be stored earlier, because the database was locked or full. When all
+   * results are stored, sends the due webhook events.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
@@ -160,8 +163,8 @@ export class Runner {
   }
 
   /**
-   * Runs a step of a job and stores the result of the step. An error in the step fails the job. If the step was
-   * aborted, nothing is stored. If the step failed because the database was locked or full, the step is run again.
+   * Runs a step of a job and stores the result of the step. If the step was aborted, nothing is stored. If the step
+   * failed because the database was locked or full, the step is run again. Any other error in the step fails the job.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts

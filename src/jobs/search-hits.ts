@@ -38,7 +38,10 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
   }
 }
 
-/** Returns the parts of an utterance that match the phrases, each part with the start and the end of its words. */
+/**
+ * Returns the parts of an utterance that match the phrases. Each part has the time at which its first word starts, and
+ * the time at which its last word ends.
+ */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
   return findPhrases(text, phrases).map(({ from, to }) => {

@@ -9,7 +9,8 @@ import type { HitRow } from './search-hits.ts'
 /**
  * The place at which the next page of hits starts. In the order `newest`, the next page contains utterances whose row
  * id is below `top`, and `skip` is 0. In the order `best`, the next page leaves out the first `skip` hits. All pages
- * then have the same `top`: utterances that are added later have row ids above `top`, so they do not move the hits.
+ * then have the same `top`: utterances that are added later have row ids above `top`, so the later utterances do not
+ * change the order of the hits.
  */
 export type SearchPlace = { top: number; skip: number }
 

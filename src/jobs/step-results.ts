@@ -24,8 +24,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the result of a step. If this causes an error, the job fails. If the database is locked or full, keeps the
-   * result for `writeAll`.
+   * Stores the result of a step. If the database is locked or full, keeps the result for `writeAll`. If storing the
+   * result causes any other error, the job fails.
    */
   write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)

@@ -1,4 +1,4 @@
-// The use of the server by accounts, and the names of their jobs.
+// Statistics for the operator: the use of the server by accounts, the size of all media files, and the names of jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -12,7 +12,7 @@ export type UseOfAccount = {
   lastJobAt: number | null
 }
 
-/** Lists the accounts with the most transcribed audio in the last 30 days, the largest first. */
+/** Lists the accounts with the most transcribed audio in the last 30 days. The account with the most audio is first. */
 export function listUse(db: Db): UseOfAccount[] {
   return db.list<UseOfAccount>(
     `select email, count(jobs.id) as jobs,
@@ -36,8 +36,9 @@ export function sumMedia(db: Db): number {
 }
 
 /**
- * Returns the name and the duration of each job. The name is `name` in the metadata of the job. If the metadata has no
- * name, it is the name of the uploaded file, or else the address of the source. Deleted jobs are left out.
+ * Returns the name and the duration of each job in `ids`, by the id of the job. The name is `name` in the metadata of
+ * the job. If the metadata has no name, the name of the uploaded file is used, or else the address of the source.
+ * Deleted jobs are left out.
  */
 export function findNames(
   db: Db,

@@ -67,7 +67,8 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // If the database is locked or full, the error is not logged, because a sweep sends the events later.
+        // If the database is locked or full, the error is not logged, because a sweep (periodic work of the server)
+        // sends the events later.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -75,7 +76,7 @@ export class WebhookSender {
     this.#sending.set(jobId, sent)
   }
 
-  /** Starts to send the due events of all jobs. Called at the start of the server, and by a sweep. */
+  /** Starts to send the due events of all jobs. Called at the start of the server, and then at regular intervals. */
   resume(): void {
     for (const job of listJobsWithDueEvents(this.#parts.db)) this.send(job)
   }
@@ -177,8 +178,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the circuit breaker for a webhook: the account and the host of the webhook. Each account has its
- * own circuit breakers, so that no account can block the deliveries of another account.
+ * Returns the name of the circuit breaker for a webhook. The name consists of the id of the account and the host of the
+ * webhook. Each account has its own circuit breakers, so that no account can block the deliveries of another account.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

@@ -1,4 +1,4 @@
-// The accepted extensions of file names, each with the Content-Type of an upload.
+// The file name extensions of the accepted media files, each with its Content-Type.
 
 export const contentTypes = {
   mp3: 'audio/mpeg',

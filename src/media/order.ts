@@ -1,4 +1,4 @@
-// The order to the media program: its command-line arguments.
+// Builds the command-line arguments with which the server starts the media program (native/media).
 
 import { limits } from '../limits.ts'
 import { sampleRate, samplesMax } from './wire.ts'

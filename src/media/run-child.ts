@@ -23,7 +23,7 @@ export type Bounds = {
   openCpuMs: number
   cpuMs: number
   memoryBytes: number
-  /** The nice value of the child process. */
+  /** The nice value of the child process. A process with a higher nice value gets less CPU time. */
   priority: number
 }
 

@@ -7,7 +7,7 @@ import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { findProgram } from './program.ts'
 
-/** The error codes of a failed system call if the system has no free file descriptor, process or memory. */
+/** The error codes of a system call that fails because the system has no free file descriptor, process or memory. */
 const exhaustedCodes = new Set(['EMFILE', 'ENFILE', 'EAGAIN', 'ENOMEM'])
 
 /**

@@ -5,7 +5,10 @@ import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
-/** The ranges of IP addresses that do not belong to the public internet. */
+/**
+ * The ranges of IP addresses that do not belong to the public internet. For IPv6, the list has only ranges inside
+ * `globalIpv6`.
+ */
 const special = {
   ipv4: netsOf([
     '0.0.0.0/8', // "this network"; the kernel connects 0.0.0.0 to this machine
@@ -34,14 +37,15 @@ const special = {
 }
 
 /**
- * The range of all public IPv6 addresses. Loopback, link-local, unique local and site-local addresses are outside this
- * range.
+ * The range that contains all public IPv6 addresses. Loopback, link-local, unique local and site-local addresses are
+ * outside this range.
  */
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a connection to this IP address is allowed. `own` lists the addresses of this machine; a connection
- * to one of them is allowed only if `allowNets` contains it. Returns false for a text that is not an IP address.
+ * Returns true if a connection to this IP address is allowed. `own` lists the addresses of this machine. A connection
+ * to an address of this machine is allowed only if `allowNets` contains the address. Returns false for a text that is
+ * not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)

@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
-  /** Resolves when all decoded bytes are written. */
+  /** Must be called after the last `push`. Resolves when all decoded bytes are written. */
   end(): Promise<void>
   /** Ends the decoding, and discards the bytes that are not decoded yet. */
   abandon(): void

@@ -6,8 +6,8 @@ export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   /**
-   * An attempt to download has stalled if fewer than `limits.downloadStallBytesMin` bytes arrive in this time. The time
-   * is in milliseconds.
+   * A length of time, in milliseconds. If fewer than `limits.downloadStallBytesMin` bytes arrive in this time, the
+   * attempt to download has stalled.
    */
   stallMs?: number
   /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */

@@ -18,7 +18,7 @@ export type FetchFailure =
 
 export type Call = HttpRequest & {
   redirectsMax: number
-  /** Returns the URL to use in place of `url`. It is called for the first URL, and for the target of each redirect. */
+  /** Returns the URL to use in place of `url`. Called for the first URL, and for the target of each redirect. */
   rewrite?: (url: URL) => URL
 }
 

@@ -1,5 +1,5 @@
-// Checks by the first bytes of a download whether it is a web page and not a media file. The Content-Type is only an
-// additional hint.
+// Recognises a web page that was downloaded in place of a media file. The check uses the first bytes of the download.
+// The Content-Type is only an additional hint.
 
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'

@@ -6,15 +6,15 @@ type Row = {
   host: RegExp
   path?: RegExp
   /**
-   * Converts a share link. Returns the direct URL of the file, or the reason why the link has none. Returns null if the
-   * link can be used as it is.
+   * Converts a share link. Returns the direct URL of the file, or the reason why the link has no direct URL. Returns
+   * null if the link can be used as it is.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }
 
 const rows: Row[] = [
-  // Dropbox: a path with /s/ or /scl/fi/ is a file. A path with /sh/ or /scl/fo/ is a folder, but the path may also
-  // name a file in the folder.
+  // Dropbox: a path with /s/ or /scl/fi/ leads to a file. A path with /sh/ or /scl/fo/ leads to a folder, or to a file
+  // in the folder if the path also has the name of the file.
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(s|scl\/fi)\/./, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\/[^/]+\/[^/]+\/[^/]+/, to: dropboxFile },
   { host: /^(www\.)?dropbox\.com$/, path: /^\/(sh|scl\/fo)\//, to: () => 'folder' },
@@ -36,7 +36,7 @@ const rows: Row[] = [
     to: () => 'folder',
   },
 
-  // OneDrive and SharePoint: a letter in the path is the kind of the shared item. The letter f means a folder.
+  // OneDrive and SharePoint: a letter in the path gives the kind of the shared item. The letter f means a folder.
   { host: /^1drv\.ms$/, path: /^\/f\//, to: () => 'folder' },
   { host: /^1drv\.ms$/, path: /^\/[a-z]\//, to: url => withQuery(url, { download: '1' }) },
   { host: /^onedrive\.live\.com$/, path: /^\/(?:redir|embed|download)?$/i, to: oneDriveFile },

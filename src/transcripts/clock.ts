@@ -1,4 +1,4 @@
-// Writes times as digits, for exported files.
+// Writes times in the form `12:30` or `01:12:30`, for exported files.
 
 export function clock(ms: number, hours: boolean): string {
   const seconds = Math.floor(ms / 1000)

@@ -7,14 +7,14 @@ import type { IndexedJob } from './utterance-id.ts'
 import { utterancesMax } from './utterance-id.ts'
 
 /**
- * A job whose transcript was deleted. `part` is the number of its part of the search index, or null if the job was
- * never completed.
+ * A job whose transcript was deleted. `part` is the number of the part of the search index that contains the
+ * transcript. It is null if the job was never completed.
  */
 type DeletedJob = IndexedJob & { part: number | null }
 
 /**
- * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. No reader
- * finds a transcript without a head. `writeIndexPiece` removes the other utterances later.
+ * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. Callers
+ * cannot read a transcript without a head. `writeIndexPiece` removes the other utterances later.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(
@@ -28,8 +28,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds a deleted transcript whose utterances are still in the database. Such a transcript has no head. The transcript
- * of an unfinished job that is being stored has no head either, but it is not deleted.
+ * Finds a deleted transcript whose utterances are still in the database. Such a transcript has no head. While the
+ * transcript of an unfinished job is being stored, the transcript has no head either, but this function does not return
+ * it.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
@@ -41,8 +42,8 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 
 /**
  * Removes a piece of a deleted transcript from the search index and from the database, from the last utterance to the
- * first one. With the last piece, it also removes the row of the transcript, and notes in `unpurged` that a purge is
- * needed.
+ * first one. With the last piece, also removes the row of the transcript, and adds the transcript to the table
+ * `unpurged`: the words of the transcript must still be purged from the search index.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -32,7 +32,8 @@ export class Indexer {
     if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
-        // If the database is locked or full, nothing is logged, because a sweep calls `wake` again.
+        // If the database is locked or full, nothing is logged, because a sweep (periodic work of the server) calls
+        // `wake` again.
         if (!refusalOf(error)) log.error('search index not written', errorFields(error))
       })
       .finally(() => {
@@ -65,8 +66,8 @@ export class Indexer {
 
   /**
    * Removes the words of deleted transcripts from the search index. A purge that took N seconds is followed by a pause
-   * of `purgePauseRatio` times N seconds. During this pause, this function does nothing. A sweep calls `wake` at
-   * intervals, so the purge is tried again after the pause.
+   * of `purgePauseRatio` times N seconds. During this pause, this function does nothing. A sweep (periodic work of the
+   * server) calls `wake` at intervals, so the purge is tried again after the pause.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()
@@ -80,8 +81,8 @@ export class Indexer {
   }
 
   /**
-   * Counts a turn of the indexer. After every `indexTurnsPerDrain` turns, moves the write-ahead log into the database
-   * file.
+   * Counts a turn of the indexer: one round of its small writes. After every `indexTurnsPerDrain` turns, moves the
+   * write-ahead log into the database file.
    */
   async #endTurn(): Promise<void> {
     this.#turns += 1

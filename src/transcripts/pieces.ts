@@ -2,7 +2,7 @@
 // contains what the list of words lacks: punctuation, and the white space between words. Japanese and Thai have no
 // white space between words.
 
-/** A word or an utterance with its punctuation. `spaced` is true if white space comes before it. */
+/** A word or an utterance with its punctuation. `spaced` is true if white space comes before this piece in the text. */
 export type Piece = { text: string; spaced: boolean }
 
 /**
@@ -17,7 +17,10 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   const spacedAnyway = whole === '' || /\s/.test(whole)
   let cursor = 0
   const pieces: Piece[] = []
-  /** The previous element of `pieces`, which ends at `cursor`. Undefined if it was not found in the text. */
+  /**
+   * The piece of the previous part, which ends at `cursor` in the text. Undefined if the text does not contain this
+   * part.
+   */
   let before: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)

@@ -1,6 +1,6 @@
-// Divides the search index of each account into parts. In the index, each word begins with the number of its part. So a
-// word has at most as many rows as its part has utterances. FTS5 merges all rows of one word in a single step, which
-// blocks the event loop. The size of a part limits the time of this step.
+// Divides the search index of each account into parts. FTS5 (SQLite's full-text search) merges all entries of one word
+// in a single step, which blocks the event loop. In the index, each word begins with the number of its part, so the
+// same word in two parts counts as two words. The size of a part therefore limits the time of this step.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
@@ -50,8 +50,8 @@ export function leavePart(db: Db, id: number, utterances: number): void {
 }
 
 /**
- * Returns the numbers of an account's parts of the search index that begin at the job number `seq` or earlier, newest
- * first.
+ * Returns the numbers of the parts of an account's search index, newest part first. Leaves out the parts in which all
+ * jobs have a number above `seq`.
  */
 export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
   return db

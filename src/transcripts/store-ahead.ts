@@ -1,7 +1,7 @@
 // Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
-// answer requests between them. The last transaction, which completes the job, is then short.
-// Until the job is completed, the transcript has no head in the database. No reader finds a transcript without a head.
-// If the job ends without a transcript, the indexer removes the stored utterances, as it removes those of a deleted
+// answer requests between them. The last transaction, which completes the job, is then short. Until the job is
+// completed, the transcript has no head in the database. Callers cannot read a transcript without a head. If the job
+// ends without a transcript, the indexer removes the stored utterances in the same way as the utterances of a deleted
 // transcript.
 
 import type { Db } from '../db/db.ts'

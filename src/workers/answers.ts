@@ -39,9 +39,9 @@ export type ClaimAnswer =
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 
 /**
- * The answer to a result. After `stored` and `refused`, the work on the job is over. After `again`, the worker returns
- * the message of the job to JetStream, so that a worker gets the job again. After `later`, the worker sends the result
- * again.
+ * The answer to a result. After the answer `stored` or `refused`, the work on the job is over. After `again`, the
+ * worker returns the message of the job to JetStream, which delivers this message again to any worker. After `later`,
+ * the worker sends the result again.
  */
 export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
 
@@ -50,7 +50,9 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
-/** The answer with a token. With this token, the worker can download the server's models for a short time. */
+/**
+ * The answer to the request `models`. With this token, the worker can download the server's models for a short time.
+ */
 export type ModelsAnswer = { kind: 'models'; token: string }
 
 export type Answers = {

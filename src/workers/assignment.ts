@@ -170,8 +170,8 @@ export class Assignment {
   }
 
   /**
-   * Sends the result of the job. Repeats this until the server accepts or refuses the result, because the server may be
-   * unreachable for a long time.
+   * Sends the result of the job to the server. Repeats the request until the server accepts or refuses the result,
+   * because the server may be unreachable for a long time.
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {

@@ -69,9 +69,10 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns the server's own engine if it should do the job. Returns null if the job goes to the fleet. The own engine
-   * must be able to start the job now. A job that a worker has claimed before goes to the fleet. So does a job whose
-   * language only a free worker supports.
+   * Returns the server's own engine if this engine should do the job. Returns null if the job goes to the fleet. A job
+   * goes to the fleet if the own engine cannot start the job now, or if a worker has claimed the job before. A job also
+   * goes to the fleet if the own engine does not support the language of the job, and the fleet can do the job and has
+   * free capacity.
    */
   #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
     const own = this.#own

@@ -1,6 +1,6 @@
 // The engine that passes jobs to workers on other machines. The stream of JetStream only transports the ids of jobs to
-// workers. The database decides which worker may deliver the result of a job: the worker whose claim has the last
-// fence. If the stream loses the message of a job, the message is put into the stream again.
+// workers. The database decides which worker may deliver the result of a job: the worker that made the last claim of
+// the job. If the stream loses the message of a job, the message is put into the stream again.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'

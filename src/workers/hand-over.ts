@@ -17,8 +17,8 @@ export class HandOver {
   readonly durationMs: number
   readonly done: Promise<Transcript>
   /**
-   * The pool whose queue has the message of the job, and the sequence number of this message. Null if the stream has no
-   * message of the job.
+   * The pool whose queue has the message of the job, and the sequence number of this message. The sequence number is 0
+   * until JetStream has accepted the message. Null if this process has not put a message of the job into the stream.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -31,8 +31,8 @@ export function poolOf({ model, languages, translates, diarization }: Hello): st
 }
 
 /**
- * Returns how many more jobs a pool can take. `taken` has the number of jobs that each pool has, by the name of the
- * pool.
+ * Returns how many more jobs a pool can take. `taken` maps the name of each pool to the number of jobs that the pool
+ * already has.
  */
 export function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
   return Math.max(0, slots - (taken.get(name) ?? 0))

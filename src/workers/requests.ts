@@ -81,8 +81,8 @@ const modelsRequest = Type.Object({ protocol: Type.Integer() })
 const resultMessage = Type.Object({
   ...held,
   /**
-   * The result of a job has either a transcript or a failure. With a transcript, `peaks` has the peaks of the recording
-   * in base64.
+   * The message contains either a transcript or a failure. With a transcript, `peaks` contains the peaks of the
+   * recording (the amplitudes of its waveform) in base64.
    */
   transcript: Type.Optional(result),
   peaks: Type.Optional(Type.String()),

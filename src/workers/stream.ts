@@ -23,7 +23,6 @@ import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './s
  */
 export class OtherStream extends Error {}
 
-/** The codes of two errors of JetStream. */
 const codes = { streamNotFound: 10059, messageNotFound: 10037 }
 
 export class JobStream {
