@@ -8,8 +8,8 @@ export type Histogram = {
   add(seconds: number): void
   count(): number
   /**
-   * Returns the quantile of the counted waiting times: the share `share` of all jobs waited for at most this time.
-   * `share` is from 0 to 1.
+   * Returns a quantile of the waiting times: the time that is not exceeded by the share `share` of all jobs. `share` is
+   * from 0 to 1.
    */
   quantile(share: number): number
   longest(): number

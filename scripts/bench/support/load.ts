@@ -8,9 +8,9 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The number of requests per second over all connections. The latency of a request is then measured from the time at
-   * which the request was due. If `perSecond` is missing, each connection sends its next request as soon as it has the
-   * response.
+   * The number of requests per second over all connections. If `perSecond` is given, the latency of a request is
+   * measured from the time at which the request was due. If `perSecond` is missing, each connection sends its next
+   * request as soon as it has the response.
    */
   perSecond?: number
 }

@@ -1,4 +1,4 @@
-// Chooses the paths and the formats of the output files of the command `transcribe`. Two sources never have the // same
+// Chooses the paths and the formats of the output files of the command `transcribe`. Two sources never have the same
 // output file.
 
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'

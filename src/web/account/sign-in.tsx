@@ -50,8 +50,8 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     signIn(
       withKey.value ? { key: key.value.trim() } : { email: email.value.trim(), password: password.value },
     ).catch(fault => {
-      // For wrong credentials, the server has only one message. The page replaces it by a message for a wrong key or
-      // for a wrong password.
+      // For wrong credentials, the server has only one message. The page replaces this message by a message for a wrong
+      // key, or by a message for a wrong password.
       const isWrong = fault instanceof Fault && fault.status === 401
       throw isWrong ? new Error(withKey.value ? text.wrongKey : text.wrongPassword) : fault
     })

@@ -65,7 +65,7 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /**
- * Returns the name that the page shows for a job: the name of the original file, or the last part of the source's
+ * Returns the name that the page shows for a job: the name of the original file, or the last part of the source's web
  * address. If the job has neither, the name is a text with the date of the job.
  */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {

@@ -103,7 +103,7 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work`. Calls it again if the server does not answer. If the session has ended, waits until the person has
+ * Calls `work`. If the server does not answer, calls `work` again. If the session has ended, waits until the person has
  * signed in again, and then calls `work` again. Throws any other error of `work`.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {

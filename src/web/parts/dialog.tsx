@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 
 type DialogProps = {
   title: string
-  /** Called when the person closes the dialog. If it is missing, the person cannot close the dialog. */
+  /** Called when the person closes the dialog. If `onClose` is missing, the person cannot close the dialog. */
   onClose?: () => void
   wide?: boolean
   children: ComponentChildren

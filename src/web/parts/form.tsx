@@ -6,8 +6,8 @@ import { messageOf } from '../base/fault.ts'
 
 type FormProps = {
   /**
-   * Called when the person submits the form. If it throws an error, the form shows the message of the error below the
-   * fields.
+   * Called when the person submits the form. If `onSend` throws an error, the form shows the message of the error below
+   * the fields.
    */
   onSend: () => Promise<void>
   button: string

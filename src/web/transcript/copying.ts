@@ -1,4 +1,4 @@
-// Copies the text of a transcript, or a link to a moment in it.
+// Copies the text of a transcript, or a link to a time in the recording.
 
 import { showClock } from '../base/format.ts'
 import { copy } from '../parts/clipboard.ts'

@@ -23,8 +23,8 @@ export class EditHistory {
   }
 
   /**
-   * Adds a change that the person has typed. Keystrokes within `timing.undoStepMs` of each other in the same utterance
-   * are one step.
+   * Adds a change that the person has typed. Two keystrokes in the same utterance belong to the same step if less than
+   * `timing.undoStepMs` passes between them.
    */
   addTyped(change: Change): void {
     const last = this.#undo.at(-1)

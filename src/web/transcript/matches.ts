@@ -33,8 +33,8 @@ export function replaced(
   replacement: string,
 ): { utterance: number; text: string }[] {
   const texts = new Map<number, string>()
-  // A replacement moves the text behind it. So the last place is replaced first, and the positions of the earlier
-  // places stay correct.
+  // A replacement moves all text after the replaced place. So the last place is replaced first, and the positions of
+  // the earlier places stay correct.
   for (const { utterance, from, to } of places.toReversed()) {
     const before = texts.get(utterance) ?? utterances[utterance]?.text ?? ''
     texts.set(utterance, before.slice(0, from) + replacement + before.slice(to))

@@ -15,7 +15,7 @@ export type ParagraphOptions = {
 
 /**
  * The elements of a paragraph: the whole row, each utterance, and the name of the speaker. The name is null if the
- * paragraph before has the same speaker, or if there are no speakers.
+ * previous paragraph has the same speaker, or if there are no speakers.
  */
 export type Paragraph = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
 
@@ -43,7 +43,7 @@ export function paragraphOf(
   return { row, spans, name }
 }
 
-/** A button with the start of a paragraph. A click on it plays the recording from there. */
+/** A button that shows the start time of a paragraph. A click on the button plays the recording from this time. */
 function timeOf(start: number): HTMLElement {
   const time = element('button', 'time')
   time.type = 'button'

@@ -9,8 +9,8 @@ import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, type Saved, type Sent } from './edit-requests.ts'
 
 /**
- * A conflict: the text of an utterance was changed on this page (`mine`), and differently by another person on the
- * server (`theirs`).
+ * A conflict: this page changed the text of an utterance to `mine`, and another person changed it on the server to
+ * `theirs`.
  */
 export type Conflict = { utterance: number; mine: string; theirs: string }
 

@@ -4,7 +4,7 @@ import type { Utterance } from './document.ts'
 
 /**
  * A paragraph of the page: successive utterances of one speaker. `first` is the index of the first utterance, and
- * `last` is the index after the last utterance. `isNewSpeaker` is false if the paragraph before has the same speaker.
+ * `last` is the index after the last utterance. `isNewSpeaker` is false if the previous paragraph has the same speaker.
  */
 export type Turn = { speaker: string | null; first: number; last: number; isNewSpeaker: boolean }
 
