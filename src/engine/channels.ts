@@ -6,7 +6,7 @@ import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
  * Returns one transcript with the utterances of all channels, in order of time. The number of a channel is the number
- * of its speaker. The language is that of the channel with the longest text.
+ * of its speaker. The language of the transcript is the language of the channel with the longest text.
  */
 export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]]): Transcript {
   const main = transcripts.reduce((longest, each) =>

@@ -16,7 +16,7 @@ import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
   // A process may lower its priority, but it may not raise it. If the server was started by `nice -n 15`, this process
-  // already has a lower priority than `engineNice`, and keeps it.
+  // already has a lower priority than `engineNice`, and keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the supervisor decides

@@ -52,7 +52,7 @@ export type Order =
 /** An order to make the voice print of one person. The process that receives this order loads no speech model. */
 export type PrintOrder = {
   path: string
-  /** The spans in which the person speaks, in seconds. If it is null, the file contains no other speaker. */
+  /** The spans in which the person speaks, in seconds. Null for a file in which only this person should speak. */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles
   durationMsMax: number

@@ -47,7 +47,7 @@ export type HandOver = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** Missing in a command such as `steno transcribe`, because a command transcribes without a job. */
+  /** This field is missing in a command such as `steno transcribe`, because a command transcribes without a job. */
   handOver?: HandOver
   /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void

@@ -15,7 +15,10 @@ import { EngineStatus } from './status.ts'
 import type { EngineSettings } from './worker.ts'
 import { type PoolOptions, WorkerPool } from './worker-pool.ts'
 
-/** The options of the supervisor. Most are for tests; the service sets `onCrash`, and `steno worker` sets `prepare`. */
+/**
+ * The options of the supervisor. Most of these options are for tests. The service sets `onCrash`, and `steno worker`
+ * sets `prepare`.
+ */
 export type SupervisorOptions = PoolOptions & { retryMs?: number; prepare?: typeof prepareModel }
 
 export function openEngine(settings: EngineSettings, options: SupervisorOptions = {}): Engine {

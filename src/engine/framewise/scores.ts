@@ -1,4 +1,4 @@
-// The scores of the tokens for one frame: the best token, and the probability of a token.
+// Finds the best token in the scores of one frame, and computes the probability of a token.
 
 /**
  * The tokens that a decoder may choose. The value at index n is 1 if token n is permitted, and 0 if token n is not

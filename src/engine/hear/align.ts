@@ -28,8 +28,8 @@ const timeError = 0.1 * framesPerSecond
 
 /**
  * Returns the times of all words of a window. One DTW path goes over all segments. The words of a segment stay between
- * its start and its end, with a small tolerance. Otherwise a word could get the time of speech for which the model
- * returned no text.
+ * the start and the end of this segment, with a small tolerance. Otherwise a word could get the time of speech for
+ * which the model returned no text.
  */
 export function wordTimes(
   tokenizer: Tokenizer,

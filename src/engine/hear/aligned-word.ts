@@ -1,4 +1,4 @@
-// A word with its times in a window.
+// A word with its start and its end in a window, which is at most 30 s of sound.
 
 export type AlignedWord = {
   text: string

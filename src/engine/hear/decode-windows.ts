@@ -51,8 +51,9 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that must be decoded again, or null. The first `textsKept` texts stay in the result. The
-   * other texts are used only if the second decoding returns no good text.
+   * A window over the speech that must be decoded again. Null if there is no such speech. The first `textsKept` texts
+   * of this decoding stay in the result. The other texts of this decoding are used only if the second decoding returns
+   * no good text.
    */
   rest: { window: Window; textsKept: number } | null
 }

@@ -1,5 +1,5 @@
 // A prepared run of the decoder graph on a GPU, with a fixed number of rows and of tokens. Its inputs and outputs are
-// bound to memory that the GPU reads and writes in place, so it can be started many times.
+// bound to memory that the GPU reads and writes in place, so the run can be started many times.
 
 import { type Binding, RunOptions } from '../onnx/binding.ts'
 import type { Shared } from '../onnx/device-memory.ts'

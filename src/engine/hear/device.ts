@@ -21,8 +21,8 @@ import type { Network } from './network.ts'
 export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
- * Opens a published model on a GPU with 16-bit floats, and checks its decoder. If this fails, opens the model with
- * 32-bit floats. `variant` is the suffix of the model's ONNX files.
+ * Opens a published model on a GPU with 16-bit floats, and checks its decoder. If the model cannot be opened, or if its
+ * decoder fails the check, opens the model with 32-bit floats. `variant` is the suffix of the model's ONNX files.
  */
 export function openDevice(
   runtime: Runtime,

@@ -1,6 +1,7 @@
 // Chooses the model frames of a window that the encoder reads. The silence after the sound of a window is constant, so
 // one frame of this silence can represent several frames. For a window with 5 s of sound, the encoder then needs a
-// quarter of the time that it needs for all frames; for a window with 25 s of sound, nine tenths.
+// quarter of the time that it needs for all frames. For a window with 25 s of sound, the encoder needs nine tenths of
+// this time.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 

@@ -47,8 +47,8 @@ export async function hearBlock(
     translate,
     onShare,
   })
-  // A block allocates tens of megabytes in native buffers. The garbage collector does not count their size, so it does
-  // not start often enough by itself.
+  // A block allocates tens of megabytes in native buffers. The garbage collector does not count the size of these
+  // buffers, so it does not start often enough by itself.
   Bun.gc(true)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
 }

@@ -1,4 +1,4 @@
-// Decodes speech again for which the model returned no text.
+// Finds the speech for which the model returned no text, and decodes this speech again.
 
 import { seconds } from '../audio.ts'
 import {

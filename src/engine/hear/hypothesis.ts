@@ -19,7 +19,7 @@ export type Hypothesis = {
   temperature: number
   /**
    * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts failed the
-   * checks, and the text is the best of them.
+   * checks, and this is the text of the best attempt.
    */
   verdict: 'good' | 'silence' | 'doubtful'
 }
@@ -42,8 +42,9 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
- * Returns the better one of two attempts: the one that passed the checks, or else the more probable text. A failed text
- * is usable even if it ended in a loop, because the repetitions were removed from it.
+ * Returns the better of two attempts to decode a window: the attempt that passed the checks, or else the attempt with
+ * the more probable text. A text that failed the checks is usable even if it ended in a loop, because the repetitions
+ * were removed from this text.
  */
 export function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now

@@ -2,7 +2,7 @@
 
 /**
  * Finds a sequence of 1 to 24 tokens that occurs at least `times` times at the end of the tokens. Returns the number of
- * tokens up to the end of its first occurrence, or null if there is no loop.
+ * tokens up to the end of the first occurrence of this sequence. Returns null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length

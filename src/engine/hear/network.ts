@@ -23,8 +23,8 @@ export type Encoder = {
 }
 
 /**
- * What a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window, in model
- * frames.
+ * The facts that a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window,
+ * in model frames.
  */
 export type Greedy = { rules: Rules; frames: readonly number[] }
 

@@ -7,7 +7,7 @@ import { type Window, windowOf } from './windows.ts'
 
 /**
  * The shortest pause, in samples, that always ends a window. Inside a window, such a pause would be shortened, and the
- * model would join the sentences around it.
+ * model would join the sentence before the pause and the sentence after the pause.
  */
 const pauseEnds = 10 * sampleRate
 

@@ -16,7 +16,10 @@ export type Context = {
 
 export type ContextTokens = {
   ids: number[]
-  /** A warning for the caller if the prompt contains only a part of the context, or nothing of it. Otherwise null. */
+  /**
+   * A warning for the caller if the prompt contains only a part of the context, or no part of the context. Otherwise
+   * null.
+   */
   warning: string | null
 }
 
@@ -49,9 +52,9 @@ function plain(text: string): string {
 
 /**
  * Returns the prompt of a window, without the text of the previous window. Windows that depend on each other cannot be
- * decoded in one batch, and an error in one window would cause errors in the next ones. With the pocket model (the
+ * decoded in one batch, and an error in one window would cause errors in the next windows. With the pocket model (the
  * small model of the tests) and ten minutes of speech, the word error rate is 5.9 % without the previous text, and 13.8
- * % with it.
+ * % with the previous text.
  */
 export function promptOf(
   { facts }: Whisper,

@@ -1,4 +1,4 @@
-// Divides the text of a window into segments.
+// Divides the text of a window into segments. A segment is the text between two time tokens.
 
 import type { Segment } from './align.ts'
 import type { Hypothesis } from './hypothesis.ts'

@@ -53,8 +53,8 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * Returns the part of the window after two adjacent time tokens at `index` and `index + 1`. Returns null if these are
- * other tokens, or if the time of the second one is less than `progressMin`.
+ * Returns the part of the window after two adjacent time tokens at `index` and `index + 1`. Returns null if one of
+ * these tokens is not a time token, or if the time of the second token is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -1,9 +1,10 @@
 // Voice detection: computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD
 // in an ONNX graph that steno builds.
 //
-// The published graph processes one frame in each run, and most of the time is overhead. Only the recurrent layer must
-// process the frames one after the other. So in steno's graph, one run computes all other layers for about a minute of
-// frames at once. A test checks that both graphs return the same probabilities, to five decimals.
+// The published graph processes one frame in each run, and most of the time is the overhead of starting the runs. Only
+// the recurrent layer must process the frames one after the other. So in steno's graph, one run computes all other
+// layers for about a minute of frames at once. A test checks that both graphs return the same probabilities, to five
+// decimals.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
@@ -27,8 +28,8 @@ export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Returns the probability of speech in each frame of `samples`, which follow those of the previous call. Only the
-   * last frame of a recording may be incomplete.
+   * Returns the probability of speech in each frame of `samples`. These samples follow the samples of the previous
+   * call. Only the last frame of a recording may be incomplete.
    */
   next(samples: Float32Array): Float32Array
   /** Resets the state. The next call of `next` then starts another recording. */

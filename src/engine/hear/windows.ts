@@ -20,9 +20,9 @@ export type Window = Span & {
 }
 
 /**
- * The longest pause, in samples, that is not shortened. From a longer pause, `pauseKept` samples remain: one half from
- * its start and one half from its end. When pauses over one second were shortened to half a second, the word error rate
- * rose by 0.7 percentage points.
+ * The longest pause, in samples, that is not shortened. From a longer pause, `pauseKept` samples remain. One half of
+ * these samples is from the start of the pause, and the other half is from its end. When pauses over one second were
+ * shortened to half a second, the word error rate rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
 const pauseKept = sampleRate

@@ -19,8 +19,8 @@ export function inFrames({ begin, end }: Voice): Span {
 }
 
 /**
- * The minimum pause between two speech spans, in samples. Two spans with a shorter distance were cut only because a
- * span has a maximum length, so they are joined again.
+ * The minimum pause between two speech spans, in samples. Two spans with a shorter pause between them were a single
+ * span, which was cut because a span has a maximum length. So the two spans are joined again.
  */
 const pauseMin = 0.1 * sampleRate
 
@@ -38,8 +38,8 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording, without a pause. The time of a word often includes the pause before the
- * word, and the time of a punctuation mark often includes the pause after the mark.
+ * Returns the span of a word in the recording. The span contains no pause. The time of a word often includes the pause
+ * before the word, and the time of a punctuation mark often includes the pause after the mark.
  */
 export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]

@@ -24,7 +24,9 @@ export type PublishedModel = ModelFacts & {
 
 /** The parameters of an embedding model: how its embeddings are computed and compared. */
 export type VoiceProfile = {
-  /** The features that the embedding model reads: `fbank`, Kaldi's filterbank, or `mel`, the power in mel bands. */
+  /**
+   * The features that the embedding model reads: `fbank` is Kaldi's filterbank, and `mel` is the power in mel bands.
+   */
   features: string
   /** Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number

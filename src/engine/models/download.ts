@@ -1,4 +1,4 @@
-// Downloads the speech model that the operator wants, and the voice models that it needs.
+// Downloads the speech model that the operator wants, and the voice models that diarization needs.
 
 import { errorFields, log } from '../../base/log.ts'
 import { reasonOf } from '../../base/reason.ts'

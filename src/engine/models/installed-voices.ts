@@ -1,4 +1,4 @@
-// The files of the published voice models, and whether they are installed.
+// Finds the files of the published voice models, which diarization needs, and checks if they are installed.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -8,7 +8,10 @@ export const builtInSpeech = 'base' satisfies ModelId
 /** The speech model that STENO_MODEL=auto-fast uses for each language that this model supports. */
 export const fastSpeech = 'parakeet' satisfies ModelId
 
-/** The value of STENO_MODEL that uses `fastSpeech` for its languages, and the default model for all other languages. */
+/**
+ * The value of STENO_MODEL with which steno uses the model `fastSpeech` for all languages that this model supports, and
+ * the default model for all other languages.
+ */
 export const automaticFast = 'auto-fast'
 
 /**

@@ -148,7 +148,10 @@ class Compact {
   }
 }
 
-/** Raises each element of `values` to the largest absolute value in the same column of the matrix. */
+/**
+ * Compares each element of `values` with the largest absolute value in the same column of the matrix, and keeps the
+ * larger of the two.
+ */
 function raiseToLargest(values: Float32Array, matrix: Float32Array): void {
   const width = values.length
   for (let row = 0; row < matrix.length; row += width) {

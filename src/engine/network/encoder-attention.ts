@@ -11,7 +11,8 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The channels that are added to all queries and to all keys. `isNeeded` is false if each frame represents only itself.
+ * The names of the channels that are added to all queries and to all keys. `isNeeded` is the name of a value that is
+ * false if each frame represents only itself.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 

@@ -3,7 +3,9 @@
 import type { FloatLayers } from './float-layers.ts'
 import type { FloatSize } from './float-size.ts'
 
-/** Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads those in `cross`. */
+/**
+ * Returns the names of the decoder's caches. A run updates the caches in `own`, and only reads the caches in `cross`.
+ */
 export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own: string[]; cross: string[] } {
   const layers = Array.from({ length: decoderLayers }, (_, layer) => layer)
   const named = (kind: string) => layers.flatMap(layer => [`${kind} key.${layer}`, `${kind} value.${layer}`])

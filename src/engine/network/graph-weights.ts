@@ -39,7 +39,7 @@ export class GraphWeights {
 
   /**
    * Adds the weight matrices with these names, joined into one matrix of inputs × outputs. ONNX Runtime transposes and
-   * joins them only once, when the model is opened.
+   * joins these matrices only once, when the model is opened.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {

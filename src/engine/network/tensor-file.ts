@@ -16,8 +16,8 @@ const types = {
 
 export type Kind = keyof typeof types
 /**
- * A tensor that will be written to a file. `make` computes its content only when it is written, so that the content of
- * the whole model is never in memory at once.
+ * A tensor that will be written to a file. `make` computes the content of the tensor only when the tensor is written,
+ * so that the content of the whole model is never in memory at once.
  */
 export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: () => NodeJS.TypedArray }
 

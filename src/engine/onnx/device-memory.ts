@@ -53,7 +53,10 @@ export class DeviceMemory {
     return { tensor: inDevice, bytes, free }
   }
 
-  /** Creates a tensor over the first elements of `source`, without copying. Free the new tensor before `source`. */
+  /**
+   * Creates a tensor that refers to the first elements of `source`, without copying. Free the new tensor before
+   * `source`.
+   */
   view(source: Tensor, type: ElementType, dims: readonly number[]): Tensor {
     return new Tensor(this.runtime, valueAt(this.runtime, source.address, type, dims, this.own.info))
   }

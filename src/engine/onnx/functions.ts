@@ -1,5 +1,5 @@
 // The functions of ONNX Runtime's C API that the engine needs. The library has an array of function pointers. New
-// versions only add functions at its end, so the index of a function never changes.
+// versions only add functions at the end of this array, so the index of a function never changes.
 
 import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'

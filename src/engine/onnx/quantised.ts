@@ -18,7 +18,7 @@ export function openQuantised(runtime: Runtime, path: string, device: Device): S
 
 /**
  * Returns true if the CPU has VNNI instructions, which multiply unsigned bytes by signed bytes exactly. Older x86 CPUs
- * limit the sum of two such products to 16 bits, so their results can be wrong.
+ * limit the sum of two such products to 16 bits, so the results of these CPUs can be wrong.
  */
 function hasVnni(): boolean {
   if (process.arch !== 'x64' || !existsSync(cpus)) return false

@@ -5,7 +5,10 @@ import { type Argument, type Checked, link, type Silent, type table } from './fu
 import { cppLibraries } from './library.ts'
 import { cString, pointerFrom, textAt } from './pointers.ts'
 
-/** The version of the C API: the oldest one with all functions that steno calls. Newer libraries support it too. */
+/**
+ * The version of the C API. This is the oldest version with all functions that steno calls. Newer versions of the
+ * library also support this version of the API.
+ */
 const apiVersion = 22
 
 export type Runtime = Checked &
@@ -53,8 +56,8 @@ function openLibrary(library: string) {
     return dlopen(library, symbols).symbols
   } catch (error) {
     if (!/lib(stdc\+\+|gcc_s)\.so/.test(String(error))) throw error
-    // This machine lacks the C++ libraries that ONNX Runtime needs. If the libraries in the program are loaded first,
-    // the dynamic linker uses them.
+    // This machine lacks the C++ libraries that ONNX Runtime needs. So the C++ libraries that the program contains are
+    // loaded first. The dynamic linker then uses these libraries.
     for (const { path, symbol } of cppLibraries()) dlopen(path, { [symbol]: { args: [], returns: 'void' } })
     return dlopen(library, symbols).symbols
   }

@@ -1,4 +1,4 @@
-// The options of a session: the constants that it reads from memory, and the settings of CUDA.
+// The options of a session: the constants that the session reads from memory, and the settings of CUDA.
 
 import { type Pointer, ptr } from 'bun:ffi'
 import type { ElementType } from './elements.ts'

@@ -35,7 +35,7 @@ export class Session {
   constructor(
     private readonly runtime: Runtime,
     private readonly pointer: Pointer,
-    /** The weights in memory of the caller. This memory is kept alive until the session is closed. */
+    /** The weights that are in the memory of the caller. This memory is kept alive until the session is closed. */
     private readonly weights: readonly Tensor[] = [],
   ) {
     this.inputs = this.ports('Input')

@@ -1,6 +1,7 @@
 // Changes weight matrices from unsigned to signed bytes. The VNNI instructions of a CPU multiply unsigned activations
 // by signed weights. For unsigned weights, ONNX Runtime needs twice the time. So 128 is subtracted from the weights and
-// from their zero points. Their difference stays the same, so the products are exactly the same.
+// from their zero points. The difference between a weight and its zero point stays the same, so the products are
+// exactly the same.
 
 import { elements } from './elements.ts'
 import { fieldHeader, number } from './protobuf.ts'

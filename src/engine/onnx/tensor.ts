@@ -10,7 +10,10 @@ export class Tensor {
   constructor(
     private readonly runtime: Runtime,
     readonly pointer: Pointer,
-    /** The array of JavaScript that has the content. Null if the library or another tensor has it. */
+    /**
+     * The array of JavaScript that contains the values of this tensor. Null if the values are in the memory of the
+     * library or of another tensor.
+     */
     private readonly memory: NodeJS.TypedArray | null = null,
   ) {}
 
@@ -23,14 +26,17 @@ export class Tensor {
   }
 
   /**
-   * Returns an array over `length` floats from element `from`, without copying. Do not read it after the tensor is
-   * freed.
+   * Returns an array that refers to the `length` floats from element `from`, without copying. Do not read the array
+   * after the tensor is freed.
    */
   floats(length: number, from = 0): Float32Array {
     return new Float32Array(toArrayBuffer(this.address, from * 4, length * 4))
   }
 
-  /** Returns an array over the first `length` bytes, without copying. Do not read it after the tensor is freed. */
+  /**
+   * Returns an array that refers to the first `length` bytes, without copying. Do not read the array after the tensor
+   * is freed.
+   */
   bytes(length: number): Uint8Array {
     return new Uint8Array(toArrayBuffer(this.address, 0, length))
   }
@@ -51,7 +57,8 @@ export class Tensor {
 }
 
 /**
- * Creates a tensor over the array `data` from element `from`, without copying. Do not change `data` before it is freed.
+ * Creates a tensor that refers to the array `data` from element `from`, without copying. Do not change `data` before
+ * the tensor is freed.
  */
 export function tensor(
   runtime: Runtime,
@@ -68,7 +75,7 @@ export function tensor(
   return new Tensor(runtime, valueAt(runtime, (ptr(memory) + start) as Pointer, type, dims), memory)
 }
 
-/** Creates a tensor over the first rows of `source`, without copying. Free the new tensor before `source`. */
+/** Creates a tensor that refers to the first rows of `source`, without copying. Free the new tensor before `source`. */
 export function firstRows(
   runtime: Runtime,
   source: Tensor,

@@ -6,8 +6,8 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The assumed `distance` between the embeddings of neighbouring pieces of one voice. This distance counts as much as
- * `weight` measured distances.
+ * The assumed `distance` between the embeddings of neighbouring pieces (spans in which one voice speaks alone) of the
+ * same voice. This distance counts as much as `weight` measured distances.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */

@@ -13,7 +13,10 @@ export type Weighted = { vector: Float32Array; weight: number }
 /** The number of embeddings in a block. The distance matrix of a block has `blockSize`² entries. */
 const blockSize = 1200
 
-/** Clusters the embeddings block by block, until at most `blockSize` clusters remain or all distances reach `limit`. */
+/**
+ * Clusters the embeddings block by block. Two clusters with a distance of `limit` or more are not merged. Returns at
+ * most `blockSize` clusters.
+ */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
     sum: vector.map(value => value * weight),
@@ -23,8 +26,8 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
     const merged: Cluster[] = []
     for (let at = 0; at < clusters.length; at += blockSize)
       merged.push(...agglomerate(clusters.slice(at, at + blockSize), limit))
-    // If more than 70 % of the clusters remain after a round, most of them are outliers, and another round would merge
-    // few of them. So only the largest clusters are kept. A small cluster is never a voice.
+    // If more than 70 % of the clusters remain after a round over all blocks, most of them are outliers, and another
+    // round would merge few of them. So only the largest clusters are kept. A small cluster is never a voice.
     if (merged.length > 0.7 * clusters.length) return largestFirst(merged).slice(0, blockSize)
     clusters = merged
   }

@@ -1,4 +1,4 @@
-// The assignment of speakers to the local voices of a view, by their votes.
+// Assigns a speaker to each local voice, which is a voice of one view. A view is ten seconds of sound.
 
 /**
  * Chooses one column (speaker) for each row (local voice), so that the sum of the chosen values is as large as

@@ -30,9 +30,9 @@ export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
-  /** The sound that the segmentation model has not read yet. It begins at the first sample of the next view. */
+  /** The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view. */
   private pending = new Float32Array(0)
-  /** The sound of the pieces that have no embedding yet. It begins at frame `blockFrame`. */
+  /** The sound of the pieces that have no embedding yet. This sound begins at frame `blockFrame`. */
   private block: Float32Array[] = []
   private blockFrame = 0
   private samples = 0

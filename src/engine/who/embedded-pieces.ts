@@ -1,4 +1,4 @@
-// The embeddings of the pieces of a recording.
+// Computes the embeddings of the pieces of a recording. A piece is a span in which one voice speaks alone.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import type { VoicePiece } from './pieces.ts'

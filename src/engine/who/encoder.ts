@@ -1,6 +1,6 @@
 // The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound.
-// So a longer part of the sound is cut into overlapping pieces of 1.6 s, and its embedding is the mean of their
-// vectors. In all other files of this folder, a piece has no fixed length.
+// So a longer part of the sound is cut into overlapping pieces of 1.6 s, and the embedding of the part is the mean of
+// the vectors of these pieces. In all other files of this folder, a piece has no fixed length.
 
 import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'

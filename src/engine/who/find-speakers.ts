@@ -1,5 +1,5 @@
-// Finds the speakers of a recording by clustering the embeddings of its pieces. Each cluster with enough speech is a
-// speaker.
+// Finds the speakers of a recording by clustering the embeddings of its pieces, which are spans in which one voice
+// speaks alone. Each cluster with enough speech is a speaker.
 
 import { adaptedThreshold } from './adapted-threshold.ts'
 import { findVoices } from './cluster.ts'
@@ -17,8 +17,9 @@ const speakerSecondsMin = { seconds: 4, of: 100 }
 
 /**
  * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
- * distances from 0.80 to 0.86 give the right voices. `start` is the distance for the first clusters of VBx, which must
- * be too many. VBx expects one embedding in every `embeddingSeconds` seconds, so a longer piece counts as several.
+ * distances from 0.80 to 0.86 give the right voices. `start` is the clustering distance for the clusters with which VBx
+ * starts. This distance is low, because VBx must start with too many clusters. VBx expects one embedding in every
+ * `embeddingSeconds` seconds, so a longer piece counts as several embeddings.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

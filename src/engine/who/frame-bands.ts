@@ -1,5 +1,6 @@
 // Computes the power of sound in frequency bands. A frame of 25 ms begins every 10 ms. One matrix product replaces all
-// linear steps before the power, because ONNX Runtime computes it faster than JavaScript computes a Fourier transform.
+// linear steps before the power, because ONNX Runtime computes this product faster than JavaScript computes a Fourier
+// transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'

@@ -1,5 +1,6 @@
-// Measures the loudness of the recording every 10 ms, and removes pauses from turns. A turn contains pauses because
-// the segmentation model marks a pause of less than about half a second as speech.
+// Measures the loudness of the recording every 10 ms, and removes pauses from turns, which are spans in which one
+// speaker talks. A turn contains pauses because the segmentation model marks a pause of less than about half a second
+// as speech.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { partsWithoutPauses, silence } from './pauses.ts'

@@ -1,5 +1,5 @@
-// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. It ends where the voice changes,
-// and at a pause or an overlap of voices of more than 0.15 s.
+// Cuts the recording into pieces. A piece is a span in which one voice speaks alone. A piece ends where the voice
+// changes, and at a pause or an overlap of voices of more than 0.15 s.
 
 import { type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'
@@ -10,7 +10,10 @@ import { cutsOf, votesIn } from './voice-changes.ts'
  */
 export type VoicePiece = FrameSpan & { follows: boolean }
 
-/** The maximum length, in frames, of a pause or of an overlap of voices inside a piece. A longer one ends the piece. */
+/**
+ * The maximum length, in frames, of a pause or of an overlap of voices inside a piece. A longer pause or overlap ends
+ * the piece.
+ */
 const pauseFrames = framesOf(0.15)
 /**
  * The maximum pause before a piece whose `follows` is true, in frames. After a longer pause, another voice may speak.

@@ -1,4 +1,5 @@
-// A recording after segmentation and clustering: its views with their speakers, and its pieces.
+// A recording after segmentation and clustering. It has views, which are ten seconds of sound each, and pieces, which
+// are spans in which one voice speaks alone.
 
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 

@@ -1,5 +1,5 @@
-// Finds the speaker of each word. It is the speaker whose turn overlaps the word most. If a few words inside a sentence
-// have another speaker, they are assigned to the main speaker of the sentence.
+// Finds the speaker of each word. This is the speaker whose turn overlaps the word most. If a few words inside a
+// sentence have another speaker, these words are assigned to the main speaker of the sentence.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'

@@ -6,8 +6,8 @@ import { utterancePause } from '../audio.ts'
 export type TimedWord = { text: string; from: number; to: number }
 
 /**
- * Words of another speaker are assigned to the main speaker of their sentence if at most `words` of them are adjacent,
- * and if they are at most the share `share` (0 to 1) of the sentence.
+ * A series of adjacent words of another speaker is assigned to the main speaker of the sentence if the series has at
+ * most `words` words, and if it is at most the share `share` (0 to 1) of the sentence.
  */
 const strayRun = { words: 2, share: 1 / 3 }
 

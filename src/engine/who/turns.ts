@@ -1,5 +1,6 @@
-// Makes turns from the overlapping views of the segmentation model. Each view that contains a frame votes for the
-// speakers that it finds in the frame. The speakers with the most votes are chosen.
+// Makes turns, which are spans in which one speaker talks, from the overlapping views of the segmentation model. A view
+// is ten seconds of sound. Each view that contains a frame votes for the speakers that it finds in the frame. The
+// speakers with the most votes are chosen.
 
 import { sampleRate } from '../audio.ts'
 import { countSpeakers, type SegmentedRecording } from './segmented-recording.ts'
@@ -19,8 +20,8 @@ export type Timeline = {
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece gives to its speaker in each frame. It is higher than the sum of all other
- * votes.
+ * The number of votes that a clustered piece gives to its speaker in each frame. This number is higher than the sum of
+ * all other votes.
  */
 const sureVotes = 100
 

@@ -1,4 +1,5 @@
-// Finds the speakers of local voices whose speaker is unknown, by votes of the views that overlap with their view.
+// Finds the speakers of local voices whose speaker is unknown. A local voice is a voice of one view, which is ten
+// seconds of sound. The views that overlap with this view vote for the speaker.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'

@@ -10,10 +10,14 @@ import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
 /**
- * The minimum length of a stretch in which one voice speaks alone, in frames. A shorter stretch is no change of voice.
+ * The minimum length of a stretch in which one voice speaks alone, in frames. A shorter stretch does not count as a
+ * change of voice.
  */
 const runFramesMin = framesOf(0.13)
-/** Two views mean the same change of voice if the frames at which they find it are at most this many frames apart. */
+/**
+ * Two views mean the same change of voice if the frames at which these views find the change are at most this many
+ * frames apart.
+ */
 const reach = framesOf(0.24)
 /** The recording is cut at a frame if at least this share (0 to 1) of the views with this frame find a change of voice. */
 const changeShare = 0.35
