@@ -5,7 +5,10 @@ import { nativeEnvironment } from '../base/carried.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Order, Report } from './protocol.ts'
 
-/** Sends an order to a new engine process. Returns its first report, or null when it ends without a report. */
+/**
+ * Sends an order to a new engine process. Returns the first report of this process, or null if the process ends without
+ * a report.
+ */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   const { promise, resolve } = Promise.withResolvers<Report | null>()
   const child = Bun.spawn(selfCommand('engine'), {

@@ -19,7 +19,8 @@ import { openVoices, type Voices } from './who/voices.ts'
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**
  * The maximum speech of all other speakers, as a share of the main speaker's speech. If the other speakers talk more
- * than this share, the file has several speakers. If they talk less, they count as errors of the diarization.
+ * than this share, the file has several speakers. If the other speakers talk less, they count as errors of the
+ * diarization.
  */
 const otherShareMax = 0.1
 const secondsMin = printSamplesMin / sampleRate

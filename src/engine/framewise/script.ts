@@ -21,8 +21,8 @@ export function isForeign(text: string, language: string | null): boolean {
 }
 
 /**
- * Returns the permitted tokens: those whose letters are all in a script of the language, and those without letters.
- * Returns null, which permits all tokens, if the script is not known.
+ * Returns the permitted tokens: the tokens whose letters are all in a script of the language, and the tokens without
+ * letters. Returns null, which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
@@ -34,8 +34,8 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes it again
- * with only the tokens of these scripts. Returns an empty list if the second text has no letters.
+ * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes the
+ * window again with only the tokens of these scripts. Returns an empty list if the second text has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

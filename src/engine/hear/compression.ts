@@ -2,9 +2,9 @@
 
 /**
  * Returns the compression ratio: the length of the text in bytes before deflate, divided by its length after deflate.
- * Each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used, because the letters of a
- * script such as Georgian have the same first bytes in UTF-8, so normal text in this script would look like text that
- * repeats.
+ * Before deflate, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used, because the
+ * letters of a script such as Georgian have the same first bytes in UTF-8, so normal text in this script would look
+ * like text that repeats.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))

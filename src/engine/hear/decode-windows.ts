@@ -52,8 +52,8 @@ export type DecodedWindow = {
   texts: PlacedText[]
   /**
    * A window over the speech that must be decoded again. Null if there is no such speech. The first `textsKept` texts
-   * of this decoding stay in the result. The other texts of this decoding are used only if the second decoding returns
-   * no good text.
+   * of the first decoding stay in the result. Its other texts are used only if the second decoding returns no good
+   * text.
    */
   rest: { window: Window; textsKept: number } | null
 }

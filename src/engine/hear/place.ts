@@ -1,4 +1,5 @@
-// Converts the times of words from positions in a window to positions in the recording.
+// Converts the times of words from positions in a window, which is at most 30 s of sound, to positions in the
+// recording.
 
 import { wordTimes } from './align.ts'
 import type { AlignedWord } from './aligned-word.ts'

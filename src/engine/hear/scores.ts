@@ -52,7 +52,7 @@ export function sumOfText(scores: Float32Array, count: number, top: number): num
   return sum
 }
 
-/** Returns the probability of `token` among all tokens of the vocabulary, including the forbidden ones. */
+/** Returns the probability of `token` among all tokens of the vocabulary, including the forbidden tokens. */
 export function probabilityOf(scores: Float32Array, token: number): number {
   let top = Number.NEGATIVE_INFINITY
   for (let id = 0; id < scores.length; id++) if (scores[id]! > top) top = scores[id]!

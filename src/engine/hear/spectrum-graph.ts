@@ -9,8 +9,9 @@ import { type Folds, half, quarter } from './fold.ts'
 
 /**
  * Builds the graph from folded frames to the logarithms of the mel bands. The real half and the imaginary half of the
- * spectrum each need two products: of the samples at even positions, and of the samples at odd positions. For frequency
- * bin k, the two products are added. For bin 200 - k, one product is subtracted from the other.
+ * spectrum each need two matrix products: one with the samples at even positions, and one with the samples at odd
+ * positions. For frequency bin k, the two products are added. For bin 200 - k, one product is subtracted from the
+ * other.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

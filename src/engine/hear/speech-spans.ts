@@ -26,7 +26,7 @@ const speechPad = 0.25 * sampleRate
  */
 export class SpeechSpans {
   private frame = 0
-  /** The first frame of a span that has not ended yet. -1 if there is no such span. */
+  /** The first frame of a span that has not ended yet. -1 if all spans have ended. */
   private began = -1
   private quietSince = -1
   private probabilities: number[] = []

@@ -16,10 +16,10 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when a text ends with the end token. Returns the part of the window that must be decoded again, or null. Two
- * time tokens at the end of the text mean that more speech follows. In a window of its own, this short speech would
- * have more errors, so it is decoded together with the last sentence. In a text without such an end, the part after the
- * last two adjacent time tokens is decoded again if its text is improbable.
+ * Called when a text ends with the end token. Returns the part of the window that must be decoded again, or null. If
+ * the text ends with two time tokens, more speech follows. In a window of its own, this short speech would have more
+ * errors, so it is decoded together with the last sentence. If the text does not end with two time tokens, the part
+ * after the last two adjacent time tokens is decoded again if the text of this part is improbable.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,

@@ -16,7 +16,10 @@ export async function installedLock(folder: string): Promise<ModelLock | null> {
   return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
 }
 
-/** Returns the paths of the files that differ between the two lists: files that were added, removed or changed. */
+/**
+ * Returns the paths of the files that differ between two lists of a model's files: files that were added, removed or
+ * changed.
+ */
 export function changedFiles(before: readonly HubFile[], now: readonly HubFile[]): string[] {
   const keyOf = ({ path, size, hash }: HubFile) => `${hash.value} ${size} ${path}`
   const [old, current] = [before, now].map(files => new Set(files.map(keyOf)))

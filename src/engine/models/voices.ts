@@ -14,7 +14,10 @@ export type VoiceFiles = {
   plda: string | null
   /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile
-  /** A warning that every transcript with speakers contains. Null if the published voice models are used. */
+  /**
+   * A warning that every transcript with speakers contains. Null if the published voice models or the voice models of
+   * the tests are used.
+   */
   warning: string | null
 }
 
@@ -22,8 +25,9 @@ export type VoiceFiles = {
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model: the published ones if both are in `dir`. Otherwise a built-in speech
- * model uses the built-in voice models. A speech model for tests always uses the voice models for tests.
+ * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used. If not, a
+ * built-in speech model uses the built-in voice models. A speech model for tests always uses the voice models for
+ * tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   const builtIn = findBuiltIn(speechModel)

@@ -5,8 +5,8 @@ import { headSize, type Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * The number of channels that are added to each attention head. Only the first one is used (see `extraChannels`), but
- * matrix products are faster with four added channels than with one.
+ * The number of channels that are added to each attention head. Only the first of these channels is used (see
+ * `extraChannels`), but matrix products are faster with four added channels than with one.
  */
 const extraSize = 4
 

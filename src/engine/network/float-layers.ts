@@ -6,7 +6,10 @@ import type { FloatType } from './float-size.ts'
 import type { FloatWeights } from './float-weights.ts'
 import { GraphWeights } from './graph-weights.ts'
 
-/** The version of the ONNX operators: the first one with TensorScatter, which updates a cache in place. */
+/**
+ * The version of the ONNX operators. This is the first version with the operator TensorScatter, which updates a cache
+ * in place.
+ */
 const operators = 24
 const epsilon = { float: 1e-5 }
 

@@ -5,7 +5,7 @@ import { mapFile } from '../../base/map-file.ts'
 import { type RawConstant, readModel } from '../onnx/weights.ts'
 import { type FloatWeights, plainName, type Weight } from './float-weights.ts'
 
-/** The float types of ONNX files, by their numbers in such a file. */
+/** The float types of ONNX files. Each key is the number with which an ONNX file names the type. */
 const onnxTypes: Partial<Record<number, Weight['type']>> = { 1: 'F32', 10: 'F16', 16: 'BF16' }
 
 export function fromOnnx(folder: string, file: string, half: 'encoder' | 'decoder'): FloatWeights {

@@ -66,8 +66,8 @@ export function headerOf(path: string): { header: Header; from: number } {
 }
 
 /**
- * Writes tensors to a file, those with the largest elements first. The place of each tensor is then a multiple of the
- * size of its elements, as readers require.
+ * Writes tensors to a file. Tensors with large elements, such as floats of 4 bytes, come first. The offset of each
+ * tensor in the file is then a multiple of the size of its elements. Readers of the file require this.
  */
 export async function writeTensorFile(path: string, drafts: readonly Draft[]): Promise<void> {
   const inOrder = drafts.toSorted((one, other) => types[other.kind].bytes - types[one.kind].bytes)

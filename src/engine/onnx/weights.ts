@@ -22,7 +22,7 @@ export function readModel(model: Uint8Array): Model {
   return found
 }
 
-/** Returns all constants with 32-bit floats by name, except those in external files. */
+/** Returns all constants with 32-bit floats by name, except constants in external files. */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()

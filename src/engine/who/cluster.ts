@@ -16,8 +16,8 @@ export type ClusterOptions = {
   threshold: number
   /**
    * Two voices become one voice if their mean distance is less than `likeness` times the scatter, which is the mean
-   * distance between the embeddings of one voice. No voices are merged in this way if `likeness` is null, or if the
-   * caller gave the number of voices.
+   * distance between the embeddings of one voice. The scatter is not used, and no voices are merged because of it, if
+   * `likeness` is null, or if the caller gave the number of voices.
    */
   likeness: number | null
   /** The minimum speech of a voice, in seconds. In a short recording this minimum is lowered, at most to half. */

@@ -10,7 +10,9 @@ import { frameCentre, frameStep, viewFrames } from './views.ts'
 
 export type Timeline = {
   turns: Turn[]
-  /** The turns without overlap. Where several speakers talk at once, only the one with the most votes has a turn. */
+  /**
+   * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
+   */
   exclusive: Turn[]
 }
 

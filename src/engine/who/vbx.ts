@@ -1,6 +1,6 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022), with the parameters of pyannote's community-1
 // pipeline. Each speaker is a point in the space of the PLDA model. VBx starts with too many speakers. In each round, a
-// superfluous speaker loses embeddings to the other speakers, until it has none.
+// superfluous speaker loses embeddings to the other speakers, until no embeddings belong to this speaker.
 
 /**
  * The weight of the likelihood (`Fa` in the paper) and the weight of the speakers' prior (`Fb`). The likelihood has a
@@ -15,7 +15,7 @@ const priorWeight = 0.8
 const startPreference = 7
 /**
  * The maximum number of rounds. Superfluous speakers remained after 20 rounds, and real speakers were lost after 300
- * (measured by scripts/bench/cluster.ts).
+ * rounds (measured by scripts/bench/cluster.ts).
  */
 const roundsMax = 40
 /** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */

@@ -57,8 +57,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which enough views find a change of voice. Of frames close together, only the one with the most
- * votes is returned.
+ * Returns the frames at which enough views find a change of voice. If several such frames are close together, only the
+ * frame with the most votes is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)
