@@ -18,8 +18,8 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
 }
 
 /**
- * Returns the first of `names` that contains `given`. If none contains it, returns the name with the smallest edit
- * distance to `given`. Returns null if `names` is empty.
+ * Returns the first of `names` that contains `given`. If no name contains `given`, returns the name with the smallest
+ * edit distance to `given`. Returns null if `names` is empty.
  */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()

@@ -10,7 +10,7 @@ const right = {
   writeFile: 1 << 1,
   readFile: 1 << 2,
   readFolder: 1 << 3,
-  /** The rights to create and to remove the files and folders in a folder, as a bit mask. */
+  /** The rights to create and to remove files and folders inside a folder, as a bit mask. */
   changeFolder: 0x1ff << 4,
   move: 1 << 13,
   truncate: 1 << 14,

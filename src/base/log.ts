@@ -27,7 +27,7 @@ export const log = {
 
 /**
  * Returns the log fields for an unexpected error: the message and the stack of the error. These fields may be written
- * only to the log: a response to a caller must not contain them.
+ * only to the log: a response to a caller must not contain these fields.
  */
 export function errorFields(error: unknown): Fields {
   return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }

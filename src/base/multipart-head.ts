@@ -1,4 +1,5 @@
-// Reads the head of a part of a multipart form: its name, and the name of its file.
+// Reads the head (the header lines) of a part of a multipart form: the name of the part, and the name of the file in
+// it.
 
 import { limits } from '../limits.ts'
 
@@ -36,6 +37,6 @@ export type Part = {
   name: string
   /** The name of the file, as the sender of the form gave it. Null if the part is a plain field. */
   filename: string | null
-  /** The bytes of the part. The caller must read all of them before it requests the next part. */
+  /** The bytes of the part. The caller must read all these bytes before the caller requests the next part. */
   body: AsyncIterable<Uint8Array>
 }

@@ -62,8 +62,8 @@ class FormBytes {
   }
 
   /**
-   * Reads and returns the header lines of a part of the form. Throws a MultipartError if they are longer than
-   * `formHeadBytesMax`.
+   * Reads and returns the header lines of a part of the form. Throws a MultipartError if the header lines have more
+   * than `formHeadBytesMax` bytes.
    */
   async readHead(): Promise<string> {
     for (;;) {

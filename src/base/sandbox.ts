@@ -33,7 +33,8 @@ function dropPrivileges(): void {
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
   // The first three numbers are the lower 32 bits of the effective, permitted and inheritable capabilities. The last
-  // three numbers are the upper 32 bits. The call cannot add capabilities that the process does not have.
+  // three numbers are the upper 32 bits of these capabilities. The call cannot add capabilities that the process does
+  // not have.
   systemCall('capset', ptr(header), ptr(new Uint32Array([anyFile, anyFile, 0, 0, 0, 0])))
 }
 

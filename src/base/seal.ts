@@ -12,7 +12,9 @@ export type Secrets = {
   /** Encrypts a text. `open` decrypts the encrypted text. */
   seal(text: string): string
   open(sealed: string): string
-  /** Signs a text. The signature is valid only for this `purpose`. */
+  /**
+   * Signs a text. `purpose` is the use of the signature. A signature for one purpose is not valid for another purpose.
+   */
   sign(purpose: string, text: string): string
   isSigned(purpose: string, text: string, signature: string): boolean
 }

@@ -74,8 +74,8 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
 }
 
 /**
- * Returns instructions that compare the loaded number with `value`, as `test` says. If the comparison is true, the
- * filter ends with the answer `given`. Otherwise the filter continues after these instructions.
+ * Returns instructions that compare the loaded number with `value`. `test` is the kind of comparison. If the comparison
+ * is true, the filter ends with the answer `given`. Otherwise the filter continues after these instructions.
  */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]

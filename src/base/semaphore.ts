@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * The highest ratio between the slots that one key holds and the slots that are free. A key without a slot may take any
- * free slot, whatever this ratio is. The first key gets at most three quarters of all slots, the second key at most
- * three quarters of the remaining slots, and so on. Some slots stay free for the next key, because running work is
- * never interrupted to free a slot.
+ * The maximum ratio of the slots that one key holds to the slots that are free. With the ratio 3, the first key gets at
+ * most three quarters of all slots, the second key at most three quarters of the remaining slots, and so on. Some slots
+ * stay free for the next key, because running work is never interrupted to free a slot. A key that holds no slot may
+ * always take a free slot.
  */
 const heldPerFree = 3
 

@@ -25,8 +25,8 @@ export function unpack(home: string, { hash, files }: Files): string {
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR or STENO_CACHE_DIR names another place`,
     )
   }
-  // Removes folders with other hashes as names, which other versions of the program have left. The folder of the CUDA
-  // provider is also in `home`, and must stay.
+  // Removes the unpacked files of other versions of the program. The name of such a folder is another hash. The folder
+  // of the CUDA provider is also in `home`, and must stay.
   for (const name of readdirSync(home)) {
     if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
       rmSync(join(home, name), { recursive: true, force: true })

@@ -59,7 +59,7 @@ function requireNoMedia(dataDir: string): void {
 
 /**
  * Returns true if the folder is a symbolic link. Such a folder may contain media without a database: the server removes
- * no unknown media from it, because another server may use the same folder.
+ * no unknown media from a linked folder, because another server may use the same folder.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

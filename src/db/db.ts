@@ -1,5 +1,5 @@
-// The database: one SQLite file. Only one process can write to it at a time. Within a transaction, all calls of `now`
-// return the same time.
+// The database: one SQLite file. Only one process can write to the database at a time. Within a transaction, all calls
+// of `now` return the same time.
 
 import { join } from 'node:path'
 
@@ -9,8 +9,8 @@ export type Clock = () => number
 
 export type Db = {
   /**
-   * Returns the first row that the SQL statement selects. Returns null if it selects no row. Statements are prepared
-   * once and then cached.
+   * Returns the first row that the SQL statement selects. Returns null if the statement selects no row. Statements are
+   * prepared once and then cached.
    */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]

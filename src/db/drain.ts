@@ -2,8 +2,8 @@
 // called a drain. SQLite itself would flush both files on the event loop, which takes 4 to 20 ms.
 //
 // A reader is a connection with a read transaction. As long as a reader is open, SQLite overwrites no part of the log
-// that the reader may need, and moves no change that was written after the read transaction began. The drain keeps a
-// reader open until the database file is flushed. If a power cut occurs before the flush, the log is still complete.
+// that the reader may need, and moves only changes that were written before the read transaction began. The drain keeps
+// a reader open until the database file is flushed. If a power cut occurs before the flush, the log is still complete.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'

@@ -8,7 +8,7 @@ import { type Content, contentOf, findGeneration, pathOf, replaceFile, unnamed }
 
 export type LeaseOptions = {
   folder: string
-  /** The name by which this server holds the lease: the id of its data folder. */
+  /** The name of this server in the lease: the id of its data folder. */
   holder: string
   /** If the holder has not renewed the lease for this time, in milliseconds, another server may take the lease. */
   afterMs: number
@@ -30,8 +30,8 @@ export type Lease = {
   /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
   renew(): Promise<boolean>
   /**
-   * Writes the name of this server into the lease, which shows that this server has the latest database. Before this
-   * call, the lease names no holder. Returns false if another server has taken the lease.
+   * Writes the name of this server into the lease file. The name shows that this server has the latest database. Before
+   * this call, the lease names no holder. Returns false if another server has taken the lease.
    */
   own(): Promise<boolean>
   /** Gives up the lease, so that another server can take the lease at once. */

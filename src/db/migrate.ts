@@ -1,5 +1,5 @@
-// Applies the numbered migrations to the database, each one once and in order. A migration is applied and recorded as
-// done in the same transaction.
+// Applies the numbered migrations to the database, each migration once and in order. A migration is applied and
+// recorded as done in the same transaction.
 
 import type { Database } from 'bun:sqlite'
 import init from './migrations/001_init.sql' with { type: 'text' }

@@ -106,8 +106,8 @@ export function openDb(
     close() {
       flusher.close()
       sql.close()
-      // The flusher of the database file is closed after the connection: closing this file releases all SQLite locks of
-      // this process on the database.
+      // The flusher of the database file is closed after the connection, because closing the file releases all SQLite
+      // locks of this process on the database.
       fileFlusher.close()
     },
   }

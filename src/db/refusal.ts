@@ -1,4 +1,5 @@
-// Writes that the database refuses for some time, because another process holds the write lock or the disk is full.
+// Recognises writes that the database refuses for some time, because another process holds the write lock or the disk
+// is full.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 

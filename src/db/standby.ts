@@ -1,4 +1,4 @@
-// A pair of servers: one server answers requests, and the other server waits. Both use one shared folder, which
+// A pair of servers: one server answers requests, and the other server waits. Both servers use one shared folder, which
 // contains the lease and copies of the database. A server that takes the lease from the other server first restores the
 // newest copy.
 
@@ -109,7 +109,7 @@ function requireMark(folder: string): void {
   if (!existsSync(mark)) throw new Error(`${mark} is missing: mount the shared folder; create the file once`)
 }
 
-/** Returns the id of the data folder, under which this server holds the lease. The first call creates the id. */
+/** Returns the id of the data folder, which is the name of this server in the lease. The first call creates the id. */
 function holderOf(dataDir: string): string {
   const path = join(dataDir, 'standby.id')
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })

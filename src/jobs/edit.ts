@@ -16,7 +16,7 @@ export type EditedJob = { job: Job; edits: number; utterances: ({ index: number 
 
 /**
  * Edits the transcript of a completed job of this account. The edit count of a job is the number of edits of its
- * transcript. `knownEdits` lists the edit counts that the caller accepts. It is null if the caller accepts every count.
+ * transcript. `knownEdits` lists the edit counts that the caller accepts, or is null if the caller accepts every count.
  * If the list does not contain the present edit count, another request has edited the transcript, and an ApiError is
  * thrown.
  */

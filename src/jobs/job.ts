@@ -46,8 +46,9 @@ export type Job = Required<TranscribeChoices> & {
   startedAt: number | null
   completedAt: number | null
   /**
-   * The number of the last claim of the job. The change to the state `processing` is the first claim, and each claim by
-   * a worker on another machine is a further claim. The result of an earlier claim is refused.
+   * The number of the last claim of the job. A claim assigns the job to this server or to a worker on another machine.
+   * The change to the state `processing` is the first claim, and each claim by a worker is a further claim. The result
+   * of an earlier claim is refused.
    */
   fence: number
   /** The number of times that workers on other machines claimed the job. */

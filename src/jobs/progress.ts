@@ -6,7 +6,7 @@ import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** The progress of a job. `percent` is from 0 to 100. It is null until the transcription of the job starts. */
+/** The progress of a job. `percent` is from 0 to 100, or null until the transcription of the job starts. */
 export type Progress = { sentence: string; percent: number | null }
 
 /** For each state, the sentence about the progress of a job that has just entered this state. */

@@ -51,12 +51,12 @@ export class Recognitions {
     else this.#interrupted.set(jobId, job)
   }
 
-  /** Removes a job that has ended from the interrupted jobs. */
+  /** Removes an ended job from the list of interrupted jobs. */
   forget(jobId: string): void {
     this.#interrupted.delete(jobId)
   }
 
-  /** Starts no further recognition. */
+  /** After this call, no further recognition is started. */
   close(): void {
     this.#isClosed = true
   }

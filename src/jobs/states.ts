@@ -25,7 +25,7 @@ export function before(to: JobState): JobState[] {
 
 /**
  * The states of a job that have a timeout. `setting` is the name of the setting that contains the timeout. If a job
- * stays in the state for longer than the timeout, it fails with the error code `code`. The state `pending` has no
+ * stays in the state for longer than the timeout, the job fails with the error code `code`. The state `pending` has no
  * timeout.
  */
 export const timeouts = [

@@ -90,8 +90,8 @@ export class WebhookSender {
   }
 
   /**
-   * Sends an event of this account again, with all its attempts, as if the event had never been sent. Throws an
-   * ApiError if the event is unknown, or if its body needs a transcript that was deleted.
+   * Sends an event of this account again, as if the event had never been sent: a failed attempt is retried as usual.
+   * Throws an ApiError if the event is unknown, or if its body needs a transcript that was deleted.
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts

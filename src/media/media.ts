@@ -10,8 +10,8 @@ export type Inspection = {
   sampleRate: number
   channels: number
   /**
-   * The duration of the audio in milliseconds, rounded down. It is measured from the packets, because a header can be
-   * wrong.
+   * The duration of the audio in milliseconds, rounded down. The duration is measured from the audio packets, because
+   * the duration in the header of the file can be wrong.
    */
   durationMs: number
 }

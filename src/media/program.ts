@@ -1,5 +1,5 @@
 // Finds the media program (native/media), the only part of steno that contains FFmpeg. FFmpeg has the LGPL licence, so
-// users must be able to replace it: the setting STENO_MEDIA is the path of another build of the media program.
+// users must be able to replace FFmpeg: the setting STENO_MEDIA is the path of another build of the media program.
 
 import { findCarried } from '../base/carried.ts'
 

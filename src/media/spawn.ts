@@ -45,8 +45,8 @@ function throwIfExhausted(error: unknown): void {
 }
 
 /**
- * Starts the child process. It inherits no environment, working folder or file descriptor of this process, except the
- * media file as its stdin.
+ * Starts the child process. The child process inherits no environment, working folder or file descriptor of this
+ * process, except the media file as its stdin.
  */
 function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)

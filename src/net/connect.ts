@@ -18,8 +18,8 @@ export type ConnectOptions = {
   /** The CA certificates to trust, in place of the certificates of the system. */
   ca?: string | undefined
   /**
-   * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to all
-   * permitted addresses.
+   * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to
+   * every address to which this program may connect.
    */
   httpsOnly?: boolean | undefined
   connectTimeoutMs?: number | undefined

@@ -52,8 +52,8 @@ export async function store(
 }
 
 /**
- * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time, so
- * without this check, a very slow server would block one of them for ever.
+ * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time.
+ * Without this check, very slow servers could occupy all these downloads for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

@@ -1,4 +1,4 @@
-// The options and the state of a download. All attempts of the download share them.
+// The options and the state of a download. All attempts of the download use the same options and the same state.
 
 import type { ConnectOptions } from './connect.ts'
 
@@ -21,14 +21,15 @@ export type DownloadOptions = ConnectOptions & {
   pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
-/** The state of a download. All attempts share it. */
+/** The state of a download. All attempts of the download use the same state. */
 export type Progress = {
   bytes: number
   /** The size of the complete file in bytes. Null if the size is not known. */
   total: number | null
   /**
    * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server still
-   * sends the same value. Null if the response has neither of these headers.
+   * sends the same value. Null if no such value is known, for example because the response has neither of these
+   * headers. The next attempt then starts again at the first byte.
    */
   version: string | null
   /** True after the first response with a successful status. */

@@ -1,5 +1,5 @@
-// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues it. The file
-// gets its final name only when it is complete.
+// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues the download.
+// The file gets its final name only when the file is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -29,7 +29,7 @@ export async function download(
 
 /**
  * Downloads into the file at `path`, and flushes the file to the disk without blocking the event loop. Draft.place()
- * also flushes a file, but it blocks the event loop.
+ * also flushes a file, but blocks the event loop.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)

@@ -1,6 +1,6 @@
-// Sends one request over a given socket, and reads the response. It uses no connection pool and no proxy, does not
-// decode the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys HTTP_PROXY and
-// opens its own connection.
+// Sends one request over a given socket, and reads the response. The exchange uses no connection pool and no proxy,
+// does not decode the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys
+// HTTP_PROXY and opens its own connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
 import type { Socket } from 'node:net'

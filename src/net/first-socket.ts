@@ -1,4 +1,4 @@
-// Connects to the first of several IP addresses that answers.
+// Tries to connect to several IP addresses, and uses the first connection that succeeds.
 
 import { connect as dial, type Socket } from 'node:net'
 import { limits } from '../limits.ts'

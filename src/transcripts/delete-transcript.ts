@@ -8,7 +8,7 @@ import { utterancesMax } from './utterance-id.ts'
 
 /**
  * A job whose transcript was deleted. `part` is the number of the part of the search index that contains the
- * transcript. It is null if the job was never completed.
+ * transcript. `part` is null if the job was never completed.
  */
 type DeletedJob = IndexedJob & { part: number | null }
 

@@ -1,4 +1,4 @@
-// The words of an utterance, as subtitle cues need them.
+// Finds the words of an utterance, with the times and the punctuation that subtitle cues need.
 
 import { findPieces } from './pieces.ts'
 import { endsSentence } from './sentence.ts'

@@ -1,4 +1,4 @@
-// Opens the connection of a server or a worker to NATS. When the connection breaks, it is opened again.
+// Opens the connection of a server or a worker to NATS. When the connection breaks, the connection is opened again.
 
 import { readFileSync } from 'node:fs'
 import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node'

@@ -8,7 +8,7 @@ import { consumerOf, type Priority, streamOf } from './subjects.ts'
 export type Delivery = {
   jobId: string
   sequence: number
-  /** How often JetStream has delivered this message, including this delivery. */
+  /** The number of times that JetStream has delivered this message, including this delivery. */
   count: number
   /** Removes the message from the stream, so that JetStream does not deliver it again. */
   remove(): void
@@ -43,10 +43,10 @@ function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Deli
   // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
   const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
-  // The number of deliveries and the sequence number are read from the reply address of the message, whose fields are
-  // separated by dots. In old versions of NATS, the address has nine fields: `$JS`, `ACK`, stream, consumer, number of
-  // deliveries, sequence number in the stream, sequence number in the consumer, time, number of waiting messages.
-  // Recent versions add two fields before the stream and one at the end.
+  // The number of deliveries and the sequence number are read from the reply address of the message. Dots separate the
+  // fields of this address. In old versions of NATS, the address has nine fields: `$JS`, `ACK`, stream, consumer,
+  // number of deliveries, sequence number in the stream, sequence number in the consumer, time, number of waiting
+  // messages. Recent versions add two fields before the stream and one field at the end.
   const fields = reply.split('.')
   const at = fields.length > 9 ? 6 : 4
   const say = (text: string) => {

@@ -1,6 +1,7 @@
-// The engine that passes jobs to workers on other machines. The stream of JetStream only transports the ids of jobs to
-// workers. The database decides which worker may deliver the result of a job: the worker that made the last claim of
-// the job. If the stream loses the message of a job, the message is put into the stream again.
+// The engine that passes jobs to workers on other machines. The stream of JetStream (the message store of NATS) only
+// transports the ids of jobs to workers. The database decides which worker may deliver the result of a job: the worker
+// that made the last claim of the job. If the stream loses the message of a job, the message is put into the stream
+// again.
 
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -84,7 +85,7 @@ export class Fleet implements Engine {
     return this.#roster.all().map(listedOf)
   }
 
-  /** Stores the list of workers in the database. `steno workers list` reads it there. */
+  /** Stores the list of workers in the database, from which `steno workers list` reads the list. */
   save(db: Db): void {
     saveList(db, this.workers())
   }
@@ -183,9 +184,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool. A job that is already in a queue stays in the same pool. Any other job goes to
-   * the pool with the most free places, among the pools that can do the job. If no pool can do the job, the pool is
-   * chosen among all pools.
+   * Puts a job into the queue of a pool. A job that is already in a queue stays in the same pool, as long as this pool
+   * has a ready worker. Any other job goes to the pool with the most free places, among the pools that can do the job.
+   * If no pool can do the job, the pool is chosen among all pools.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -287,7 +288,7 @@ export class Fleet implements Engine {
     return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
-  /** Creates the queues of a pool in JetStream. When they exist, puts the waiting jobs into the queues. */
+  /** Creates the queues of a pool in JetStream. When the queues exist, puts the waiting jobs into the queues. */
   #openPool(pool: string): void {
     this.#link.openPool(pool).then(
       () => {

@@ -53,8 +53,8 @@ const claim = Type.Object({
   session,
   job: jobId,
   /**
-   * `sequence` is the sequence number of the job's message in the stream. `delivery` is how often JetStream has
-   * delivered this message.
+   * `sequence` is the sequence number of the job's message in the stream. `delivery` is the number of times that
+   * JetStream has delivered this message.
    */
   sequence: Type.Integer({ minimum: 1 }),
   delivery: Type.Integer({ minimum: 1 }),

@@ -1,5 +1,6 @@
-// The stream of JetStream, which keeps each job until a worker has delivered the result. A job is one message in the
-// stream, with its own subject. The message contains only the id of the job and the version of the protocol.
+// The stream of JetStream (the message store of NATS). The stream keeps each job until a worker has delivered the
+// result. A job is one message in the stream, with its own subject. The message contains only the id of the job and the
+// version of the protocol.
 
 import {
   AckPolicy,
@@ -117,8 +118,8 @@ function settingsOf(cluster: string): Wanted {
     subjects: [subjectsOf(cluster).allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // The stream refuses a second message with the same subject, so putting a job into the same queue twice has no
-    // effect.
+    // While the stream has a message, it refuses a second message with the same subject. So putting a job into the same
+    // queue twice has no effect.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,

@@ -1,8 +1,8 @@
 // The names that the server and its workers use at NATS: subjects, streams and consumers.
 
 /**
- * The names of the two queues of each pool. The queue `again` is for jobs that were already started once, and `first`
- * is for all other jobs. Workers take the jobs of `again` before those of `first`.
+ * The names of the two queues of each pool. The queue `again` is for jobs that a worker has claimed before, and the
+ * queue `first` is for all other jobs. Workers take the jobs of `again` before the jobs of `first`.
  */
 export const priorities = ['again', 'first'] as const
 
@@ -37,8 +37,9 @@ export function consumerOf(pool: string, priority: Priority): string {
 }
 
 /**
- * Converts a name, such as the name of a host, to a token of a subject, so that it can be the name of a worker.
- * Replaces each character that a token must not contain by a hyphen, and uses at most 64 characters.
+ * Converts a name, such as the name of a host, to a token of a NATS subject, so that the result can be the name of a
+ * worker. Replaces each character that a token must not contain by a hyphen, and uses at most 64 characters. Returns
+ * `worker` for an empty name.
  */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'

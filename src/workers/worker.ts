@@ -1,5 +1,5 @@
-// A worker takes jobs from the stream, transcribes them with its engine, and delivers the results to the server. A
-// worker has no data folder.
+// A worker takes jobs from the stream of JetStream (the message store of NATS), transcribes the media of these jobs
+// with its engine, and delivers the results to the server. A worker has no data folder.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
