@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a path for a draft of the file or folder at `path`. Each call returns another path. The returned path does
- * not contain the process id, because two containers with a common folder may have processes with the same id.
+ * Returns a path for a draft of the file or folder at `path`. Each call returns a different path. The returned path
+ * does not contain the process id, because two containers with a common folder may have processes with the same id.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`

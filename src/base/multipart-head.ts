@@ -1,5 +1,5 @@
 // Reads the head (the header lines) of a part of a multipart form: the name of the part, and the name of the file in
-// it.
+// the part.
 
 import { limits } from '../limits.ts'
 

@@ -10,7 +10,7 @@ import { findJob, findOwnJob, type Job } from './job.ts'
 import { type Failure, moveJob } from './moves.ts'
 
 /**
- * Completes a job: in one transaction, stores the transcript, charges the price to the money that was reserved for the
+ * Completes a job: in one transaction, stores the transcript, takes the price from the money that was reserved for the
  * job, and records the event. Returns null if the job has already ended, or if `fence` is not the number of its last
  * claim. `stored` is the number of utterances that the database already has.
  */

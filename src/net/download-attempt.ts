@@ -72,8 +72,8 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles a response with an error status. If an earlier attempt was successful, and a retry can succeed, returns a
- * result that causes a retry. Otherwise throws a JobFailure.
+ * Handles a response with an error status. If an earlier attempt has received a successful response, and a retry can
+ * succeed, returns a result that causes a retry. Otherwise throws a JobFailure.
  */
 async function refused(
   answer: Answer,

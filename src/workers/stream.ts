@@ -118,8 +118,8 @@ function settingsOf(cluster: string): Wanted {
     subjects: [subjectsOf(cluster).allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.File,
-    // While the stream has a message, it refuses a second message with the same subject. So putting a job into the same
-    // queue twice has no effect.
+    // The stream refuses a message if another message with the same subject is still in the stream. So putting a job
+    // into the same queue twice has no effect.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,
