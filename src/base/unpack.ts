@@ -1,4 +1,5 @@
-// Unpacks the carried files of the program once, into a folder whose name is the hash of these files.
+// Unpacks the carried files, which are embedded in the built program, into a folder whose name is the hash of these
+// files. Each version is unpacked only once.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

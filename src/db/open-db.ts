@@ -106,8 +106,8 @@ export function openDb(
     close() {
       flusher.close()
       sql.close()
-      // The flusher of the database file is closed after the connection, because closing the file releases all SQLite
-      // locks of this process on the database.
+      // `fileFlusher` has the database file open. It closes the file after the connection is closed, because the system
+      // releases all SQLite locks of this process on the database when any handle of the file is closed.
       fileFlusher.close()
     },
   }

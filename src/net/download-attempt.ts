@@ -14,8 +14,9 @@ import { directAddress } from './share-links.ts'
 import { isSignIn } from './sign-in-pages.ts'
 
 /**
- * Sends one request for the whole file, or for the part that is still missing. Throws an error if a retry cannot
- * succeed.
+ * Sends one request for the whole file, or for the part that is still missing. Returns `complete` if the file is
+ * complete, or how the response ended too early. In the second case, the caller may try again. Throws an error if
+ * another attempt cannot succeed.
  */
 export async function attempt(
   file: FileHandle,

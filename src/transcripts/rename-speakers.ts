@@ -25,7 +25,8 @@ export function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
 
 /**
  * Renames speakers in three places: in `head` (the fields of the transcript without the utterances), in the utterances,
- * and in `names` (the present name for each label of the engine). Two speakers may have the same name afterwards.
+ * and in `names`, which maps the name that the engine gave to a speaker to the current name of this speaker. Two
+ * speakers may have the same name afterwards.
  */
 export function renameSpeakers(
   db: Db,

@@ -209,8 +209,9 @@ test('an idle worker that is killed is replaced', async () => {
 })
 
 test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
-  // The child process closes its channel to the server. Sometimes the server does not know this yet when it sends the
-  // second order. This order is then lost, and the job is started again only after the timeout `stallMs`.
+  // After the first job, the child process closes its channel to the server. Sometimes the server does not know this
+  // yet when it sends the second job. The message is then lost, and the second job is started again only after the
+  // timeout `stallMs`.
   const opened = open('disconnects-once', { stallMs: 3000 })
   const input = job()
   const first = await run(opened, input)

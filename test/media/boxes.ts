@@ -39,8 +39,8 @@ export function withShortIndex(file: Buffer): Buffer {
 }
 
 /**
- * Makes the sound of aac.m4a longer by repeating it. The sound data in the box `mdat` stays the same: the index lists
- * the only chunk of the file `repetitions` times. Returns the file and its duration.
+ * Makes the sound of aac.m4a longer by repeating it. The file has one chunk of sound data, in the box `mdat`. This
+ * chunk is not copied. Instead, the index refers to this chunk `repetitions` times. Returns the file and its duration.
  */
 export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; durationMs: number } {
   const packets = 88

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 export const checks = join(import.meta.dir, `../../native/linux-${process.arch}/checks`)
 
 /**
- * Runs the program with the given arguments, which select one check, and with the given bytes on stdin. Returns the
- * stdout of the program.
+ * Runs the test program `checks` with the given arguments, which select one check, and with the given bytes on stdin.
+ * Returns what the program wrote to stdout.
  */
 export function runCheck(args: string[], stdin: Uint8Array | Bun.BunFile): Buffer {
   const { exitCode, stdout, stderr } = Bun.spawnSync([checks, ...args], { stdin })

@@ -74,7 +74,7 @@ async function hostileServer(
   }
 }
 
-/** Returns the first line and the given headers of a response, without Content-Length. */
+/** Returns the first line and the given headers of a response. Adds no Content-Length header. */
 export function head(status: number, headers: Record<string, string | number> = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`

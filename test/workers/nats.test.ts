@@ -1,4 +1,5 @@
-// Tests a NATS server that is unreachable, that has lost its data, or that has a stream of another program.
+// Tests what the server and its workers do if the NATS server is unreachable, if it has lost its data, or if another
+// program has a stream there.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The schemas of sessions.
+// The schemas of the requests and responses about sign-in sessions.
 
 import { Type } from '@sinclair/typebox'
 import { nullable } from '../../base/schema.ts'

@@ -10,20 +10,20 @@ import type { Tokenizer } from './tokenizer.ts'
 import { startsOf, warp } from './warp.ts'
 import { limitLengths } from './word-lengths.ts'
 
-/** The text tokens between two adjacent time tokens of a window. */
+/** The text tokens between two adjacent timestamp tokens of a window. */
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
   /** One cross-attention array (heads × frames) for each text token, and one for the end of the segment. */
   attention: readonly Float32Array[]
-  /** The times of the first and of the last time token of the segment, in model frames of the window. */
+  /** The times of the first and of the last timestamp token of the segment, in model frames of the window. */
   from: number
   to: number
 }
 
-/** The largest error of a time token that the alignment tolerates, in model frames. */
+/** The largest error of a timestamp token that the alignment tolerates, in model frames. */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of the time that a time token gives, in model frames. */
+/** The usual error of the time that a timestamp token gives, in model frames. */
 const timeError = 0.1 * framesPerSecond
 
 /**

@@ -1,16 +1,16 @@
-// Whisper's rules for the next token of a text: which tokens are never allowed, and when a time token is allowed.
+// Whisper's rules for the next token of a text: which tokens are never allowed, and when a timestamp token is allowed.
 
 import { framesPerSecond } from '../audio.ts'
 import type { Facts } from './facts.ts'
 
 /**
- * The latest time that the first time token of a window may have: 50 × 0.02 s = 1 s. A window begins with speech, so
- * its first segment begins early.
+ * The latest time that the first timestamp token of a window may have: 50 × 0.02 s = 1 s. A window begins with speech,
+ * so its first segment begins early.
  */
 const firstTimestampMax = 50
 
 /**
- * If at least this much sound (1.5 s) follows two adjacent time tokens, the text must not end after these tokens,
+ * If at least this much sound (1.5 s) follows two adjacent timestamp tokens, the text must not end after these tokens,
  * because more speech follows. The model tends to end the text there, because the windows of its training ended at any
  * point of the speech. Steno's windows end at pauses.
  */
@@ -29,14 +29,19 @@ export function rulesOf(facts: Facts, timestamps: boolean): Rules {
 /** A range of token ids, from `from` (inclusive) to `to` (exclusive). */
 export type Range = { from: number; to: number }
 
-/** The ranges of text tokens, of the end token, and of time tokens that may come next. An empty range allows none. */
+/**
+ * The ranges of text tokens, of the end token, and of timestamp tokens that may come next. An empty range allows none.
+ */
 type Allowed = { text: Range; end: Range; times: Range }
 
-/** Returns the tokens that may come next. A segment begins and ends with a time token, and times never decrease. */
+/**
+ * Returns the tokens that may come next. A segment begins and ends with a timestamp token, and times never decrease.
+ */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts
   const none = { from: 0, to: 0 }
-  // The ids between the end token and the first time token belong to special tokens. Special tokens are never chosen.
+  // The ids between the end token and the first timestamp token belong to special tokens. Special tokens are never
+  // chosen.
   const text = { from: 0, to: Math.min(end, first) }
   const stop = { from: end, to: end + 1 }
   if (!timestamps) return { text, end: stop, times: none }

@@ -101,7 +101,8 @@ function drop<Row>(rows: Row[], row: number): void {
 
 /**
  * Returns the maximum number of tokens of a correct text for `frames` model frames of speech: 36 tokens per second, and
- * 32 more. In Georgian, two words are about 36 tokens, so this is enough for two Georgian words per second.
+ * 32 more for very short speech. A word of Georgian, which needs many tokens, has about 18, so the maximum allows two
+ * Georgian words per second.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

@@ -23,7 +23,7 @@ export type Facts = {
    */
   previous: number | null
   noSpeech: number | null
-  /** The id of the first time token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s later. */
+  /** The id of the first timestamp token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s later. */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]

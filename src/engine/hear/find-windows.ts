@@ -10,8 +10,8 @@ import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
 /**
- * The length, in samples, of the sound before the next speech span that stays in memory, because a window may need this
- * sound.
+ * The number of samples of sound before the next speech span. This sound stays in memory, because a window may begin
+ * before its speech.
  */
 const margin = 0.5 * sampleRate
 

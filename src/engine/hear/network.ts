@@ -30,8 +30,9 @@ export type Greedy = { rules: Rules; frames: readonly number[] }
 
 export type Decoder = {
   /**
-   * Starts a batch and adds `prompt` to each row. After the call, the caller may close the encoded windows. If `greedy`
-   * is given, the decoder may choose the most probable tokens itself (see `Batch.pick`).
+   * Starts a batch with one row for each window, and adds `prompt` to each row. After the call, the caller may close
+   * the encoded windows. If `greedy` is given, the decoder may choose the most probable tokens itself (see
+   * `Batch.pick`).
    */
   begin(windows: readonly EncodedWindow[], prompt: readonly number[], greedy?: Greedy): Batch
 }

@@ -27,8 +27,8 @@ export function choose(
   const time = bestIn(scores, allowed.times)
   const top = Math.max(text.score, time.score, stop.score)
   const timeSum = sumOf(scores, allowed.times, top)
-  // Whisper's rule: if the sum of the probabilities of all time tokens is higher than the probability of each text
-  // token and of the end token, only a time token is allowed.
+  // Whisper's rule: if the sum of the probabilities of all timestamp tokens is higher than the probability of each text
+  // token and of the end token, only a timestamp token is allowed.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
   const candidates = onlyTime ? [time] : [stop, text, time]

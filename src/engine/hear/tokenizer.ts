@@ -9,7 +9,7 @@ export type Tokenizer = {
    * Returns the token ids of a text. The name of a special token, such as `<|endoftext|>`, is encoded like other text.
    */
   encode(text: string): number[]
-  /** Returns the text of a list of tokens. Special tokens and time tokens add no text. */
+  /** Returns the text of a list of tokens. Special tokens and timestamp tokens add no text. */
   decode(ids: readonly number[]): string
   /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null if there is none. */
   special(name: string): number | null

@@ -1,4 +1,4 @@
-// Finds the part of a window that must be decoded again, from the time tokens of its text.
+// Finds the part of a window that must be decoded again, from the timestamp tokens of its text.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards } from './guard.ts'
@@ -17,9 +17,9 @@ const progressMin = 0.5 * framesPerSecond
 
 /**
  * Called when a text ends with the end token. Returns the part of the window that must be decoded again, or null. If
- * the text ends with two time tokens, more speech follows. In a window of its own, this short speech would have more
- * errors, so it is decoded together with the last sentence. If the text does not end with two time tokens, the part
- * after the last two adjacent time tokens is decoded again if the text of this part is improbable.
+ * the text ends with two timestamp tokens, more speech follows. In a window of its own, this short speech would have
+ * more errors, so it is decoded together with the last sentence. If the text does not end with two timestamp tokens,
+ * the part after the last two adjacent timestamp tokens is decoded again if the text of this part is improbable.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -41,8 +41,8 @@ function meanOf(values: readonly number[]): number {
 
 /**
  * Called when a text has reached the maximum number of tokens. Returns the part of the window from the last two
- * adjacent time tokens, because the tokens after these two belong to an incomplete sentence. Returns null if there are
- * no such tokens.
+ * adjacent timestamp tokens, because the tokens after these two belong to an incomplete sentence. Returns null if there
+ * are no such tokens.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {
@@ -53,8 +53,8 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * Returns the part of the window after two adjacent time tokens at `index` and `index + 1`. Returns null if one of
- * these tokens is not a time token, or if the time of the second token is less than `progressMin`.
+ * Returns the part of the window after two adjacent timestamp tokens at `index` and `index + 1`. Returns null if one of
+ * these tokens is not a timestamp token, or if the time of the second token is less than `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -5,8 +5,8 @@ import { compactFolderOf, isCompact } from './layout.ts'
 import { installedLock, type ModelLock, matches } from './lock.ts'
 
 /**
- * Returns the paths of the model's files, and of its compact copy's files, whose content has changed since the
- * download. Returns null if the model's folder has no lock file.
+ * Checks the files of a model, and the files of its compact copy, which steno made after the download. Returns the
+ * paths of the files that have changed since. Returns null if the model's folder has no lock file.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)

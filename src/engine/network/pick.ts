@@ -30,9 +30,9 @@ export function allowedInput(
  *
  * The input `allowed` has four numbers for each row: the number that is added to the scores of all text tokens (0 or
  * `forbidden`); the number that is added to the score of the end token (0 or `forbidden`); the first allowed time
- * token; and the end of the allowed time tokens (exclusive). A time token is counted from 0, which is the first time
- * token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen token, and the
- * logarithm of its probability among the allowed tokens.
+ * token; and the end of the allowed timestamp tokens (exclusive). A timestamp token is counted from 0, which is the
+ * first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen
+ * token, and the logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

@@ -68,9 +68,9 @@ export class Graph {
   }
 
   /**
-   * Adds an operation to the graph and returns the name of its first output. A type of operation that only ONNX Runtime
-   * has begins with `com.microsoft.`. An empty text in `inputs` or `outputs` means that this input or output is not
-   * used. `name` is only a label.
+   * Adds an operation to the graph and returns the name of its first output. If an operation exists only in ONNX
+   * Runtime, its type begins with `com.microsoft.`. An empty text in `inputs` or `outputs` means that this input or
+   * output is not used. `name` is only a label.
    */
   add(
     operation: string,

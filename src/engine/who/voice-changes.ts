@@ -19,7 +19,10 @@ const runFramesMin = framesOf(0.13)
  * frames apart.
  */
 const reach = framesOf(0.24)
-/** The recording is cut at a frame if at least this share (0 to 1) of the views with this frame find a change of voice. */
+/**
+ * The recording is cut at a frame if the segmentation model finds a change of voice there in at least this share (0 to
+ * 1) of the views that contain the frame. A view is the sound that the model reads at once. Views overlap.
+ */
 const changeShare = 0.35
 
 export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { from, to }: FrameSpan): Votes {

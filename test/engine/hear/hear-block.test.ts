@@ -87,8 +87,8 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
 
 /**
- * Returns the tokens of all sentences that begin at the time `second` (in seconds) or later. The time tokens count from
- * this time.
+ * Returns the tokens of all sentences that begin at the time `second` (in seconds) or later. The timestamp tokens count
+ * from this time.
  */
 function tokensOf(sentences: readonly Sentence[], second: number): number[] {
   return sentences

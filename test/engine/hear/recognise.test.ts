@@ -159,9 +159,9 @@ test('seconds of speech without text are decoded again', async () => {
 const at = (seconds: number) => firstTimestamp + seconds * 50
 
 test.each([
-  ['one time token ends a finished window', [at(0), 1, 2, at(8), at(8), 3, 4, at(12)], null],
+  ['one timestamp token ends a finished window', [at(0), 1, 2, at(8), at(8), 3, 4, at(12)], null],
   [
-    'two time tokens leave the rest, with the sentence before it, to be heard again',
+    'two timestamp tokens leave the rest, with the sentence before it, to be heard again',
     [at(0), 1, 2, at(18), at(18), 3, 4, at(29), at(29)],
     { tokens: 4, frame: 900 },
   ],
@@ -176,7 +176,7 @@ test.each([
     { tokens: 8, frame: 1450 },
   ],
   [
-    'an improbable text after two time tokens is heard again',
+    'an improbable text after two timestamp tokens is heard again',
     [at(0), 1, 2, at(8), at(8), 3, 4, -at(29)],
     { tokens: 4, frame: 400 },
   ],

@@ -30,20 +30,25 @@ const next = (given: Record<number, number>, before: number[], timestamps = true
 const one = { tokens: [6], frames: 1000 }
 
 test.each([
-  ['the first token is a time token', { 5: 9, 20: 1 }, [], 20],
+  ['the first token is a timestamp token', { 5: 9, 20: 1 }, [], 20],
   ['the first time is at most a second', { [first + 51]: 9, [first + 50]: 1 }, [], first + 50],
-  ['text follows the first time token', { 16: 9, 5: 1 }, [15], 5],
-  ['an opening time token follows a closing one', { 5: 9, 21: 1 }, [15, 5, 20], 21],
+  ['text follows the first timestamp token', { 16: 9, 5: 1 }, [15], 5],
+  ['an opening timestamp token follows a closing one', { 5: 9, 21: 1 }, [15, 5, 20], 21],
   ['the opening time may equal the closing one', { 20: 1, 19: 9 }, [15, 5, 20], 20],
-  ['the end may follow a closing time token', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
+  ['the end may follow a closing timestamp token', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
   [
-    'the end may follow two time tokens if less than 1.5 s of sound follow',
+    'the end may follow two timestamp tokens if less than 1.5 s of sound follow',
     { 5: 8, [end]: 9 },
     [15, 5, 941, 941],
     end,
   ],
-  ['text must follow two time tokens if 1.5 s of sound follow', { 5: 8, [end]: 9 }, [15, 5, 940, 940], 5],
-  ['the end may follow the first time token', { 5: 8, [end]: 9 }, [15], end],
+  [
+    'text must follow two timestamp tokens if 1.5 s of sound follow',
+    { 5: 8, [end]: 9 },
+    [15, 5, 940, 940],
+    5,
+  ],
+  ['the end may follow the first timestamp token', { 5: 8, [end]: 9 }, [15], end],
   [
     'no time lies after the end of the sound',
     { [first + 1001]: 9, [first + 1000]: 8 },
@@ -54,7 +59,7 @@ test.each([
   ['a suppressed token is not chosen', { 3: 9, 5: 1 }, [15, 6], 5],
   ['a special token is not chosen', { 11: 9, 12: 9, 13: 9, 14: 9, 5: 1 }, [15, 6], 5],
   [
-    'time tokens win when their sum exceeds the likeliest text token',
+    'timestamp tokens win when their sum exceeds the likeliest text token',
     { 5: 2, 40: 1.9, 41: 1.9, 42: 1.9 },
     [15, 6],
     40,
@@ -63,7 +68,7 @@ test.each([
   expect(next(given, [...before])).toBe(token)
 })
 
-test('without timestamps there are no time tokens, and some tokens are suppressed at the start', () => {
+test('without timestamps there are no timestamp tokens, and some tokens are suppressed at the start', () => {
   expect(next({ 20: 9, 5: 1 }, [], false)).toBe(5)
   expect(next({ 4: 9, [end]: 9, 5: 1 }, [], false)).toBe(5)
   expect(next({ 4: 9, 5: 1 }, [5], false)).toBe(4)
