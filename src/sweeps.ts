@@ -38,8 +38,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
-    // An expired upload stays in the database for as long as a deleted job. During this time, a caller that uses the
-    // upload gets the error UPLOAD_EXPIRED.
+    // The record of an expired upload is kept in the database for `deletedRetentionMs`, like a deleted job. During this
+    // time, a caller that uses the upload gets the error UPLOAD_EXPIRED.
     'purge expired uploads': ({ db, config }) =>
       purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
     // This sweep must be the last one. The earlier sweeps delete texts from the database. Without this sweep, the

@@ -1,5 +1,6 @@
-// Scores diarization against the reference, on the project's clips, and on other clips if their files exist. The last
-// column is the share of words with the correct speaker, among the words that the pocket model recognised correctly.
+// Compares the speakers that diarization finds with the true speakers (the reference) of test clips: always the clips
+// of this project, and also the clips of another folder if it exists. The last column is the share of words with the
+// correct speaker, among the words that the pocket model (a very small Whisper model for tests) recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'

@@ -69,12 +69,17 @@ export const gpu = {
   attemptsMax: 4,
 }
 
-/** The numbers of the rule that decides, once a minute, whether GPUs are ordered or stopped. */
+/**
+ * The values of the rule that decides, once a minute, whether more GPUs are rented and whether idle GPUs are stopped.
+ */
 export const scaler = {
   everySeconds: 60,
   /** The share of the time, from 0 to 1, in which a GPU should be busy. */
   busyShare: 0.75,
-  /** The time, in seconds, in which the ordered GPUs should empty the queue of jobs. */
+  /**
+   * The time, in seconds, in which the queue of waiting jobs should become empty. For this, the rule rents more GPUs
+   * than the average load needs.
+   */
   drainSeconds: 5 * 60,
   /** The weight, from 0 to 1, of the last minute in the moving average of the load. */
   newestWeight: 0.2,

@@ -84,8 +84,8 @@ export function needed(pool: Pool, queuedSeconds: number): number {
 }
 
 /**
- * Returns the idle GPUs to stop, the most expensive kind first. Returns an empty list until there have been more than
- * `wanted` GPUs for `surplusSeconds`. Reserved GPUs are never stopped.
+ * Returns the idle GPUs to stop: on-demand GPUs first, and then spot GPUs, which cost less. Returns an empty list until
+ * there have been more than `wanted` GPUs for `surplusSeconds`. Reserved GPUs are never stopped.
  */
 export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
   const excess = pool.all.size - wanted

@@ -1,4 +1,5 @@
-// Answers a request that has failed, or that repeats an earlier request.
+// Makes the response to a request for which an error was thrown. If the request repeats an earlier request with the
+// same Idempotency-Key, sends the stored response to the earlier request again.
 
 import type { AnyElysia } from 'elysia'
 import type { ApiError } from '../errors.ts'

@@ -11,7 +11,9 @@ export type LicensedPart = {
   licence: string
   /** The type of this part. CycloneDX defines these names for the types of components. */
   type: 'application' | 'library' | 'machine-learning-model'
-  /** The text of the licence notice. This text names the place where the source code is published. */
+  /**
+   * The text of the licence notice of this part, including the place where the source code of the part is published.
+   */
   text: string
   source: string
   /**

@@ -1,9 +1,10 @@
 // Moves the write-ahead log into the database file, and waits for the disk outside the event loop. This operation is
-// called a drain. SQLite itself would flush both files on the event loop, which takes 4 to 20 ms.
+// called a drain. SQLite itself would flush the log and the database file on the event loop, which takes 4 to 20 ms.
 //
-// A reader is a connection with a read transaction. As long as a reader is open, SQLite overwrites no part of the log
-// that the reader may need, and moves only changes that were written before the read transaction began. The drain keeps
-// a reader open until the database file is flushed. If a power cut occurs before the flush, the log is still complete.
+// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite overwrites
+// no part of the log that the reader may need, and moves only changes that were written before the read transaction
+// began. The drain closes the reader only after the database file is flushed. So if a power cut occurs before the
+// flush, the log is still complete.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'

@@ -1,5 +1,6 @@
 // The engine process. It loads its models on one device, and runs one job at a time. It opens no network connection and
-// no database. It receives orders from the server and sends reports to the server, both as IPC messages.
+// no database. It receives its tasks (messages of the type `Order`) from the server and sends reports to the server,
+// both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'

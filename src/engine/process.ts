@@ -93,8 +93,8 @@ export class EngineProcess {
   }
 
   /**
-   * Passes a report to the pending request. Ignores other messages, because a faulty child process may send any
-   * message.
+   * Passes a report from the engine process to the function `onReport` of the running request. Ignores a message that
+   * is not a report, because a faulty child process may send any message.
    */
   #receive(report: Report): void {
     if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)

@@ -7,10 +7,10 @@ import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**
- * The place at which the next page of hits starts. In the order `newest`, the next page contains utterances whose row
- * id is below `top`, and `skip` is 0. In the order `best`, the next page leaves out the first `skip` hits. All pages
- * then have the same `top`: utterances that are added later have row ids above `top`, so the later utterances do not
- * change the order of the hits.
+ * The place at which the next page of hits starts. In the order `newest`, the next page has the hits whose utterances
+ * have row ids below `top`, and `skip` is not used and is 0. In the order `best`, the next page has the hits after the
+ * first `skip` hits. There, all pages have the same `top`, and leave out all utterances whose row id is `top` or
+ * higher. So utterances that are added while a caller reads the pages do not change the order of the hits.
  */
 export type SearchPlace = { top: number; skip: number }
 

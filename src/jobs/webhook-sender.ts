@@ -67,8 +67,8 @@ export class WebhookSender {
     const sent = this.#semaphore
       .run(accountId, () => this.#sendAll(jobId), signal)
       .catch(error => {
-        // If the database is locked or full, the error is not logged, because a sweep (periodic work of the server)
-        // sends the events later.
+        // If the database is locked or full, the error is not logged, because the server regularly looks for events
+        // that are due, and then sends the events of this job.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })

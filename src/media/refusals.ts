@@ -5,8 +5,8 @@
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 
 /**
- * The error code and the message for each reason. If a reason has no `message`, the default message of its error code
- * is used.
+ * The error code and the message for each reason why a media file is refused. If a reason has no `message`, the default
+ * message of its error code is used.
  */
 const refusals = {
   'not-media': { code: 'INVALID_MEDIA_FORMAT' },

@@ -16,8 +16,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Finds the newest part of the account's search index whose first job is this job or an older job. If there is no
-  // such part, finds the oldest part.
+  // Finds the newest part of the account's search index that begins with this job or with an older job. If there is no
+  // such part, finds the oldest part of the index.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,

@@ -31,9 +31,15 @@ export type Outcome = { audioSeconds: number; workSeconds: number } | null
 
 export class Assignment {
   readonly jobId: string
-  /** Resolves at the end of the assignment, with the measured outcome. Never rejects. */
+  /**
+   * Resolves when this worker's work on the job has ended, with the length of the recording and the time that the work
+   * took, or with null if no transcript was delivered. Never rejects.
+   */
   readonly done: Promise<Outcome>
-  /** The fence of this worker's claim of the job. It is 0 until the server has accepted the claim. */
+  /**
+   * The number of this worker's claim of the job. Each claim of a job has a higher number (called `fence`) than the
+   * claim before it. 0 until the server has accepted the claim.
+   */
   fence = 0
   readonly #parts: Parts
   readonly #claim: Claim

@@ -138,8 +138,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Accepts the result of a job that a worker sent by HTTP. If the worker holds the job, resolves when the result is
-   * stored in the database.
+   * Receives the body of an HTTP request in which a worker delivers the transcript or the failure of a job. Resolves
+   * when the transcript or the failure is stored in the database. Resolves at once if the request is refused, if the
+   * worker must send it again later, or if the failure is a fault of the worker's machine.
    */
   async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
     const message = readRequest('result', bytes)

@@ -6,8 +6,9 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './answers.ts'
 
 /**
- * The worker with the last claim, and the fence of this claim. `delivery` is the number of times that JetStream had
- * delivered the message of the job when the worker made this claim.
+ * The worker that made the last claim of a job. `fence` is the number of this claim. `delivery` is the number of times
+ * that JetStream had delivered the message of the job when the worker made this claim, or 0 if the claim was made
+ * before the last start of the server.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
@@ -25,7 +26,7 @@ export class HandOver {
   attempts: number
   /** The time of the last message from the holder of the job, by the monotonic clock. */
   heardAt: number
-  /** The number of utterances of this job that the holder has sent. */
+  /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0
   /**
    * The failure of the last attempt, if the machine of the worker caused it, so that another worker may still succeed.

@@ -10,7 +10,7 @@ import type { HandOver } from './hand-over.ts'
 import { type Beat, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
 import { workerId } from './roster.ts'
 
-/** The functions that hand-overs need from the database. */
+/** The functions by which the class `HandOvers` claims and finds jobs in the database. */
 export type Claims = {
   /** Claims a job for a worker. Returns null if the job is not in the state `processing`. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null

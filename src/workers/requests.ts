@@ -61,7 +61,8 @@ const claim = Type.Object({
 })
 
 /**
- * The fields in each message from the holder of a job. The token proves that the sender made the claim with this fence.
+ * The fields of each message from a worker that has claimed the job. `fence` is the number of the claim, and `token`
+ * proves that this worker made the claim.
  */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 

@@ -27,8 +27,8 @@ export class Roster {
   }
 
   /**
-   * Stores a message `hello` of a worker, and returns the worker. `before` is the state of the worker before this
-   * message. For a new worker, `before` is null.
+   * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
+   * `worker`, and the state before this message as `before`. For a new worker, `before` is null.
    */
   note(
     name: string,

@@ -53,8 +53,9 @@ export class JobStream {
   }
 
   /**
-   * Creates the queues of a pool. If a worker has taken a message, and then sends nothing about it for the time of the
-   * lease, JetStream delivers the message again.
+   * Creates the queues of a pool (the workers with the same abilities), one queue for each priority. If a worker has
+   * taken the message of a job, and then sends JetStream nothing about this message for `leaseMs`, JetStream delivers
+   * the message again.
    */
   async openPool(pool: string): Promise<void> {
     for (const priority of priorities) {

@@ -137,8 +137,8 @@ async function signUp(service: TestService, body: object) {
 }
 
 /**
- * Waits until the mail folder contains `count` mails: the service writes a mail only after it has sent its response.
- * Returns the links in the mails.
+ * Returns the links in the mails. First waits until the mail folder contains `count` mails, because the service writes
+ * a mail only after it has sent the response to the request.
  */
 async function mailedLinks({ dataDir }: TestService, count: number): Promise<string[]> {
   const folder = join(dataDir, 'mail')

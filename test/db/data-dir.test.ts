@@ -62,8 +62,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // With `restoring`, the folder is accepted: a backup of the database is then restored, and the media files in the
-  // folder may belong to this database.
+  // With the option `restoring`, `makeDataDir` accepts this folder, because its caller then copies the backup of a
+  // database into the folder, and the media files in the folder may belong to this database.
   makeDataDir(folder, { restoring: true })
 })
 

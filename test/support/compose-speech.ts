@@ -33,8 +33,8 @@ export type SpokenTruth = {
 type Recipe = { duration: number; language: string; note: string; parts: { clip: string; at: number }[] }
 
 /**
- * Writes the sound of the recipe to `wavPath` as 16 kHz mono WAV. Returns the reference: the texts, speakers and times
- * of the sound.
+ * Makes one sound from the clips that the recipe lists, and writes it to `wavPath` as 16 kHz mono WAV. Returns the
+ * texts, speakers and times of the speech in this sound, with which a test compares a transcript.
  */
 export async function composeSpeech(recipePath: string, wavPath: string): Promise<SpokenTruth> {
   const folder = dirname(recipePath)

@@ -49,7 +49,8 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   await page.getByLabel('Only failed ones').check()
   const requests = page.getByRole('region', { name: 'Latest requests' })
   expect(await requests.getByText('200', { exact: true }).count()).toBe(0)
-  // The failure of this job is a fault of the server, so the page shows it.
+  // The job failed with INTERNAL_ERROR, which is a fault of the server. So the list of problems on the page shows this
+  // failure.
   await page.getByRole('list', { name: 'What is wrong' }).getByText('A job failed by a fault').waitFor()
   service.engine.setReady(false)
   await page.reload()

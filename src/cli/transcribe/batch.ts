@@ -134,8 +134,8 @@ export class Batch {
         : 'the file vanished while it was read'
     }
     if (!(error instanceof JobFailure) && this.#engine) {
-      // The source has not caused this error, so the engine may have exited. The engine is closed, and another engine
-      // is started for the next source.
+      // Each error that the source itself causes is a JobFailure. Any other error may mean that the engine process has
+      // exited. So the engine is closed, and another engine is started for the next source.
       void this.#engine.close()
       this.#engine = null
     }

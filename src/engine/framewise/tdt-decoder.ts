@@ -17,8 +17,8 @@ export type Prediction = { scores: Float32Array; state: State }
 
 export type TdtDecoder = {
   /**
-   * The number of scores for one frame: one score for each token, and one for each possible duration of a token. -1 if
-   * the model file does not contain this number.
+   * The number of scores that the decoder returns for one frame: one score for each token, and one score for each
+   * possible duration of a token. -1 if the model file does not say how many scores there are.
    */
   scores: number
   emptyState(): State

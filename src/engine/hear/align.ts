@@ -21,7 +21,7 @@ export type Segment = {
   to: number
 }
 
-/** The largest error of a timestamp token that the alignment tolerates, in model frames. */
+/** The largest error of a timestamp token that the alignment tolerates: 0.3 s, in model frames of 20 ms. */
 const timeErrorMax = 0.3 * framesPerSecond
 /** The usual error of the time that a timestamp token gives, in model frames. */
 const timeError = 0.1 * framesPerSecond

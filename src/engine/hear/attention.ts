@@ -10,9 +10,10 @@ import type { Band, BandedRow } from './warp.ts'
 export type AttendedBand = Band & { attention: Float32Array }
 
 /**
- * Returns, for each token, the normalised attention in its band, with the steps of openai/whisper. First, the values of
- * each frame and head are standardised over all tokens, so that a frame to which all tokens attend equally has no
- * influence. Next, a median filter smooths the values of each head. Last, the mean over the heads is computed.
+ * Returns the normalised attention of each token for the frames in which this token may lie (its band). The steps are
+ * those of openai/whisper. First, the values of each frame and head are standardised over all tokens, so that a frame
+ * to which all tokens attend equally has no influence. Next, a median filter smooths the values of each head. Last, the
+ * mean over the heads is computed.
  */
 export function attentionIn(bands: readonly AttendedBand[], frames: number): BandedRow[] {
   const { means, deviations } = spreadOf(bands.map(band => band.attention))

@@ -110,7 +110,10 @@ function plausibleTokens(frames: number): number {
 
 type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
 
-/** Chooses the next token of a row and adds it to the text of this row. Returns null if the text is complete. */
+/**
+ * Chooses the next token of one window, whose number in the batch is `row`, and adds the token to the text of this
+ * window. Returns the token, or null if the text is complete.
+ */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis } = attempt
   const { tokens, logProbabilities, attention, frames } = hypothesis

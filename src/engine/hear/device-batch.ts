@@ -16,7 +16,7 @@ export function powerOfTwo(least: number): number {
 }
 
 export type Runs = {
-  /** Prepares a run of the decoder that is started only once. The caller must close the run. */
+  /** Prepares one run of the decoder. This run can be started only once, and the caller must close it. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void
@@ -46,7 +46,9 @@ export class DeviceBatch implements Batch {
   /** The number of decoding steps since the prompt was added. */
   private steps = 0
   private readonly greedy: Greedy | null
-  /** The run that added the prompt to all rows. Null after the first decoding step. */
+  /**
+   * The run of the decoder that processed the prompt for all windows of the batch. Null after the first decoding step.
+   */
   private prompt: DecoderRun | null
   private last: DecoderRun
 

@@ -48,7 +48,10 @@ export class DeviceDecoder implements Decoder {
     this.caches = null
   }
 
-  /** Returns the decoder's caches. If they have fewer than `rows` rows, allocates larger caches first. */
+  /**
+   * Returns the decoder's caches, which have one row for each window of a batch. If the caches have fewer than `rows`
+   * rows, allocates larger caches first.
+   */
   private cachesFor(rows: number): DeviceCaches {
     if (this.caches && this.caches.capacity >= rows) return this.caches
     this.close()

@@ -22,7 +22,7 @@ export type RunShape = {
 /** The value of `record` for a run that CUDA does not record. */
 export const notRecorded = -1
 
-/** The values of the graph's integer inputs. The host sets them before each run. */
+/** The values of the integer inputs of the decoder's ONNX graph. They are written from the CPU before each run. */
 export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
 
 export class DecoderRun {
@@ -58,14 +58,17 @@ export class DecoderRun {
   }
 
   /**
-   * The input `allowed` of the graph: four numbers for each row, which describe the tokens that may follow (see
-   * pick.ts).
+   * The input `allowed` of the graph. For each row (one window of the batch), it has four numbers that describe which
+   * tokens may come next (see network/pick.ts).
    */
   get allowed(): Float32Array {
     return this.floats('allowed')
   }
 
-  /** The output `picked` of the last run: for each row, a token id and the logarithm of its probability. */
+  /**
+   * The output `picked` of the last run. For each row (one window of the batch), it has two numbers: the id of the
+   * chosen token, and the logarithm of the probability of this token.
+   */
   get picked(): Float32Array {
     return this.floats('picked')
   }

@@ -42,9 +42,9 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
- * Returns the better of two attempts to decode a window: the attempt that passed the checks, or else the attempt with
- * the more probable text. A text that failed the checks is usable even if it ended in a loop, because the repetitions
- * were removed from this text.
+ * Returns the better of two attempts to decode a window. `before` has failed the checks. If `now` did not fail them,
+ * returns `now`. Otherwise returns the attempt with the more probable text. An attempt without text is never better
+ * than an attempt with text.
  */
 export function better(before: Hypothesis, now: Hypothesis): Hypothesis {
   if (now.verdict !== 'doubtful') return now

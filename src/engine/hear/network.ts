@@ -45,8 +45,9 @@ export type Batch = {
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the next token of a row if the decoder has chosen one. Otherwise returns null, and `logits` has the scores.
-   * A decoder that never chooses tokens does not have this function.
+   * Returns the next token of a window, whose number in the batch is `row`, if the decoder itself has chosen this
+   * token. Otherwise returns null, and the caller chooses the token by the scores from `logits`. A decoder that never
+   * chooses tokens does not have this function.
    */
   pick?(row: number): NextToken | null
   /**

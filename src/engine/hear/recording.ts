@@ -11,7 +11,10 @@ export class Recording {
     this.length += samples.length
   }
 
-  /** Copies the samples between `from` and `to` into `target`, starting at index `at`. Skips removed samples. */
+  /**
+   * Copies the samples between `from` and `to` of the recording into `target`, starting at index `at` of `target`.
+   * Leaves out samples that `forget` has removed from memory.
+   */
   copy(from: number, to: number, target: Float32Array, at: number): void {
     for (const part of this.parts) {
       const start = Math.max(from, part.from)

@@ -36,7 +36,7 @@ export function spectrumGraph(mels: number): Uint8Array {
 
 /**
  * Adds operations that compute the power of the frequency bins. Returns the names of two results: `lower` has the bins
- * from 0 up to 100, and `upper` has the bins from 200 down to 100.
+ * from 0 to 100 in ascending order, and `upper` has the bins from 200 to 100 in descending order.
  */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {

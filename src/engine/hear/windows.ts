@@ -79,8 +79,8 @@ export function framesOf({ samples }: Window): number {
 }
 
 /**
- * Converts a model frame of the window to a sample of the recording. A frame at the boundary of two pieces belongs to
- * the second piece.
+ * Converts a model frame (20 ms) of the window to a sample of the recording. A window consists of pieces of the
+ * recording. A frame at the boundary of two pieces belongs to the second piece.
  */
 export function sampleOf({ pieces }: Window, frame: number): number {
   const at = frame * samplesPerFrame

@@ -5,7 +5,9 @@ import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
 
 const medianMax = 0.7 * framesPerSecond
-/** The usual maximum length of a word next to a sentence boundary, in model frames: one second. */
+/**
+ * The usual maximum length of a word at the start or at the end of a sentence: one second, in model frames of 20 ms.
+ */
 const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 

@@ -56,13 +56,19 @@ export function warningsOf(id: string): string[] {
   return findBuiltIn(id)?.forTests ? [`made by ${id}, a model for tests`] : []
 }
 
-/** Returns the built-in model `id`. Returns null if the model is unknown or published. */
+/**
+ * Returns the entry of the built-in model `id`, a model that the program contains. Returns null if the model is
+ * unknown, or if it must be downloaded.
+ */
 export function findBuiltIn(id: string): BuiltInModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'builtIn' in model ? model : null
 }
 
-/** Returns the published model `id`. Returns null if the model is unknown or built in. */
+/**
+ * Returns the entry of the published model `id`, a model that is downloaded from Hugging Face. Returns null if the
+ * model is unknown, or if the program contains it.
+ */
 export function findPublished(id: string): PublishedModel | null {
   const model: BuiltInModel | PublishedModel | null = isKnownModel(id) ? models[id] : null
   return model && 'repository' in model ? model : null

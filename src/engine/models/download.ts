@@ -27,7 +27,10 @@ export async function download(model: string, settings: ModelSettings, source: S
   }
 }
 
-/** Downloads a model from the mirror, or from the hub if the mirror does not have the model. */
+/**
+ * Downloads a model from the mirror (on a worker, its steno server). If there is no mirror, or if this download fails,
+ * downloads the model from the hub (Hugging Face's server of model files).
+ */
 async function downloadFromEither(
   id: string,
   settings: ModelSettings,

@@ -15,7 +15,10 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 /** The suffixes of the variants: `.int8` has 8-bit weights, and the empty suffix has fp32 weights. */
 const variants = ['.int8', ''] as const
 
-/** Returns the kind of framewise model in a folder. Returns null if the folder holds no file of either kind. */
+/**
+ * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. Returns null if the folder contains no
+ * vocabulary file and no graph of either kind.
+ */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
   const has = (kind: FramewiseKind) =>

@@ -33,7 +33,10 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
 
-/** Returns the name of the built-in model in this folder, or else the name of the folder. */
+/**
+ * Returns the name of a model by its folder: the id of the built-in model whose folder this is, or else the last part
+ * of the path of the folder.
+ */
 function nameOf(folder: string): string {
   const known = Object.keys(models).find(id => {
     const builtIn = findBuiltIn(id)

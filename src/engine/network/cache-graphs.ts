@@ -1,4 +1,5 @@
-// Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU.
+// Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU. Each
+// row of a cache belongs to one window of the recording.
 
 import type { ElementType } from '../onnx/elements.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -8,8 +9,9 @@ import { updated } from './float-caches.ts'
 export type CacheShape = { name: string; type: ElementType; shape: Shape }
 
 /**
- * Builds a model that writes rows of the caches in place. The input `new NAME` has the new content of the cache NAME,
- * and the input `to` has the numbers of the rows.
+ * Builds a model that overwrites rows of the decoder's caches, without copying the other rows. For each cache with a
+ * name NAME, the input `new NAME` has the new content of these rows. The input `to` has the numbers of the rows, which
+ * are the same in all caches.
  */
 export function writeRows(caches: readonly CacheShape[]): Uint8Array {
   return inPlace(caches, (graph, { name, type, shape }) =>

@@ -37,7 +37,10 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
   }
 }
 
-/** Adds the self-attention of one layer. `parts` are the names of its queries, keys and values. */
+/**
+ * Adds the self-attention of one layer of the encoder. `parts` has three names: of the queries, the keys and the values
+ * of this layer.
+ */
 export function attend(
   layers: Layers,
   name: string,

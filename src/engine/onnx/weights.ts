@@ -1,4 +1,4 @@
-// Reads the constants and the operations of an ONNX model. graph.ts writes ONNX models.
+// Reads the constants and the operations from the bytes of an ONNX model.
 
 import type { Constant } from './messages.ts'
 import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'

@@ -5,8 +5,9 @@
 import { type Cluster, Linkage } from './linkage.ts'
 
 /**
- * The embedding of one piece as a unit vector. `weight` is the length of the piece in seconds. For VBx, `weight` is the
- * number of embeddings as which the piece counts.
+ * The embedding of one piece (a span in which one voice speaks alone) as a unit vector. `weight` says how much the
+ * piece counts. It is usually the length of the piece in seconds. For the method VBx, it is a number of embeddings,
+ * because VBx expects one embedding for each fixed time of speech.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 

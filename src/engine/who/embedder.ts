@@ -4,8 +4,8 @@ export type Embedder = {
   /** The number of values in one feature frame. A feature frame begins every 10 ms. */
   width: number
   /**
-   * The number of feature values of the shortest sound in the training of the model. The caller repeats the features of
-   * a shorter sound until there are as many values.
+   * The minimum number of feature values for each part that is passed to `embed`, because the model was not trained on
+   * shorter sound. If a part has fewer values, the caller repeats the values of this part. 0 means no minimum.
    */
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */

@@ -14,8 +14,8 @@ import { dot } from './unit.ts'
 export type Cluster = { sum: Float32Array; weight: number }
 
 /**
- * The distances between all pairs of clusters, and for each cluster a lower bound of the distance to its nearest
- * neighbour.
+ * The distances between all pairs of clusters. Also stores, for each cluster, a number that is not greater than the
+ * distance to its nearest cluster (a lower bound).
  */
 export class Linkage {
   /** The clusters, one in each slot. When a cluster is merged into another cluster, its slot becomes null. */
@@ -23,8 +23,9 @@ export class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * A lower bound of the distance of each cluster to its nearest neighbour. After a merge, the true distance may be
-   * higher. A bound is computed again only when it is the lowest of all bounds.
+   * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters are merged, the
+   * bound of the merged cluster is computed again. For another cluster, the true distance may then be higher than its
+   * bound. `closest` computes such a bound again only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 

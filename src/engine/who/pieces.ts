@@ -11,8 +11,8 @@ import { cutsOf, votesIn } from './voice-changes.ts'
 export type VoicePiece = FrameSpan & { follows: boolean }
 
 /**
- * The maximum length, in frames, of a pause or of an overlap of voices inside a piece. A longer pause or overlap ends
- * the piece.
+ * The maximum length of a pause, in frames of 16.9 ms, inside a piece (a span in which one voice speaks alone). Frames
+ * in which several voices overlap count as a pause. A longer pause ends the piece.
  */
 const pauseFrames = framesOf(0.15)
 /**

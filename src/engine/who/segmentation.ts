@@ -13,8 +13,8 @@ import { openModel, type VoiceModel } from './model.ts'
 import { classVoices, viewFrames, viewSamples } from './views.ts'
 
 /**
- * Finds the class of every frame in `count` views, one view after the other. A view starts `step` samples after the
- * view before it.
+ * Finds the class of every frame (which voices speak in it), for `count` views, one view after the other. A view is ten
+ * seconds of sound. Each view starts `step` samples after the view before it.
  */
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 

@@ -4,7 +4,10 @@
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
-/** A piece with its speaker; -1 means unknown. `forms` is true if the piece was long enough for the clustering. */
+/**
+ * A piece (a span in which one voice speaks alone) and the number of its speaker, or -1 if the speaker is unknown.
+ * `forms` is true if the piece was long enough for the clustering that finds the speakers.
+ */
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**

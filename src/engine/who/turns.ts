@@ -11,7 +11,8 @@ import { frameCentre, frameStep, viewFrames } from './views.ts'
 export type Timeline = {
   turns: Turn[]
   /**
-   * The turns without overlap. Where several speakers talk at once, only the speaker with the most votes has a turn.
+   * The turns without overlap. The speakers of each frame are chosen by votes (see the start of this file). Where
+   * several speakers talk at once, only the speaker with the most votes in the frame has a turn.
    */
   exclusive: Turn[]
 }

@@ -3,8 +3,9 @@
 // superfluous speaker loses embeddings to the other speakers, until no embeddings belong to this speaker.
 
 /**
- * The weight of the likelihood (`Fa` in the paper) and the weight of the speakers' prior (`Fb`). The likelihood has a
- * weight below 1, because neighbouring embeddings are not independent.
+ * Two weights of VBx, which are called `Fa` and `Fb` in the paper on VBx: the weight of the likelihood of the
+ * embeddings, and the weight of the prior of the speakers. The likelihood has a weight below 1, because neighbouring
+ * embeddings are not independent.
  */
 const likelihoodWeight = 0.07
 const priorWeight = 0.8

@@ -40,7 +40,7 @@ export async function searchTranscripts(
   return { items: page.items.map(hitOf), next_cursor: page.next_cursor }
 }
 
-/** Returns the names of the 200 newest jobs, by job id. */
+/** Returns the names of the 200 newest jobs. The keys of the result are the ids of the jobs. */
 export async function namesOfJobs(): Promise<Record<string, string>> {
   const { items } = await ask<{ items: Job[] }>('GET', '/v1/transcriptions', { query: { limit: 200 } })
   return Object.fromEntries(items.map(job => [job.id, nameOf(job)]))

@@ -8,7 +8,10 @@ const doubtBelow = 0.5
 
 export class DoubtMarks {
   readonly isShown = signal(false)
-  /** The places of the doubtful words in the text. The list is empty while doubtful words are not marked. */
+  /**
+   * The places of the words that the model recognised with a low confidence. The list is empty while these words are
+   * not marked on the page.
+   */
   readonly places = signal<Place[]>([])
 
   /** Marks the doubtful words if `isShown` is true. Otherwise removes the marks. */

@@ -1,5 +1,5 @@
-// Tests OpenAI's packages for JavaScript and Python against a server with the pocket model. The server runs from
-// source or from the built program.
+// Tests OpenAI's packages for JavaScript and Python against a server with the pocket model, which is a very small
+// Whisper model for tests. The server runs from source or from the built program.
 
 import { beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
