@@ -71,7 +71,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 const timerMsMax = 2 ** 31 - 1
 
 export type Sweeper = {
-  /** Runs every sweep once, immediately. */
+  /** Runs every sweep (a periodic task of the server) once, immediately. */
   run(): void
   stop(): void
 }

@@ -1,4 +1,5 @@
-// The type of a running service: an object with all parts of the service. Routes and sweeps receive this object.
+// The type of a running service: an object with all parts of the service. Routes receive this object, and so do sweeps
+// (periodic tasks of the server).
 
 import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'

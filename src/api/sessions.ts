@@ -1,4 +1,5 @@
-// The routes with which the web app starts and ends a session. A session is a credential for the whole API.
+// The routes with which a person signs in to the web app and signs out. The web app uses the sign-in session as a
+// credential for the whole API.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -75,7 +76,10 @@ async function signIn(
 
 type Answered = { request: Request; set: { headers: Record<string, string | number> }; token: string }
 
-/** Returns the response about the session of a token, and sets the session cookie. */
+/**
+ * Returns the response that describes the sign-in session with this token, and sets the session cookie. Throws if there
+ * is no such session.
+ */
 function answerWith(service: Service, { request, set, token }: Answered): Static<typeof shapes.session> {
   const session = useSession(service.db, token)
   const account = session && findAccount(service.db, session.accountId)

@@ -54,8 +54,8 @@ export function nativeEnvironment(): Record<string, string> {
 }
 
 /**
- * Unpacks the carried files of the program. If the target folder cannot be written, throws an error that names this
- * folder. Does nothing in a checkout.
+ * Unpacks the carried files: the libraries, models and other files that the built program contains. If the target
+ * folder cannot be written, throws an error that names this folder. Does nothing in a checkout.
  */
 export function unpackCarried(): void {
   if (carried !== null) unpackedFolder(carried)

@@ -26,8 +26,8 @@ export function unpack(home: string, { hash, files }: Files): string {
       `nothing can be unpacked below ${home}: ${reasonOf(error)}; STENO_DATA_DIR or STENO_CACHE_DIR names another place`,
     )
   }
-  // Removes the unpacked files of other versions of the program. The name of such a folder is another hash. The folder
-  // of the CUDA provider is also in `home`, and must stay.
+  // Removes the folders into which other versions of the program have unpacked their files. The name of each such
+  // folder is a hash, as in this version. `home` also contains the folder of the CUDA provider, which must stay.
   for (const name of readdirSync(home)) {
     if (name !== hash && name.length === hash.length && /^[0-9a-f]+$/.test(name))
       rmSync(join(home, name), { recursive: true, force: true })

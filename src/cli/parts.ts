@@ -21,7 +21,10 @@ export type LicensedPart = {
    * with a slash.
    */
   files?: string[]
-  /** The SHA-256 of the source archive from which this part is built. Missing if this part is not built from source. */
+  /**
+   * The SHA-256 of the archive with the source code of this library or model. Missing if the build does not use such an
+   * archive.
+   */
   sourceSha256?: string
 }
 

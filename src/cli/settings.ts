@@ -46,8 +46,8 @@ export function serviceConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command for the data folder of a service. Throws if the data folder has no database. Without
- * this check, the command would create an empty database in the wrong place.
+ * Reads the settings for a command that uses the database in the data folder of the service. Throws if the data folder
+ * has no database. Without this check, the command would create an empty database in the wrong place.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)

@@ -42,8 +42,8 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If moving the content or flushing the database file failed, the reader stays open. SQLite then keeps all
-        // transactions in the write-ahead log, which grows until the server restarts.
+        // If moving the log into the database file failed, or flushing the database file, the `reader` of this call
+        // stays open. SQLite then keeps all transactions in the write-ahead log, which grows until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)

@@ -52,14 +52,20 @@ export type Order =
 /** An order to make the voice print of one person. The process that receives this order loads no speech model. */
 export type PrintOrder = {
   path: string
-  /** The spans in which the person speaks, in seconds. Null for a file in which only this person should speak. */
+  /**
+   * The spans of the file in which the person of the voice print speaks, in seconds. Null if nobody else should speak
+   * in the file, so that all its speech is used.
+   */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles
   durationMsMax: number
   mediaProgram: Config['mediaProgram']
 }
 
-/** An order to write the compact form (8-bit weights) of the model in `folder` into the folder `draft`. */
+/**
+ * An order to an engine process: write the compact form (8-bit weights) of the model in `folder` into the folder
+ * `draft`.
+ */
 export type CompactOrder = { folder: string; variant: FloatVariant; draft: string }
 
 /** A voice print: an embedding, the name of its embedding model, and the length of the speech in it. */

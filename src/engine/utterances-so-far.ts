@@ -27,8 +27,8 @@ export class UtterancesSoFar {
   }
 
   /**
-   * Returns a list with the last utterance, or an empty list if there are no words. `samples` is the length of the
-   * recording.
+   * Called at the end of the recording. Returns the words that `add` has not returned yet, as a list with one
+   * utterance. Returns an empty list if there are no such words. `samples` is the length of the recording.
    */
   end(language: string, samples: number): Utterance[] {
     const words = inOrder(this.#open, { samples, before: 0 })

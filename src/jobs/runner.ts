@@ -34,8 +34,8 @@ type Parts = {
   live: LiveJobs
   download: Download
   /**
-   * After a failed inspection of media, no media of the same account are inspected for some time. This function waits
-   * for this time. The default is a timer.
+   * A function that waits for a given time. It is called after a failed inspection of media: until the time has passed,
+   * no other media of the same account are inspected. By default, the function uses a timer.
    */
   pause?: Pause
   webhooks: WebhookSender

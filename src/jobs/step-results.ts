@@ -1,4 +1,5 @@
-// Stores the results of steps in the database. A result that the database refuses is stored later.
+// Stores the results of the two steps of a job (preparing its media, and recognising its speech) in the database. A
+// result that the database refuses is stored later.
 
 import { log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'

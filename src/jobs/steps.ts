@@ -9,7 +9,7 @@ import type { Ingest } from './ingest.ts'
 import type { Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
 
-/** The input of a step: the job, and everything that a step uses. */
+/** The input of a step of a job: the job, and everything that the step uses. */
 export type Work = {
   job: Job
   signal: AbortSignal

@@ -6,8 +6,9 @@ import { networkInterfaces } from 'node:os'
 import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.ts'
 
 /**
- * The ranges of IP addresses that do not belong to the public internet. For IPv6, the list has only ranges inside
- * `globalIpv6`.
+ * The ranges of IP addresses that do not belong to the public internet. For IPv6, only ranges inside `globalIpv6` are
+ * listed, because an IPv6 address outside `globalIpv6` is not public in any case (except a NAT64 address, which leads
+ * to an IPv4 address).
  */
 const special = {
   ipv4: netsOf([

@@ -5,7 +5,7 @@ import type { Word } from './transcript.ts'
 /**
  * The maximum number of cells in the table with which `commonWords` compares the words before and after an edit. If the
  * table would be larger, the words are not compared. All words between the first and the last changed word then count
- * as changed, and get computed times.
+ * as changed: they lose their own times, and share the time between their unchanged neighbours.
  */
 const cellsMax = 250_000
 
@@ -38,7 +38,7 @@ export function originsOf(old: readonly string[], edited: readonly string[]): (n
 
 /**
  * Returns a longest common subsequence of two lists of words, as pairs of indexes. Returns an empty list if the table
- * would have more than `cellsMax` cells.
+ * for the comparison would have more than `cellsMax` cells.
  */
 function commonWords(old: readonly string[], edited: readonly string[]): [number, number][] {
   const width = edited.length + 1

@@ -1,7 +1,7 @@
-// Merges segments of the search index, and purges the words of deleted transcripts from it.
-// When a row is deleted, FTS5 (SQLite's full-text search) only marks the row as deleted. The words of the row stay in
-// the database file until a merge rewrites their segment of the index. A purge therefore merges all segments into one.
-// The table `unpurged` lists the deleted transcripts whose words need a purge.
+// Merges segments of the search index, and purges the words of deleted transcripts from the search index. When a row is
+// deleted, FTS5 (SQLite's full-text search) only marks the row as deleted. The words of the row stay in the database
+// file until a merge rewrites their segment of the index. A purge therefore merges all segments into one. The table
+// `unpurged` lists the deleted transcripts whose words need a purge.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

@@ -41,8 +41,8 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
 }
 
 /**
- * Subtracts the utterances of a deleted transcript from the size of its part of the search index. Deletes the part if
- * it then has no utterances.
+ * Called when a transcript with `utterances` utterances is removed from the search index. Subtracts this number from
+ * the number of utterances in the part `id` of the index, and deletes the part if no utterances remain in it.
  */
 export function leavePart(db: Db, id: number, utterances: number): void {
   db.run('update search_parts set utterances = utterances - $utterances where id = $id', { id, utterances })

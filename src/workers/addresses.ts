@@ -10,7 +10,7 @@ import type { Addresses } from './answers.ts'
 
 export type Purpose = keyof Addresses
 
-/** The parts of a signed address, from the query of its URL. */
+/** The values in a signed address: the id of the job from its path, and the other values from its query. */
 export type Signed = { jobId: string; fence: string; expires: string; signature: string }
 
 export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {

@@ -1,5 +1,5 @@
-// A hand-over: one job that the server passes to workers. It stores the place of the job's message in the stream, and
-// the worker that holds the job.
+// A hand-over: one job that the server passes to workers. It stores which message in the stream of JetStream announces
+// the job to the workers, and which worker holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
@@ -24,7 +24,7 @@ export class HandOver {
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
   attempts: number
-  /** The time of the last message from the holder of the job, by the monotonic clock. */
+  /** The time, by the monotonic clock, of the last message from the worker that holds the job. */
   heardAt: number
   /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0

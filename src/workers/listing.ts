@@ -1,4 +1,4 @@
-// The list of workers for operators. The server stores the list in the database, where a command reads it.
+// The list of workers for operators. The server stores the list in the database, where `steno workers list` reads it.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'

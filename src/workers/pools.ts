@@ -1,4 +1,5 @@
-// The pools of workers. All workers of a pool have the same abilities.
+// The pools of workers. All workers of a pool have the same abilities: the speech model, the languages, translation and
+// diarization (which tells the speakers apart).
 
 import { sha256 } from '../base/hash.ts'
 import type { Hello } from './requests.ts'

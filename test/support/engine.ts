@@ -18,7 +18,7 @@ export type SteeredEngine = Engine & {
   setReady(ready: boolean): void
   /** Waits until the engine has received `count` jobs since its start. Returns the task of the last of these jobs. */
   given(count: number): Promise<Task>
-  /** Completes the job of the task with a transcript that contains `text`. */
+  /** Completes the job that `task` describes, with a transcript that contains `text`. */
   finish(task: Task, text?: string): void
 }
 

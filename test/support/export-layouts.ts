@@ -6,7 +6,7 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The numbers of fields in the messages of an ONNX model. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The smallest constant, in bytes, whose content is moved to the external file. */
+/** The minimum size, in bytes, of a constant whose content is moved to the external file. */
 const movedMin = 1024
 
 /** Moves the content of all large constants to the external file `file`. Returns the model and the file's content. */

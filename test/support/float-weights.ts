@@ -31,7 +31,7 @@ const parts = {
   'mlp.2': 'fc2',
 } as const
 
-/** Returns the weights of the pocket model, converted to floats. */
+/** Returns the weights of `pocket`, the small speech model for tests, converted to floats. */
 export function pocketWeights(folder: string): FloatWeights {
   const read = (file: string) => readModel(Bun.mmap(join(folder, 'onnx', file))).constants
   const encoder = read('encoder_model.onnx')

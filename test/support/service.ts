@@ -158,7 +158,7 @@ async function startProgram(
   // so these files are unpacked only once.
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
-  // If a test starts a second service on the same data folder, the link exists already.
+  // If another service has already used this data folder, the folder contains the symbolic link `native` already.
   if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads

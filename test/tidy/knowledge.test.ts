@@ -1,5 +1,5 @@
-// Tests that every declared error code, setting, limit, command, route and source file is used, and that no room
-// exports two types of the same name. Each rule is also tested on a sample that breaks it.
+// Tests that every declared error code, setting, limit, command, route and source file is used, and that no room (a
+// folder in src) exports two types of the same name. Each rule is also tested on a sample that breaks it.
 
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'

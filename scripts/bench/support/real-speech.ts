@@ -21,7 +21,10 @@ const rate = 16_000
 const pauseSeconds = { min: 0.4, max: 1.6 }
 const seed = 4
 
-/** Writes the WAV files of both sound sets into the folder. Returns null if the utterances are missing. */
+/**
+ * Writes the utterances of LibriSpeech as WAV files into `folder`. Returns two sets of files: one file with all
+ * utterances joined, and one file for each utterance. Returns null if the utterances are not on this machine.
+ */
 export async function realSpeech(folder: string): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')
   if (!from) return null

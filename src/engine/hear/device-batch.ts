@@ -1,8 +1,9 @@
 // One batch of windows that a GPU decodes. Each window is a row of the batch. The caches, the scores and the attention
 // stay in the memory of the GPU, so each decoding step copies only a few numbers for each row.
 //
-// CUDA records the calls of its kernels (a CUDA graph) for each number of rows in a run. So that few recordings are
-// needed, this number is always a power of two. Rows of a run that have no window are idle.
+// Each decoding step is one run of the decoder. For each number of rows, CUDA records the kernel calls of a step once
+// (as a CUDA graph), and then replays them. So that few recordings are needed, the number of rows in a run is always a
+// power of two. A row that has no window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'

@@ -13,7 +13,7 @@ export type RunShape = {
   length: number
   /** The tokens for which the graph computes scores, as indices into the tokens that the run adds to a row. */
   wanted: readonly number[]
-  /** If true, the run has an output `scores` in memory that the host can read. */
+  /** If true, the run writes the scores of the tokens to an output `scores`, in memory that the host can read. */
   withScores: boolean
   /** The id under which CUDA records and replays this run, or `notRecorded`. */
   record: number

@@ -6,7 +6,7 @@ import type { AlignedWord } from './aligned-word.ts'
 import { mergePunctuation } from './punctuation.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** A range of model frames of the window: from `from` to `to`. */
+/** A range of the window in model frames, which are the steps of time of the model: from `from` to `to`. */
 type Frames = { from: number; to: number }
 
 export function estimatedTimes(

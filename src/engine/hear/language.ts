@@ -5,7 +5,10 @@ import type { EncodedWindow } from './network.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
-/** The maximum number of windows that vote. A vote of more windows takes more time and does not change the result. */
+/**
+ * The maximum number of windows that vote on the language. More windows would take more time, and would not change the
+ * detected language.
+ */
 const votersMax = 8
 
 export function detect(

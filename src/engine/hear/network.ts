@@ -1,5 +1,5 @@
 // The interface of a Whisper network, which is an encoder and a decoder. Three kinds of network implement this
-// interface: published graphs, the compact form, and steno's graphs for GPUs.
+// interface: the ONNX graphs of a published model, the compact form (8-bit weights), and steno's graphs for GPUs.
 
 import type { Tensor } from '../onnx/session.ts'
 import type { Rules } from './allowed.ts'

@@ -5,13 +5,14 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum length, in model frames, from the start of the last sentence to the end of the window. A longer last
- * sentence is not decoded again together with the speech after it.
+ * The speech at the end of a window may be decoded again together with the sentence before it. This is done only if the
+ * time from the start of that sentence to the end of the window is at most this long, in model frames. Otherwise, only
+ * the speech after the sentence is decoded again.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
- * The minimum distance, in model frames, from the start of a window to the part that is decoded again. With a smaller
- * distance, the decoding might never end.
+ * The minimum distance, in model frames, from the start of a window to the part that is decoded again. If this part
+ * could begin at the start of the window, the same sound might be decoded again without end.
  */
 const progressMin = 0.5 * framesPerSecond
 

@@ -12,9 +12,10 @@ const wordMax = framesPerSecond
 const wordMaxInside = 2 * framesPerSecond
 
 /**
- * Shortens words. The maximum length is one second, or twice the median length of the words if this is more, but at
- * most 1.4 s. A word inside a sentence is shortened only if it is longer than two seconds, because the word may include
- * the time of speech for which the model returned no text.
+ * Shortens words that are longer than a limit, because the time of such a word often includes silence. The limit is
+ * twice the median length of the words, but at least 1 s and at most 1.4 s. A word that is neither the first nor the
+ * last word of a sentence is shortened only if it is longer than 2 s, because its time may include speech for which the
+ * model returned no text.
  */
 export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
   const lengths = words.map(({ from, to }) => to - from).filter(length => length > 0)

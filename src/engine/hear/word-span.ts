@@ -1,4 +1,4 @@
-// Finds the span of a word in the recording, from the stretches of speech in its window.
+// Finds the span of a word in the recording. Uses the stretches of speech in the window that contains the word.
 
 import { sampleRate, samplesPerFrame } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'

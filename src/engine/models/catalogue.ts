@@ -31,9 +31,10 @@ export type VoiceProfile = {
   /** Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * If `likeness` is a number, the threshold of a recording is computed from its scatter: the mean distance between the
-   * embeddings of one voice. Two voices whose mean distance is below `likeness` times the scatter become one voice. If
-   * `likeness` is null, `threshold` is used for every recording.
+   * If `likeness` is a number, the clustering threshold is computed for each recording, from the distances between
+   * embeddings of the same voice. Two voices become one voice if their mean distance is below `likeness` times the mean
+   * distance between the embeddings of one voice, unless the caller gave the number of voices. If `likeness` is null,
+   * the clustering threshold is fixed, and no voices are merged after the clustering.
    */
   likeness: number | null
   /**

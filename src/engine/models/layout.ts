@@ -47,7 +47,10 @@ export function runsOnCpu(folder: string): boolean {
   return isCompact(folder) || floatVariant(folder) !== null
 }
 
-/** Returns the folder for the compact copy of the model in `folder`. The copy is always in the models folder `dir`. */
+/**
+ * Returns the folder for the compact copy (with 8-bit weights) of the model in `folder`. The compact copy is always in
+ * the models folder `dir`.
+ */
 export function compactFolderOf(folder: string, dir: string): string {
   const name = basename(folder)
   if (join(dir, name) === folder) return `${folder}.compact`

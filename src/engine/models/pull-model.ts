@@ -67,9 +67,9 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 
 /**
  * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. Weights in
- * fp16 are downloaded for a GPU, and weights in fp32 for a CPU, because the compact copy is made from fp32. If the
- * repository has only one of these two formats, this format is downloaded for both devices. A voice model is always
- * downloaded in fp32.
+ * fp16 are downloaded for a GPU. Weights in fp32 are downloaded for a CPU, because the compact copy (8-bit weights),
+ * which a CPU uses, is made from fp32. If the repository has only one of these two formats, this format is downloaded
+ * for both devices. A voice model is always downloaded in fp32.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

@@ -41,7 +41,10 @@ export const builtInVoices = {
   embedding: 'voice-encoder',
 } as const
 
-/** The two voice models for tests. The speech models that only tests use always use these voice models. */
+/**
+ * The two voice models for tests. A speech model that exists only for tests uses them even if other voice models are
+ * installed.
+ */
 export const testVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'pocket-embedding',

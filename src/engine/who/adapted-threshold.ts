@@ -10,7 +10,10 @@ import { secondsOf } from './views.ts'
  * same voice. This distance counts as much as `weight` measured distances.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
-/** The clustering threshold is `multiple` times the scatter of the recording, but at least `low` and at most `high`. */
+/**
+ * The clustering threshold is `multiple` times the scatter (the distance between embeddings of one voice) of the
+ * recording, but at least `low` and at most `high`.
+ */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**

@@ -20,7 +20,10 @@ export type ClusterOptions = {
    * `likeness` is null, or if the caller gave the number of voices.
    */
   likeness: number | null
-  /** The minimum speech of a voice, in seconds. In a short recording this minimum is lowered, at most to half. */
+  /**
+   * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, this minimum
+   * is lowered to a fifth of all speech, but not below half of `weightMin`.
+   */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */
   expected: number | null

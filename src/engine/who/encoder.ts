@@ -14,7 +14,10 @@ import { finiteUnit } from './unit.ts'
 
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
-/** The number of pieces in one call of the network. With one piece per call, each piece takes three times as long. */
+/**
+ * The number of pieces (1.6 s of sound each) that one call of the network encodes. If each call encoded only one piece,
+ * each piece would take three times as long.
+ */
 const batchPieces = 32
 
 /**

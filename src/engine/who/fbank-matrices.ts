@@ -25,8 +25,9 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of each sample from the next sample. From the first sample, a fraction of
-    // itself is subtracted. So the weight of sample n depends on the weight of sample n + 1.
+    // Pre-emphasis subtracts a fraction of each sample from the next sample, and a fraction of the first sample from
+    // itself. The matrix applies to the samples before pre-emphasis. So the weight of sample n is its weight after
+    // pre-emphasis, minus this fraction of the weight of sample n + 1.
     const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     emphasised[0]! -= preEmphasis * windowed[0]!
     const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft

@@ -3,7 +3,10 @@
 
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
-/** A view of ten seconds: the class of each frame, and the speaker of each local voice. -1 means an unknown speaker. */
+/**
+ * A view of ten seconds. `classes` has one class for each frame, which says which voices of the view speak in the
+ * frame. `speakers` has the speaker of each of these voices, or -1 if the speaker is unknown.
+ */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {

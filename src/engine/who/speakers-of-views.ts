@@ -1,5 +1,6 @@
-// Finds the speaker of each local voice, which is a voice of one view. Each frame in which the local voice speaks alone
-// is a vote for the speaker of the piece that contains this frame.
+// Finds the speaker of each local voice, which is a voice of one view. A piece is a span in which one voice speaks
+// alone. Each frame in which the local voice speaks alone is a vote for the speaker of the piece that contains this
+// frame.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'

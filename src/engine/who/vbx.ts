@@ -19,7 +19,7 @@ const startPreference = 7
  * rounds (measured by scripts/bench/cluster.ts).
  */
 const roundsMax = 40
-/** The rounds end when the lower bound of the likelihood grows by less than this value in a round. */
+/** VBx ends when the lower bound of the likelihood grows by less than this value in a round. */
 const gainMin = 1e-4
 
 /**

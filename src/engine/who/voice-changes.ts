@@ -15,8 +15,8 @@ type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array 
  */
 const runFramesMin = framesOf(0.13)
 /**
- * Two views mean the same change of voice if the frames at which these views find the change are at most this many
- * frames apart.
+ * Different views of the same sound may find one change of voice at slightly different frames. Frames that are at most
+ * this many frames apart count as the same change.
  */
 const reach = framesOf(0.24)
 /**

@@ -9,7 +9,7 @@ export type ParagraphOptions = {
   language: string
   /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
   nameOf: (speaker: string) => string
-  /** Returns the number of the colour for a speaker. `speaker` is the label of the speaker. */
+  /** Returns the number of the colour of a speaker. `speaker` is the label that the engine gave to the speaker. */
   colourOf: (speaker: string) => number
 }
 

@@ -31,7 +31,8 @@ export const usualSubtitles: PassageOptions = {
 }
 
 /**
- * Returns the content of a file with the passage. The times in the file count from the start of the whole recording.
+ * Returns the content of a file with the selected passage of the transcript. The times in the file count from the start
+ * of the whole recording.
  */
 export function writePassage(view: TranscriptView, passage: Passage, options: PassageOptions): string {
   const sentences = sentencesOf(view, passage).map(({ speaker, words }) => ({

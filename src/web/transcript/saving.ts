@@ -59,7 +59,7 @@ export class Saving {
     this.#leave()
   }
 
-  /** Returns the present text of an utterance, with all edits of this page. */
+  /** Returns the text of an utterance as the page shows it now, with edits that are not saved yet. */
   textOf(utterance: number): string {
     return this.result.utterances[utterance]?.text ?? ''
   }
@@ -145,9 +145,9 @@ export class Saving {
   }
 
   /**
-   * Reads the transcript again after the server has refused an edit because of another ETag. Applies the changes of
-   * other people to the page. If another person and this page have changed the same utterance to different texts, adds
-   * a conflict.
+   * Called after the server has refused an edit because the transcript on the server has changed. Reads the transcript
+   * again, and applies the changes of other people to the page. If an utterance has an unsaved edit on this page, and
+   * another person has changed it to a different text, adds a conflict.
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()

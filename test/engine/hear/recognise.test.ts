@@ -37,8 +37,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder that follows one script for each window. `begun` lists the indexes of the scripts in each
- * batch, and `prompts` the prompt of each batch.
+ * Returns a fake decoder. The tokens that it returns for a window are those in the entry of `scripts` that the window
+ * names. `begun` lists, for each batch, the indexes of these entries. `prompts` lists the prompt of each batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)

@@ -6,8 +6,8 @@ import { classVoices, viewFrames } from '../../../src/engine/who/views.ts'
 const stepFrames = 59
 
 /**
- * Returns the segmentation classes of all views of a recording. A view is ten seconds of sound. In `frames[n]`, bit k
- * is set if voice k speaks in frame n.
+ * Returns the classes of the frames in each view of a recording. A view is ten seconds of sound, and the class of a
+ * frame says which voices speak in it. In `frames[n]`, bit k is set if voice k speaks in frame n of the recording.
  */
 function viewsOf(frames: readonly number[]): Uint8Array[] {
   const count = Math.max(1, Math.ceil((frames.length - viewFrames) / stepFrames) + 1)
