@@ -108,9 +108,9 @@ if (!success) {
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the path of the file that is embedded in the program for the carried file `source`. For native code, this is
- * a compressed copy, about a third as large. For all other files, it is `source` itself: these are mostly weights of
- * models, which compression hardly makes smaller.
+ * Returns the path of the file that is embedded in the program in place of `source`, a library, model or other file
+ * that steno carries. For native code, the embedded file is a compressed copy, about a third as large. For all other
+ * files, it is `source` itself: these are mostly weights of models, which compression makes only a little smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source

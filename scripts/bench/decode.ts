@@ -100,7 +100,7 @@ function peakOf(pid: number): number {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
   } catch {
-    // The process has ended.
+    // The measured process has ended, so its status file no longer exists.
     return 0
   }
 }

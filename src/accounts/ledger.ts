@@ -37,7 +37,7 @@ export function settle(db: Db, accountId: string, jobId: string, units: number):
 
 /**
  * Releases the reserve of a job, and returns the released amount. Returns 0 if the job has no reserve, or if the
- * reserve was already settled or released.
+ * reserve was already settled (the price was charged) or released.
  */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {

@@ -17,8 +17,8 @@ export type LicensedPart = {
   text: string
   source: string
   /**
-   * The carried files that contain this part. Each entry is the path of a file, or the path of a folder, which ends
-   * with a slash.
+   * The files in the built program that contain this part. Each entry is the path of a file in the project, or the path
+   * of a folder. The path of a folder ends with a slash.
    */
   files?: string[]
   /**

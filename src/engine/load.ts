@@ -111,8 +111,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in order. CUDA is tried only if its provider is installed, because an attempt without the
- * provider takes a second and logs a warning.
+ * Returns the devices to try, in this order. CUDA is tried only if ONNX Runtime's CUDA provider (a library) is
+ * installed. Without this library, the attempt takes a second, fails and logs a warning.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]

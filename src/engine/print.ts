@@ -13,8 +13,8 @@ import { longestSpans, type SoundSpan, spansOf, totalOf } from './who/sound-span
 import { openVoices, type Voices } from './who/voices.ts'
 
 /**
- * The section of the file in which the main speaker is searched for, if the order does not list the spans in which the
- * person speaks.
+ * The section of the media file in which the main speaker is searched for. It is used only if the order (the message
+ * with the request for a voice print) does not list the spans in which the person speaks.
  */
 const searched = { fromMs: 0, toMs: 10 * 60_000 }
 /**

@@ -1,4 +1,5 @@
-// One engine child process. It gets one order at a time, and is killed after a timeout.
+// One engine child process. It gets one order (a request such as to load a model or to do a job) at a time, and is
+// killed after a timeout.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
@@ -65,8 +66,9 @@ export class EngineProcess {
     try {
       this.#child.send(order)
     } catch {
-      // The process has exited, but Bun has not called `onExit` yet. The call of `onExit` rejects the promise. Until
-      // this call, the worker counts as alive, and a retry of the job would get the same worker again.
+      // The child process has exited, but Bun has not called `onExit` yet. The function `onExit` rejects `promise`. An
+      // earlier rejection would be wrong: until `onExit` is called, this child process counts as alive, so a retry of
+      // the job would be sent to the same child process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

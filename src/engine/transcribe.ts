@@ -30,7 +30,8 @@ export async function transcribe(
   const languageOfText = () => (translate ? 'en' : (language ?? 'en'))
   const usable = translate ? translatorsOf(models) : models.speech
   // The job uses the first model that supports the language. Without a language, the job uses the first model if this
-  // model can detect languages. Otherwise `chosen` is null until the detector has read the first block.
+  // model can detect languages. Otherwise `chosen` is null until another model, the language detector, has found the
+  // language in the first part of the recording.
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null

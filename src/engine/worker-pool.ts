@@ -143,7 +143,10 @@ export class WorkerPool {
     this.#cancelUnload = (this.#options.after ?? after)(idleUnloadMs, () => this.#unload())
   }
 
-  /** Kills the idle workers to free their memory. The engine stays ready: the next job waits for a new worker. */
+  /**
+   * Kills the idle engine workers (child processes) to free their memory. The engine stays ready: the next job starts
+   * new workers, and waits until one of them has loaded the models.
+   */
   #unload(): void {
     this.#isUnloaded = true
     log.info('engine unloaded', { workers: this.#queue.idle })

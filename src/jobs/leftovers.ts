@@ -7,8 +7,9 @@ import { isId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 
 /**
- * Removes the files that a killed process has left in the folders `uploads` and `media`: drafts, incomplete downloads,
- * and files without a job or upload in the database. Returns the number of removed files.
+ * Removes the files that a killed process has left in the folders `uploads` and `media`: drafts (files that were still
+ * being written), incomplete downloads, and files without a job or upload in the database. Returns the number of
+ * removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const leftovers = [

@@ -42,7 +42,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the results that could not be stored earlier. Returns false if the database is still locked or full.
+   * Stores the results of job steps that could not be stored earlier. Stops at the first failure, and returns false if
+   * the database is still locked or full.
    */
   writeAll(): boolean {
     for (const { job, end } of [...this.#unwritten.values()]) {

@@ -1,4 +1,5 @@
-// Statistics for the operator: the use of the server by accounts, the size of all media files, and the names of jobs.
+// Reads facts about many jobs at once from the database. For the page of the operator: how much each account uses the
+// server, and the size of all media files. For the statement of an account: the names of its jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

@@ -22,8 +22,8 @@ export type NameOptions = {
 }
 
 /**
- * Returns the IP addresses of a host name that an account looks up. All look-ups without an account count as the
- * look-ups of one account.
+ * Finds the IP addresses of a host name. If many look-ups wait, the accounts take turns. All look-ups without an
+ * `accountId` wait as if they came from one account.
  */
 export type Names = (name: string, accountId?: string) => Promise<string[]>
 
@@ -61,8 +61,8 @@ export function openNames({
 }
 
 /**
- * A negative cache: it remembers for `unknownNameMs` that a host name has no address. When the cache is full, the
- * oldest name is removed.
+ * A negative cache: it remembers for `unknownNameMs` that no address was found for a host name, even if the reason was
+ * that no name server answered. When the cache is full, the oldest name is removed.
  */
 function openUnknown(now: () => number): { add(name: string): void; has(name: string): boolean } {
   const untilMs = new Map<string, number>()

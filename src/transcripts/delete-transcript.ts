@@ -28,9 +28,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds a deleted transcript whose utterances are still in the database. Such a transcript has no head. While the
- * transcript of an unfinished job is being stored, the transcript has no head either, but this function does not return
- * it.
+ * Finds a transcript that was deleted, but whose utterances are still in the database. Its `head` (all fields except
+ * the utterances) is null. The head is also null while the transcript of an unfinished job is being stored, but such a
+ * transcript is not returned. Returns null if there is no such transcript.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(

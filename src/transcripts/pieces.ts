@@ -18,8 +18,8 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   let cursor = 0
   const pieces: Piece[] = []
   /**
-   * The piece of the previous part, which ends at `cursor` in the text. Undefined if the text does not contain this
-   * part.
+   * The piece made from the previous part. The previous part ends at `cursor` in the text `whole`. Undefined for the
+   * first part, or if `whole` does not contain the previous part.
    */
   let before: Piece | undefined
   for (const part of parts) {

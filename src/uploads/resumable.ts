@@ -63,9 +63,9 @@ export class ResumableUploads {
   }
 
   /**
-   * Appends the bytes of a request body to the partial file of an upload, which must have `offset` bytes. Bytes that
-   * arrive before an error are kept. If another request for the same upload arrives during this call, this call rejects
-   * with an ApiError.
+   * Appends the bytes of a request body to the partial file of an upload. The partial file must have exactly `offset`
+   * bytes, otherwise this call rejects with an ApiError. Bytes that arrive before an error are kept. If another request
+   * for the same upload arrives during this call, this call rejects with an ApiError.
    */
   async append(
     accountId: string,

@@ -12,8 +12,8 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer (the receiving of the bytes) of this turn. The transfer is stopped if a later request ends this
-   * turn.
+   * Sets the transfer (the receiving of the bytes) of the request that has this turn. The transfer is stopped if a
+   * later request for the same upload ends this turn, or has already ended it.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer

@@ -75,7 +75,10 @@ export class Assignment {
     this.#stop.abort(new Stopped())
   }
 
-  /** Ends the assignment, because this worker stops. The message of the job stays in the stream, for another worker. */
+  /**
+   * Ends the work on this job, because the worker stops. The message with the id of the job stays in the NATS stream,
+   * so that another worker receives it.
+   */
   leave(): void {
     this.#stop.abort(new Error('the worker ends'))
   }

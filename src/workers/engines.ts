@@ -69,10 +69,10 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns the server's own engine if this engine should do the job. Returns null if the job goes to the fleet. A job
-   * goes to the fleet if the own engine cannot start the job now, or if a worker has claimed the job before. A job also
-   * goes to the fleet if the own engine does not support the language of the job, and the fleet can do the job and has
-   * free capacity.
+   * Returns the server's own engine if this engine should do the job. Returns null if the job goes to the fleet (the
+   * workers on other machines). A job goes to the fleet in three cases: the server's own engine cannot start the job
+   * now; a worker has already claimed the job earlier; or the server's own engine does not support the language of the
+   * job, but the fleet can do the job and has free capacity.
    */
   #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
     const own = this.#own

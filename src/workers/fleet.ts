@@ -289,7 +289,10 @@ export class Fleet implements Engine {
     return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
-  /** Creates the queues of a pool in JetStream. When the queues exist, puts the waiting jobs into the queues. */
+  /**
+   * Creates the queues in JetStream for a pool (a group of workers with the same abilities). When the queues exist,
+   * puts each job that waits for a worker into a queue.
+   */
   #openPool(pool: string): void {
     this.#link.openPool(pool).then(
       () => {

@@ -18,8 +18,9 @@ export class HandOver {
   readonly durationMs: number
   readonly done: Promise<Transcript>
   /**
-   * The pool whose queue has the message of the job, and the sequence number of this message. The sequence number is 0
-   * until JetStream has accepted the message. Null if this process has not put a message of the job into the stream.
+   * The place of the message of the job in the stream: the pool (a group of workers with the same abilities) whose
+   * queue has the message, and the sequence number of the message. The sequence number is 0 until JetStream has
+   * accepted the message. `place` is null if this server process has put no message of the job into the stream.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -54,8 +54,9 @@ export class HandOvers {
   }
 
   /**
-   * Answers the workers that wait until the result of a job is stored. If the job still has a hand-over, removes and
-   * returns the hand-over, otherwise returns null.
+   * Called when a job has ended. Answers the workers that wait until the result of this job is stored. Removes and
+   * returns the hand-over of the job (its entry in the list of jobs that were passed to workers). Returns null if the
+   * job has no hand-over.
    */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)

@@ -32,8 +32,8 @@ export function poolOf({ model, languages, translates, diarization }: Hello): st
 }
 
 /**
- * Returns how many more jobs a pool can take. `taken` maps the name of each pool to the number of jobs that the pool
- * already has.
+ * Returns how many more jobs a pool (all workers with the same abilities) can take at the same time. `taken` has, for
+ * the name of each pool, the number of jobs that the workers of this pool already have.
  */
 export function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
   return Math.max(0, slots - (taken.get(name) ?? 0))

@@ -46,7 +46,10 @@ export type ClusterResult = {
   cpuMsPerJob: number
   faults: Record<string, number>
   attempts: number
-  /** One message for each broken rule. */
+  /**
+   * Messages about jobs with a wrong result. The list is empty if each job completed with one transcript, was charged
+   * once and, if `webhooks` is true, sent each of its two webhooks once, in order.
+   */
   broken: string[]
 }
 

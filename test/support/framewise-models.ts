@@ -115,9 +115,9 @@ function tdtDecoder(tokens: number): Uint8Array {
   // to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // The scores of a repeated token are lowered. For each index, this list has the id of the token that must not be
-  // repeated. At the index of the blank token, it has -1, which is the id of no token, so the blank token may be
-  // repeated.
+  // If a token is the same as the previous token (`target`), its score is lowered. The list `repeatable` has one
+  // element for each score: the id of the token with this score. For the blank token, the element is -1, which is the
+  // id of no token, so the blank token may be repeated.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

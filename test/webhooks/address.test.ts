@@ -41,7 +41,7 @@ test.each([
   ['http://outer.test/hook', '10.0.0.0/8', /https/],
   ['http://both.test/hook', '10.0.0.0/8', null],
   ['http://nowhere.test/hook', '10.0.0.0/8', /could not be found/],
-  // Other schemes and texts that are not addresses are refused.
+  // The next addresses are refused: each has another scheme than http or https, or is no complete URL.
   ['ftp://example.com/hook', '', /http or https/],
   ['javascript:alert(1)', '', /http or https/],
   ['file:///etc/passwd', '127.0.0.0/8', /http or https/],

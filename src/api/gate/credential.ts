@@ -14,8 +14,8 @@ import { readSessionToken } from './session-cookie.ts'
 export type Caller = {
   accountId: string
   /**
-   * The id of the API key in the request, or of the API key with which the session was opened. Null for an access
-   * token, and for a session that was opened with a password.
+   * The id of the API key that the request contains, or with which the person opened the sign-in session. Null if the
+   * request has an access token, or if the person opened the session with a password.
    */
   keyId: string | null
   /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */
@@ -71,7 +71,10 @@ export function authenticateAssistant(service: Service, request: Request): Calle
   return findCaller(service, text, { key: challenge, token: challenge })
 }
 
-/** Returns the caller of a route below /app. Such a route accepts only the cookie of a session. */
+/**
+ * Returns the caller of a route below /app, which the web app uses. Such a route accepts only the cookie of a sign-in
+ * session. Throws if the request has no valid session.
+ */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
   if (session === null) throw new ApiError('SESSION_ENDED', undefined, challenge(service, request))

@@ -6,7 +6,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// The validation accepts not only a text of digits but also a number. The reason is a missing value: Elysia inserts the
+// The validation accepts a text of digits, and also a number. If the query lacks the parameter, Elysia inserts the
 // default, which is a number, before it validates the query.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',

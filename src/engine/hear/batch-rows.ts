@@ -16,8 +16,8 @@ export function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens in a batch, which is the sum over all windows of the batch. The scores of each
- * prompt token need much memory.
+ * The maximum number of prompt tokens in a batch, counted over all windows of the batch together. The decoder computes
+ * scores for each prompt token, and these scores need much memory.
  */
 const positionsMax = 1000
 

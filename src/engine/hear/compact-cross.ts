@@ -33,8 +33,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind into one memory area. Each head of each window has memory for the longest window. For
- * a shorter window, the end of this memory stays unused.
+ * Copies the tensors of one kind, which is `kinds[index]` (for example the keys), of all windows into one memory area.
+ * Each attention head of each window gets as much memory as the longest window needs, which is `frames` frames. For a
+ * shorter window, the end of this memory is not used.
  */
 export function gather(
   windows: readonly EncodedWindow[],

@@ -163,8 +163,9 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Makes the batch smaller after the texts of some rows are complete. The batch then has the smallest power of two
-   * that is not less than the number of the remaining rows. Moves the remaining rows to the first places of the caches.
+   * Makes the next run smaller after the texts of some windows are complete. The size of the run becomes the smallest
+   * power of two that is not less than the number of the remaining windows. A run reads only the first `size` rows of
+   * the caches, so each window with a later row is moved to a free row among the first ones.
    */
   private shrink(): void {
     const size = powerOfTwo(this.rows)
@@ -183,7 +184,10 @@ export class DeviceBatch implements Batch {
     this.size = size
   }
 
-  /** Copies the attention of a removed row from the memory of the GPU into the arrays that callers received earlier. */
+  /**
+   * Called when a window is removed from the batch. Copies the attention values of this window from the memory of the
+   * GPU into the arrays that `attention` has returned for this window. These arrays contained zeros until now.
+   */
   private readAttention({ slot, asked }: Row): void {
     const count = Math.max(-1, ...asked.keys()) + 1
     const [first] = asked.values()

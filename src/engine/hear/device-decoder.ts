@@ -13,8 +13,9 @@ export class DeviceDecoder implements Decoder {
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
   /**
-   * The number of times that the caches were allocated. After each allocation, the caches have other addresses, so CUDA
-   * must not replay a run that it recorded before. This number is a part of the id of a recorded run.
+   * The number of times that the key and value caches were allocated. CUDA records a run of the decoder with the
+   * addresses of these caches, and replays the recording by its id. A new allocation has other addresses, so the old
+   * recordings must not be used. The id of a recording therefore contains this number.
    */
   private allocations = 0
   private isBusy = false

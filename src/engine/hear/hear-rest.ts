@@ -56,7 +56,10 @@ export async function hearRest(
   return texts
 }
 
-/** Returns windows over the speech of a decoded window for which the model returned no text. */
+/**
+ * Returns the windows that must be decoded again because of a decoded window: windows over speech for which the model
+ * returned no text, and the window `rest`, if the decoded window has one.
+ */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []
   if (rest === null) return missedSpeech(window, texts).map(window => ({ window, otherwise: [] }))

@@ -23,8 +23,9 @@ export type Encoder = {
 }
 
 /**
- * The facts that a decoder needs to choose tokens itself: Whisper's rules, and the length of the sound in each window,
- * in model frames.
+ * The facts that a decoder needs if it chooses the most probable tokens by itself, without the caller: Whisper's rules
+ * for the tokens that may follow, and the length of the sound in each window, in model frames (the frames of the
+ * encoder's output, each 20 ms).
  */
 export type Greedy = { rules: Rules; frames: readonly number[] }
 
@@ -56,7 +57,7 @@ export type Batch = {
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void
-  /** Removes a row from the batch. The last row moves to the place of the removed row. */
+  /** Removes one window, which is a row of the batch. The last row of the batch gets the index of the removed row. */
   drop(row: number): void
   close(): void
 }

@@ -136,8 +136,9 @@ export class PublishedBatch implements Batch {
   }
 
   /**
-   * Returns the input `cache_position`: the positions of the added tokens, of which `first` is the first position. The
-   * list is empty if the decoder does not have this input.
+   * Returns the input `cache_position` of the decoder: the positions, within the text, of the tokens that the next run
+   * adds. `first` is the position of the first of these tokens. Returns an empty list if the decoder does not have this
+   * input.
    */
   private places(first: number): Tensor[] {
     if (!this.parts.takesPositions) return []

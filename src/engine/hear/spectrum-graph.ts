@@ -1,6 +1,6 @@
-// The ONNX graph that computes the logarithms of the mel bands from folded frames. The graph has four matrix products.
-// Each matrix has about 100 × 100 values. ONNX Runtime computes these products several times faster than JavaScript
-// computes a fast Fourier transform.
+// The ONNX graph that computes the logarithms of the mel bands from the folded frames that fold.ts makes. The graph has
+// four matrix products. Each matrix has about 100 × 100 values. ONNX Runtime computes these products several times
+// faster than JavaScript computes a fast Fourier transform.
 
 import { samplesPerFft } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -8,10 +8,11 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph from folded frames to the logarithms of the mel bands. The real half and the imaginary half of the
- * spectrum each need two matrix products: one with the samples at even positions, and one with the samples at odd
- * positions. For frequency bin k, the two products are added. For bin 200 - k, one product is subtracted from the
- * other.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs are frames that `fold` has folded: the
+ * sums and the differences of mirrored samples, each divided into even and odd positions. The sums give the real half
+ * of the spectrum, and the differences give the imaginary half. Each half needs two matrix products: one with the even
+ * positions, and one with the odd positions. For frequency bin k, the two products are added. For bin 200 - k, one
+ * product is subtracted from the other.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -59,8 +59,8 @@ function joined(
   for (const [index, piece] of pieces.entries()) {
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
-    // If the last word is only a space, this element is added to the space, even if `begins` returned true. A space is
-    // not a word of its own.
+    // A space is not a word of its own. So if the last element of `words` is only a space, `piece` is added to it, even
+    // if `begins` returned true for `piece`.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {

@@ -4,7 +4,10 @@
 /** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
 export type Band = { begin: number; end: number }
 
-/** The values of one row of the matrix: one value for each column of the row's band. */
+/**
+ * One row of the matrix: the band, which is the range of columns that are allowed in this row, and one value for each
+ * of these columns.
+ */
 export type BandedRow = Band & { values: Float32Array }
 
 export type Path = { cells: { row: number; column: number }[]; sum: number }

@@ -29,8 +29,8 @@ function whisperFault(folder: string): string | null {
 }
 
 /**
- * Returns an error message about the first file that is missing or empty, or whose size is not the size in the lock
- * file. Returns null if there is no such file.
+ * Returns an error message about the first damaged file in a model's folder: a file that is missing or empty, or that
+ * has another size than `steno-lock.json` (the list of the model's files) says. Returns null if no file is damaged.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName)) as ModelLock | null

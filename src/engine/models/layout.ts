@@ -42,7 +42,10 @@ export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }
 
-/** Returns true if a CPU can run the Whisper model well: its weights are floats or in the compact form. */
+/**
+ * Returns true if a CPU can run the Whisper model in this folder well: the folder has float weights, or the weights in
+ * the compact form (8 bits).
+ */
 export function runsOnCpu(folder: string): boolean {
   return isCompact(folder) || floatVariant(folder) !== null
 }

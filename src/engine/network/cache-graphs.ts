@@ -43,8 +43,9 @@ function inPlace(
 }
 
 /**
- * Builds a model that reads the first `count` tokens and `frames` frames of row `row` of the attention cache. The
- * output `read` is tokens × heads × frames.
+ * Builds an ONNX model that reads one row of the attention cache, which has a row for each window of the batch. `row`,
+ * `count` and `frames` are inputs: the index of the row, and the numbers of its first tokens and first frames to read.
+ * The output `read` has tokens × heads × frames values.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()

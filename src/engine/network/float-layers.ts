@@ -79,7 +79,10 @@ export class FloatLayers extends GraphWeights {
     return this.graph.add('Attention', [query, key, value, ...cached], { ...attributes, ...causal })
   }
 
-  /** Splits joined projections into `count` parts of `width` channels. Returns the names of the parts. */
+  /**
+   * Splits the result of a matrix product with several joined matrices (such as queries, keys and values) into `count`
+   * parts of `width` channels. `value` is the name of this result. Returns the names of the parts.
+   */
   split(value: string, count: number, width: number): string[] {
     const parts = Array.from({ length: count }, (_, part) => `${value}.${part}`)
     const sizes = this.integers(...parts.map(() => width))

@@ -16,7 +16,10 @@ const forbidden = -1e30
 
 type Range = { from: number; to: number }
 
-/** Returns the four numbers of the input `allowed` for one row, from the ids of the tokens that may follow. */
+/**
+ * Returns four numbers that say which tokens may be chosen next for one row of the batch (see the input `allowed` of
+ * `addPick`). `text`, `end` and `times` are the ranges of the allowed text tokens, end token and timestamp tokens.
+ */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
   firstTimestamp: number,
@@ -29,7 +32,7 @@ export function allowedInput(
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary].
  *
  * The input `allowed` has four numbers for each row: the number that is added to the scores of all text tokens (0 or
- * `forbidden`); the number that is added to the score of the end token (0 or `forbidden`); the first allowed time
+ * `forbidden`); the number that is added to the score of the end token (0 or `forbidden`); the first allowed timestamp
  * token; and the end of the allowed timestamp tokens (exclusive). A timestamp token is counted from 0, which is the
  * first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen
  * token, and the logarithm of its probability among the allowed tokens.

@@ -24,7 +24,10 @@ export function numbersOf(message: Uint8Array, wanted: number): number[] {
   return found
 }
 
-/** Calls `visit` for each field of the message, with its number, its value, and its bytes including the key. */
+/**
+ * Calls `visit` for each field of the protobuf message, with the number and the value of the field, and with all bytes
+ * of the field. These bytes begin with the key (the field number and the wire type).
+ */
 export function walk(
   message: Uint8Array,
   visit: (id: number, value: number | Uint8Array, field: Uint8Array) => void,

@@ -80,8 +80,9 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // All thresholds between the distance of the last merge (`reached`) and the distance of the next merge (`next`)
-    // give the present clusters. `factor` is the smallest factor that moves `threshold` into this range.
+    // The present clusters are the result for each threshold from `reached`, the largest distance of the merges so far,
+    // to `next`, the distance of the next merge. `factor` says how far `threshold` is from this range: `threshold` must
+    // be multiplied or divided by at least `factor`. It is 1 if `threshold` is in the range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

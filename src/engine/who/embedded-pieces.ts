@@ -15,7 +15,10 @@ export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */
 const embeddedSeconds = 0.25
 
-/** A piece with its embedding `vector`. `vector` is null if the piece is too short for an embedding. */
+/**
+ * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. `vector` is
+ * null if the piece is too short for an embedding.
+ */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
 /** Computes the embeddings of the pieces. `sound` begins at frame `from` and ends after the last piece. */

@@ -19,8 +19,9 @@ import { classVoices, viewFrames, viewSamples } from './views.ts'
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The front of the divided model computes values in `bands` bands. `step` is the number of samples from one value to
- * the next value. `samples` is the number of samples that one value covers.
+ * The output of the front, which is the first of the two files of the built-in segmentation model. It has `bands`
+ * bands. In each band, `step` is the number of samples from one value to the next value, and `samples` is the number of
+ * samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 

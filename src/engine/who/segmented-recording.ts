@@ -20,8 +20,9 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of speakers in a frame: the rounded mean of the numbers of speakers that the views with this frame
- * find. Also writes the votes for each speaker to `votes`.
+ * Returns the number of persons who speak in a frame. Several views contain this frame, and each view finds a number of
+ * voices there. The rounded mean of these numbers is returned. Also writes to `votes` how many views find each speaker
+ * in the frame. The speakers in `dropped` get no votes.
  */
 export function countSpeakers(
   { views, stepFrames }: SegmentedRecording,

@@ -14,7 +14,11 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
   return views.slice(first, index + reach + 1).map((view, at) => [first + at, view])
 }
 
-/** Finds the unknown speakers of each view, by votes of the views that overlap with this view. */
+/**
+ * Returns the views of the recording, with a speaker for each local voice (a voice of one view) whose speaker was
+ * unknown. The views that overlap with its view vote for the speaker. A voice that gets no vote keeps an unknown
+ * speaker.
+ */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
   if (speakerCount === 0) return views
@@ -25,8 +29,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two local voices of one view are two different persons. So a speaker who is already assigned to one voice of
-      // this view gets no votes for another voice.
+      // Two voices of the same view are two different persons. So the votes are set to 0 for each speaker who is
+      // already assigned to another voice of this view.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most

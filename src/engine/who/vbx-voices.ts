@@ -18,8 +18,9 @@ export type VbxOptions = {
 }
 
 /**
- * Returns the centroid of each voice. The voice with the largest weight is first. The vectors must be projected by
- * `plda`. An embedding of weight n counts as n equal embeddings.
+ * Finds the voices in the embeddings. Returns the centroid (the mean embedding, scaled to the length 1) of each voice;
+ * the voice with the largest weight is first. The vectors in `embeddings` must already be projected by `plda`. An
+ * embedding with the weight n counts as n equal embeddings.
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

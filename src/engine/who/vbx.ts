@@ -28,7 +28,11 @@ const gainMin = 1e-4
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
-/** Runs all rounds. `start` holds the speaker of each embedding before the first round. */
+/**
+ * Assigns the embeddings to speakers by VBx. `features` and `weights` have one element for each embedding. In each
+ * round, VBx estimates again how much of each embedding belongs to each speaker. `start` has the number of the speaker
+ * of each embedding before the first round.
+ */
 export function vbx(
   features: readonly Float64Array[],
   weights: readonly number[],

@@ -47,7 +47,10 @@ export function votesIn(classes: readonly Uint8Array[], stepFrames: number, { fr
 
 const voiceCounts = classVoices.map(voices => (voices & 1) + ((voices >> 1) & 1) + ((voices >> 2) & 1))
 
-/** Yields the frames of a view at which the voice changes. */
+/**
+ * Yields each frame at which the voice changes within one view. A view is the ten seconds of sound that the
+ * segmentation model reads at once. `classes` says for each frame of the view which voices speak.
+ */
 function* changesIn(classes: Uint8Array): Generator<number> {
   let before: { voice: number; to: number } | null = null
   for (let from = 0, to = 0; from < classes.length; from = to) {
@@ -60,8 +63,10 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which enough views find a change of voice. If several such frames are close together, only the
- * frame with the most votes is returned.
+ * Returns the frames at which the recording is cut. A view is ten seconds of the recording, and views overlap. At each
+ * returned frame, enough of the views that contain this frame find a change of voice there or nearby. Among several
+ * such frames that are close together, only the frame with the most evidence is returned. A vote for a nearby frame
+ * counts as less evidence.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)
