@@ -110,7 +110,8 @@ function provenanceOf(programs: string[]) {
 }
 
 /**
- * Returns the text of the file of changes: it lists the commits since the last tag, or all commits if there is no tag.
+ * Returns the text of the changelog of this release. It lists the commits since the last tag, or all commits if there
+ * is no tag.
  */
 function changes(): string {
   const { stdout } = Bun.spawnSync(['git', 'describe', '--tags', '--abbrev=0', 'HEAD^'], {

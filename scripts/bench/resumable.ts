@@ -132,7 +132,10 @@ async function put({ url, authorization }: BenchServer, path: string): Promise<s
   return upload_id
 }
 
-/** Sends a file with tus-js-client. Kills the server `kills` times, each time while a part is being sent. */
+/**
+ * Sends a file with tus-js-client, which divides the file into parts of `partBytes` bytes. Kills the server `kills`
+ * times, each time while the client is sending a part, and starts it again.
+ */
 async function resumable(server: BenchServer, path: string, kills: number): Promise<string> {
   const { promise, resolve: onSuccess, reject: onError } = Promise.withResolvers<unknown>()
   let killed = 0

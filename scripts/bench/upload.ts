@@ -1,7 +1,7 @@
-// Uploads a file to a signed address, and then four files at once, each a tenth of the size of the first file. Then
-// sends the first file again as a resumable upload, and in a form to OpenAI's endpoint. Measures the speed, the
-// server's CPU time, and the growth of its memory. STENO_BENCH_MEGABYTES is the size of the first file. On a disk
-// without enough space, the file is smaller.
+// Uploads a file to a signed address (an upload URL that needs no API key), and then four files at once, each a tenth
+// of the size of the first file. Then sends the first file again in two other ways: as a resumable upload, and in a
+// form to the OpenAI-compatible endpoint. Measures the speed, and the CPU time and the growth of the memory of the
+// server. STENO_BENCH_MEGABYTES is the size of the first file. If the disk has not enough space, the file is smaller.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'

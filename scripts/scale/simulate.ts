@@ -16,8 +16,9 @@ type Event = { at: number } & (
 )
 
 /**
- * One hour of the year. `busy` is the number of GPUs that would be enough for the audio that arrives in this hour, if
- * each GPU always worked. `ordered` is the highest number of GPUs in this hour.
+ * One hour of the simulated year. `busy` is the number of GPUs that would be enough for the audio that arrives in this
+ * hour, if each GPU always worked. `ordered` is the highest number of GPUs that the server had ordered and not yet
+ * stopped at any time in this hour.
  */
 type HourOfYear = { busy: number; ordered: number }
 

@@ -53,8 +53,9 @@ export function release(db: Db, accountId: string, jobId: string): number {
 }
 
 /**
- * Returns the amount of the reserve that was released at the end of a job. Returns 0 if the job had no reserve, or if
- * the reserve was charged.
+ * When a job is put into the queue, its price is reserved from the balance. Returns the reserved amount that was given
+ * back (released) at the end of the job. Returns 0 if nothing was reserved for the job, or if the reserved amount was
+ * charged.
  */
 export function findReleased(db: Db, jobId: string): number {
   const row = db.find<{ units: number }>(

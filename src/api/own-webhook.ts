@@ -44,7 +44,10 @@ function forPerson(message: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Sends a test event to the webhook of the account, signed with the account's newest key. */
+/**
+ * Sends a test event to the default webhook of the account. The signing secret of the account's newest API key signs
+ * the event.
+ */
 async function testWebhook(
   service: Service,
   accountId: string,

@@ -64,7 +64,8 @@ export type Route = {
 }
 
 /**
- * Converts the details of a route to Elysia's type for route details. Elysia keeps fields that its type does not have.
+ * Returns the details of a route unchanged, but with the type that Elysia expects. The details have fields that this
+ * type lacks. Elysia keeps these fields, so `routesOf` can read them later.
  */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration

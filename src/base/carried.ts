@@ -15,8 +15,9 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
 /**
- * Returns the path on disk of a carried file or folder. `path` is its path in the project. Returns null if this build
- * does not contain the file or folder.
+ * Returns the path on disk of a carried file or folder. The carried files are files of the project that the built
+ * program contains, such as models and libraries. `path` is the path relative to the project folder. Returns null if
+ * this build does not contain the file or folder.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -80,7 +81,7 @@ function unpackedFolder(files: Embedded): string {
   return unpack(nativeHome(), files)
 }
 
-/** The entry point of the child process that unpacks the files of the program. */
+/** The entry point of the child process that unpacks the files that are embedded in the built program. */
 export async function unpackFiles(): Promise<void> {
   if (carried !== null) unpack(nativeHome(), carried)
 }

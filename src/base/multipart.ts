@@ -92,9 +92,9 @@ class FormBytes {
   }
 
   /**
-   * The held bytes may end with the beginning of a delimiter, whose other bytes have not been received yet. Returns the
-   * position of this beginning. If the held bytes do not end in this way, returns the number of held bytes, because all
-   * held bytes then belong to the present part of the form.
+   * `#held` has the bytes that were received but not processed yet. They may end with the first bytes of a delimiter
+   * whose other bytes have not been received yet. Returns the position of these first bytes. If `#held` does not end in
+   * this way, returns its length, because all its bytes then belong to the present part of the form.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)

@@ -66,7 +66,7 @@ export function openSemaphore(slots: number): Semaphore {
     serve()
   }
 
-  /** Gives free slots to waiting work, as long as a waiting key may take a slot. */
+  /** Starts waiting work and gives it free slots, until no key with waiting work may take a further slot. */
   function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)

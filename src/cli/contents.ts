@@ -14,8 +14,8 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Returns the carried files: a map from the path in the built program to the path on this machine. Throws if a file of
- * the project is missing.
+ * Returns the files that the built program must contain. The keys of the map are the paths in the built program, and
+ * the values are the paths on this machine. Throws if one of the files is missing in the project folder.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')

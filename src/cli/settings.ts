@@ -80,9 +80,9 @@ export function findDataDir(flags: Flags): string | null {
 }
 
 /**
- * Returns the environment variables that set up the service on this machine. If a flag or the environment names a data
- * folder, or if the working folder has one, returns the variables of this process. Otherwise, also returns the settings
- * of the installed service.
+ * Returns the environment variables that set up the service on this machine. The variables of this process, and the
+ * flags of the command, always count. The settings of the installed service are added only if neither a flag nor the
+ * environment names a data folder, and if the working folder contains no data folder with a database.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

@@ -20,8 +20,9 @@ export type Drain = {
 }
 
 /**
- * Creates the drain of the database at `path`. `sql` is an open connection to this database. `log` flushes the
- * write-ahead log, and `file` flushes the database file.
+ * Creates the object that moves the write-ahead log into the database file (a drain). `path` is the path of the
+ * database, and `sql` is an open connection to it. `log` flushes the write-ahead log, and `file` flushes the database
+ * file.
  */
 export function openDrain(
   sql: Database,

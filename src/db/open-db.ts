@@ -96,8 +96,9 @@ export function openDb(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint() {
-      // No checkpoint is made while a drain is running. The checkpoint would wait for the end of the drain, and would
-      // block the event loop while it waits. But the drain can only end if the event loop is not blocked.
+      // A drain moves the write-ahead log into the database file, in steps between which the event loop must run. A
+      // checkpoint would wait for the end of a running drain, and would block the event loop while it waits, so the
+      // drain could never end. For this reason, no checkpoint is made while a drain is running.
       if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
     drainLog: drain.run,

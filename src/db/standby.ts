@@ -27,7 +27,10 @@ export type Standby = {
    * Calls `onLost` if the lease of this server is no longer valid. Must be called before each write to the database.
    */
   check(): void
-  /** Starts to copy the database into the shared folder at intervals. Resolves when the first copy is complete. */
+  /**
+   * Starts to copy the database at intervals into the folder that both servers of the pair share. Resolves when the
+   * first copy is complete.
+   */
   startCopies(): Promise<void>
   /** Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. */
   close(): Promise<void>

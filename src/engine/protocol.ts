@@ -85,7 +85,10 @@ export type Report =
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'printed'; print: VoicePrint }
   | { kind: 'notPrinted'; code: JobErrorCode; message: string }
-  /** The compact form of a model is written. `sha256` is the hash of the written file. */
+  /**
+   * The child process has written the compact copy of a model (weights of 8 bits). `sha256` is the hash of the written
+   * file.
+   */
   | { kind: 'compacted'; sha256: string }
   | { kind: 'notCompacted'; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }

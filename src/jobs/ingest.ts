@@ -96,8 +96,8 @@ export function openIngest({
 }
 
 /**
- * Returns for how many milliseconds no other media of an account are inspected after a failed inspection. This time is
- * as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
+ * After a failed inspection, no other media of the account are inspected for some time. Returns this time in
+ * milliseconds. It is as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs

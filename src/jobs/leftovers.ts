@@ -22,8 +22,8 @@ export function removeLeftovers(db: Db, dataDir: string): number {
 
 /**
  * Lists the files in a folder that are not needed. A file is listed only if steno could have given its name: an id, or
- * an id with the suffix of a draft. If the folder is a symbolic link, no file is listed, because another server may use
- * the same folder.
+ * an id with the suffix of a draft (a file that was not completed). If the folder is a symbolic link, no file is
+ * listed, because another server may use the same folder.
  */
 function listUnknown(folder: string, isNeeded: (id: string) => boolean): string[] {
   if (lstatSync(folder).isSymbolicLink()) return []

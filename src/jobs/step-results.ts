@@ -13,8 +13,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * Results of steps, by the id of the job. These results are not in the database yet, because the database was locked
-   * or full.
+   * The results that are not in the database yet, because the database was locked or full. The keys are the ids of the
+   * jobs. A result belongs to a step of a job: preparing the media, or recognising the speech.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 
@@ -53,7 +53,7 @@ export class StepResults {
     return true
   }
 
-  /** Discards a result that is not stored yet, because the job has already ended. */
+  /** Called when a job has already ended. If a result of the job waits to be stored, discards this result. */
   discard(jobId: string): void {
     this.#unwritten.delete(jobId)
   }

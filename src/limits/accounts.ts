@@ -1,4 +1,4 @@
-// The limits of accounts, sessions and money, and of OAuth.
+// The limits of accounts, sign-in sessions and money, and of OAuth.
 
 import { day, hour, KB, minute, second } from './units.ts'
 

@@ -7,16 +7,17 @@ export const jobLimits = {
   downloadsMax: 32,
   inspectionsMax: 4,
   /**
-   * Minimum and maximum of the pause after an inspection that found no usable media. During this pause, no other file
-   * of the same account is inspected. Without the pause, an account that sends damaged files could keep the disk and
-   * the HTTP server busy.
+   * Minimum and maximum of the pause after a failed inspection of a media file, for example because the file is
+   * damaged. During this pause, no other file of the same account is inspected. Without the pause, an account that
+   * sends damaged files could keep the disk and the HTTP server busy.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
   /**
-   * Requests can wait for changes of a running job. A change of its state or its progress is reported to these requests
-   * at most once in this time. Utterances and the end of the job are reported at once.
+   * Some requests wait for changes of a job, for example event streams. A change of the state or the progress of the
+   * job is reported to such a request at most once in this time. Utterances and the end of the job are reported at
+   * once.
    */
   liveEveryMs: 1 * second,
   /** Interval of the comments that keep an event stream open while it has no events. */

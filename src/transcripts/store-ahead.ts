@@ -1,6 +1,6 @@
 // Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
-// answer requests between them. The last transaction, which completes the job, is then short. Until the job is
-// completed, the transcript has no head in the database. Callers cannot read a transcript without a head. If the job
+// answer requests between them. The last transaction, which completes the job, is then short. It also stores the head
+// of the transcript (all fields except the utterances). Callers cannot read a transcript without a head. If the job
 // ends without a transcript, the indexer removes the stored utterances in the same way as the utterances of a deleted
 // transcript.
 

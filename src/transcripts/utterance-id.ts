@@ -16,5 +16,5 @@ export function placeOfUtterance(id: number): { seq: number; index: number } {
   return { seq: Math.floor(id / utterancesMax), index: utterancesMax - 1 - (id % utterancesMax) }
 }
 
-/** The fields of a job that the search index needs. `seq` is the number of the job. */
+/** The fields of a job that the search index needs. `seq` is the number of the job in the table `jobs`. */
 export type IndexedJob = { id: string; seq: number }

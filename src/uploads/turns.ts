@@ -1,10 +1,10 @@
-// The order of requests for the same resumable upload. Only one request may use an upload at a time. A later request
-// ends the running request, because the connection of the running request may be dead.
+// Lets only one request at a time use a resumable upload. If another request for the same upload arrives, it ends the
+// running request, because the connection of the running request may be dead.
 
 import { ApiError } from '../errors.ts'
 import type { Transfer } from './transfer.ts'
 
-/** A turn, which is the use of an upload by one request. */
+/** The time in which one request uses an upload. No other request uses the upload at the same time. */
 export class Turn {
   #transfer: Transfer | null = null
   #isOver = false

@@ -109,8 +109,8 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, performance.now())
     this.#handOvers.add(entry)
-    // If a worker held the job before the restart of the server, the stream still has the message of the job. So the
-    // job is not put into a queue again.
+    // If `entry.holder` is not null, this worker claimed the job before this server started. The JetStream stream then
+    // still contains the message of the job, so the job is not put into a queue again.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }

@@ -6,7 +6,10 @@ import { withCachePosition, withExternalData } from '../support/export-layouts.t
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-/** Copies the pocket model, and calls `change` for each float graph of the copy. Returns the folder of the copy. */
+/**
+ * Copies the pocket model (a tiny Whisper model for tests), and calls `change` for each ONNX graph with 32-bit float
+ * weights in the copy. Returns the folder of the copy.
+ */
 async function changedPocket(change: (path: string, model: Uint8Array) => Promise<void>): Promise<string> {
   const folder = join(temporaryFolder(), 'mine')
   cpSync(pocket ?? '', folder, { recursive: true })

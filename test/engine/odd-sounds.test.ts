@@ -48,8 +48,8 @@ async function wordsIn(path: string): Promise<string[]> {
 }
 
 /**
- * Writes a WAV file of 32-bit floats. `make` returns the value of one sample, from the frame and the channel of the
- * sample.
+ * Writes a WAV file of 32-bit floats. A frame has one sample for each channel. `make` returns the value of the sample
+ * of one channel in one frame.
  */
 async function floatWav(
   name: string,

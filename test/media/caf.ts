@@ -5,9 +5,9 @@ import { packetsOf } from './fragments.ts'
 const packetSamples = 1024
 
 type CafLayout = {
-  /** The number of samples at the beginning of the first packet that a player skips. */
+  /** The number of samples that a player skips at the beginning of the first packet. */
   priming?: number
-  /** The number of samples at the end of the last packet that a player leaves out. */
+  /** The number of samples that a player leaves out at the end of the last packet. */
   remainder?: number
   /** If true, the packet table has the size and the duration of each packet. Otherwise, it has only the size. */
   listsDurations?: boolean

@@ -27,7 +27,7 @@ export type Layout = {
    * negative, the two halves overlap.
    */
   gap?: number
-  /** The size of the padding in the description at the start of the file, in bytes. */
+  /** The size of the padding in the box `moov`, which describes the tracks at the start of the file, in bytes. */
   padding?: number
 }
 

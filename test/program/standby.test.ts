@@ -68,6 +68,7 @@ async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The server may have begun the next copy before this call, so the test waits for two more copies.
+  // The server may be making copy `before + 1` already when this function is called. Copy `before + 2` is certainly
+  // begun after the call.
   while (last() < before + 2) await Bun.sleep(20)
 }

@@ -111,8 +111,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   graph.input('target_length', 'int32', ['N'])
   const count = graph.input('input_states_1', 'float32', [1, 'N', 1])
   const other = graph.input('input_states_2', 'float32', [1, 'N', 2])
-  // The blank token is the first one in the features and the last one in the vocabulary. `order` moves the blank token
-  // to the end, and each other token to an index that is one lower.
+  // The encoder gives the blank token the first index, but in the vocabulary it has the last index. `order` moves the
+  // blank token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
   // If a token is the same as the previous token (`target`), its score is lowered. The list `repeatable` has one

@@ -68,7 +68,10 @@ class World {
   #life: Life
   #lock: Database | null = null
   #copies = 0
-  /** The copy of the database files that exists after a power cut: the last copy that was flushed to the disk. */
+  /**
+   * The newest copy of the database files that the simulated disk has flushed. After a simulated power cut, the service
+   * starts with this copy.
+   */
   #durable: Copy = { number: 0, path: '' }
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0

@@ -78,8 +78,8 @@ function readVectors(bytes: Buffer): Float32Array[] {
 /**
  * Reads Kaldi's PLDA model from the file `model`: a mean, a transform and the variances. Before each of these parts,
  * the file has a marker and the size of the part. The projection of the vectors comes from the file `transform`.
- * Kaldi's model is for projected vectors with the norm 1. The returned model is for vectors with the norm √128, as the
- * PLDA model of pyannote's community-1.
+ * Kaldi's model expects projected vectors with the norm 1. The returned model is scaled: like the PLDA model of
+ * pyannote's community-1, it expects projected vectors with the norm √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

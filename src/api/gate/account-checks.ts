@@ -1,5 +1,5 @@
-// The checks of routes that need a credential: an API key, an access token or a session. Requests are counted per
-// caller.
+// The checks of routes that need a credential: an API key, an access token or a sign-in session of the web app. The
+// rate limits count the requests of each caller separately.
 
 import type { RateName } from '../../limits.ts'
 import { about } from '../route.ts'

@@ -10,7 +10,10 @@ import { once, takeBody, takeIdempotentBody } from './request-body.ts'
 import { callerOf } from './request-state.ts'
 
 export const bodyChecks = (service: Service) => ({
-  /** The checks of a route whose body may be as large as an edit of a transcript. */
+  /**
+   * The checks of a route whose request body may have up to `editBytesMax` bytes, which is the limit for the edits of a
+   * transcript.
+   */
   edit: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
     parse: ({ request, set, requestState }: GateContext) => {

@@ -99,7 +99,7 @@ function redirect(Location: string, status: 302 | 303): Response {
   return new Response(null, { status, headers })
 }
 
-/** Returns the email address of the signed-in account, or null when the request has no session. */
+/** Returns the email address of the signed-in account. Returns null if the request has no valid sign-in session. */
 function emailOf(service: Service, request: Request): string | null {
   const session = useSession(service.db, readSessionToken(service, request) ?? '')
   return session && (findAccount(service.db, session.accountId)?.email ?? null)

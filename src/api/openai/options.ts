@@ -9,7 +9,7 @@ import { granularities, includes, type Task, tasks } from './shapes/forms.ts'
 export type Format = (typeof tasks)['transcribe']['formats'][number]
 export type Granularity = (typeof granularities)[number]
 
-/** The validated options of a form. */
+/** The options of a transcription or translation, after validation. The caller sends them as form fields. */
 export type Wanted = {
   format: Format
   granularities: readonly Granularity[]

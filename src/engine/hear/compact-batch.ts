@@ -21,16 +21,20 @@ export class CompactBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cached keys and values of the tokens of all rows, layer by layer. These tensors are outputs of the last run.
-   * After a row was removed, they are views of the memory of these outputs.
+   * The cached keys and values of the tokens of all rows (windows) of the batch, layer by layer. These tensors are
+   * outputs of the decoder's last run. After a row was removed, they are shorter tensors that use the memory of these
+   * outputs.
    */
   private self: Tensor[]
-  /** Views of the memory of the last run's outputs. The next step frees the views and the outputs. */
+  /**
+   * Tensors that use the memory of the outputs of the decoder's last run. The next step frees these tensors and the
+   * outputs.
+   */
   private held: Tensor[] = []
   private readonly cross: Cross[]
   /**
-   * The number of encoded frames for which each row has memory. It is the number of encoded frames in the longest
-   * window.
+   * The number of encoder output frames for which each row (window) of the batch has memory. It is the number of such
+   * frames in the longest window.
    */
   private readonly frames: number
   /**

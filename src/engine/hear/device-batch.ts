@@ -153,8 +153,8 @@ export class DeviceBatch implements Batch {
   }
 
   /**
-   * Returns the four numbers of the graph's input `allowed` for a row (see pick.ts). They describe the tokens that may
-   * come next.
+   * Returns the graph's input `allowed` for one row (window) of the batch: four numbers that describe which tokens may
+   * come next (see pick.ts).
    */
   private allowedIn({ tokens, frames }: Row): number[] {
     if (!this.greedy) return [0, 0, 0, 0]

@@ -31,7 +31,7 @@ export class DeviceCaches {
 
   constructor(
     private readonly parts: DeviceParts,
-    /** The number of rows for which memory is allocated in each cache. */
+    /** The number of rows for which each cache has memory. A row belongs to one window of a batch. */
     readonly capacity: number,
   ) {
     const { memory, size, type, runtime, device } = parts

@@ -17,7 +17,7 @@ import { type Window, windowUntil, withSpeechAfter } from './windows.ts'
 
 type AgainOptions = DecodeOptions &
   Pick<HearOptions, 'recording' | 'listener'> & {
-    /** The speech spans of all windows of the block. */
+    /** The speech spans of all windows that are decoded in the same batch (a block of windows). */
     speech: readonly SpeechSpan[]
   }
 

@@ -52,8 +52,8 @@ export type Batch = {
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns a copy of the cross-attention of the last token of a row: alignment heads × frames. Some decoders write the
-   * values into the copy only when the row is removed.
+   * Returns a copy of the cross-attention of the last token of one row (window) of the batch: alignment heads × frames.
+   * With some decoders, the returned array contains only zeros until `drop` removes the row.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

@@ -43,7 +43,10 @@ export class PublishedBatch implements Batch {
   private self: Tensor[]
   private cross: Tensor[]
   private readonly crossOwners: Tensor[]
-  /** Views of the memory of the last run's outputs. The next step frees the views and the outputs. */
+  /**
+   * Tensors that use the memory of the outputs of the decoder's last run. The next step frees these tensors and the
+   * outputs.
+   */
   private held: Tensor[] = []
 
   constructor(

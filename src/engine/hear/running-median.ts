@@ -1,4 +1,4 @@
-// The running median of the attention of one head.
+// Smooths the cross-attention of one attention head with a running median over the frames.
 
 import type { Band } from './warp.ts'
 
@@ -6,8 +6,9 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Computes the running median of the attention of one head (`scaled`), for the frames of the band. Divides each median
- * by the number of heads, and adds it to `values`. Beyond the ends of the window, the attention is mirrored.
+ * Computes the running median of `scaled`, which is the cross-attention of one attention head for one token, in all
+ * frames of the window. Does this only for the frames from `begin` to `end`. Divides each median by `heads`, the number
+ * of attention heads, and adds it to `values`. Beyond the ends of the window, the attention is mirrored.
  */
 export function addMedians(
   scaled: Float32Array,

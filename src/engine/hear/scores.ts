@@ -59,7 +59,10 @@ export function probabilityOf(scores: Float32Array, token: number): number {
   return Math.exp((scores[token] ?? nothing.score) - top) / sumOf(scores, { from: 0, to: scores.length }, top)
 }
 
-/** Returns the sum of exp(score - top) over the range. Negligible scores are ignored. No score is higher than `top`. */
+/**
+ * Returns the sum of exp(score - top) over the tokens in the range, with exp interpolated from the table `powers`.
+ * `top` is at least the highest score. Scores that are at least `negligible` below `top` are ignored.
+ */
 export function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
   let sum = 0
   const least = top - negligible

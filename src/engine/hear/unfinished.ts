@@ -17,10 +17,12 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when a text ends with the end token. Returns the part of the window that must be decoded again, or null. If
- * the text ends with two timestamp tokens, more speech follows. In a window of its own, this short speech would have
- * more errors, so it is decoded together with the last sentence. If the text does not end with two timestamp tokens,
- * the part after the last two adjacent timestamp tokens is decoded again if the text of this part is improbable.
+ * Called when a text ends with the end token. Returns the part of the window that must be decoded again. Returns null
+ * if no part must be decoded again. If the text ends with two timestamp tokens, the window has more speech after the
+ * text. A window with only this rest would be short, and the model makes more errors in short windows. So the last
+ * sentence before the rest is decoded again together with the rest, unless both together are too long. If the text does
+ * not end with two timestamp tokens, the part after the last two adjacent timestamp tokens is decoded again, but only
+ * if the text of this part is improbable.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,

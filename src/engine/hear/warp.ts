@@ -13,8 +13,10 @@ export type BandedRow = Band & { values: Float32Array }
 export type Path = { cells: { row: number; column: number }[]; sum: number }
 
 /**
- * Returns the monotonic path with the highest sum of values, from the first column of the first row to the last column
- * of the last row. The band of each row must begin inside the band of the previous row, or directly after it.
+ * Finds a path through a matrix (dynamic time warping) that never goes back to an earlier row or column. Each row has
+ * values only in its band, which is a range of columns. Returns the path with the highest sum of values, from the first
+ * column of the first row to the last column of the last row. The band of each row must begin inside the band of the
+ * previous row, or directly after the band of the previous row.
  */
 export function warp(rows: readonly BandedRow[]): Path {
   const traced: Traced[] = []
@@ -22,7 +24,7 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // The number of columns by which this row's band begins later than the previous row's band.
+    // The columns of a row begin at `begin`. This row begins `shift` columns later than the row above.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY

@@ -44,7 +44,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * The maximum number of windows from which Whisper detects the language for another speech model. These are the longest
- * windows of a block.
+ * Some speech models cannot detect the language. Whisper then detects it for them, from at most this many windows: the
+ * longest windows of the block of windows that is recognised at once.
  */
 const votersMax = 3

@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts'
 import { SourceError, type Transfer } from '../../net/source.ts'
 
 export type RemoteFile = {
-  /** The name of the file in messages. */
+  /** The name of the file that error messages show. */
   name: string
   size: number
   /** Starts the transfer of the file at byte `from`. */

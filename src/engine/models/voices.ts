@@ -15,8 +15,8 @@ export type VoiceFiles = {
   /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile
   /**
-   * A warning that every transcript with speakers contains. Null if the published voice models or the voice models of
-   * the tests are used.
+   * A warning for each transcript with speakers: it says that only the small built-in voice models are installed. Null
+   * if the published voice models or the voice models of the tests are used.
    */
   warning: string | null
 }

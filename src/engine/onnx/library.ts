@@ -31,7 +31,10 @@ export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)
 }
 
-/** Returns the C++ libraries in the program. ONNX Runtime needs these libraries, and some machines lack them. */
+/**
+ * Returns the C and C++ runtime libraries that the built program contains. ONNX Runtime needs these libraries, and some
+ * machines lack them.
+ */
 export function cppLibraries(): { path: string; symbol: string }[] {
   const symbols = { 'libgcc_s.so.1': '_Unwind_Resume', 'libstdc++.so.6': '_ZSt9terminatev' }
   return Object.entries(symbols).flatMap(([name, symbol]) => {

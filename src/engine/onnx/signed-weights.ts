@@ -63,7 +63,8 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the parts of a tensor whose content changes to signed bytes. A list of integers is converted to bytes too.
+ * Returns the parts of an ONNX tensor. The bytes of the tensor's values are in parts with `flips: true`, and become
+ * signed bytes. If the values are stored as a list of integers, they are stored as bytes instead.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

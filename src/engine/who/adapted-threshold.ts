@@ -17,9 +17,9 @@ const usualScatter = { distance: 0.22, weight: 10 }
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
- * Returns the clustering threshold for this recording. The threshold depends on the median distance between the
- * embeddings of two neighbouring pieces without a change of voice between them. This distance shows how much the
- * embeddings of one voice differ in this recording.
+ * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of two
+ * neighbouring pieces that probably have the same voice. (A piece is a span in which only one voice speaks.) This
+ * distance shows how much the embeddings of one voice differ in this recording.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

@@ -35,7 +35,11 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
   return agglomerate(clusters, limit)
 }
 
-/** Merges the closest clusters of each block, and then of all blocks, until all distances are at least `limit`. */
+/**
+ * Divides the embeddings into blocks of `blockSize`. Merges the closest clusters, first inside each block, and then of
+ * all blocks together, until all distances are at least `limit`. If too many clusters remain in the blocks, the
+ * smallest clusters are left out.
+ */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)
 }

@@ -15,8 +15,8 @@ import { frameCentre, frameStep, secondsOf, viewFrames, viewSamples } from './vi
 import type { Voices } from './voices.ts'
 
 /**
- * The number of frames from the start of one view to the start of the next view: 0.996 s. All views start at a frame of
- * the recording.
+ * The segmentation model reads the sound in overlapping views of ten seconds. This is the number of frames from the
+ * start of one view to the start of the next view: 0.996 s. Each view starts at the start of a frame.
  */
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
@@ -48,8 +48,9 @@ export class Diarization {
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
-      // The embeddings of a block are computed only when two blocks of sound have arrived. The embedder subtracts the
-      // noise from the sound, and it measures the noise better in more sound.
+      // The embeddings of a block (about a minute of sound) are computed when the next block has arrived too, or when
+      // the recording has ended. The embedder measures the noise in the sound and subtracts it, and this measurement is
+      // better in two blocks than in one.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }

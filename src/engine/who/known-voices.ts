@@ -1,4 +1,5 @@
-// The voices that an account has enrolled, and their match with the voice prints of a recording.
+// The voices that an account has enrolled. Compares them with the voice prints of the speakers of a recording, to find
+// the names of the speakers.
 
 import { dot } from './unit.ts'
 

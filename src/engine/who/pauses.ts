@@ -1,4 +1,5 @@
-// Removes the pauses from a turn, by the loudness of the turn.
+// Removes the pauses from a turn, which is a span in which one speaker talks. A pause is a part of the turn that is
+// much quieter than the loud parts of the turn.
 
 import { sampleRate, samplesPerMelFrame } from '../audio.ts'
 import type { Turn } from './turn.ts'

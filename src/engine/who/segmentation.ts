@@ -28,8 +28,8 @@ const front = { bands: 40, step: 90, samples: 541 }
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
   if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
-  // The recurrent layers of the body process one frame after the other. Two threads would save no time, and need 1.75
-  // times the CPU time of one thread.
+  // The second part of the divided model (`body`) has recurrent layers, which process one frame after the other. Two
+  // threads would save no time, and need 1.75 times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
   return openDivided(openModel(runtime, file('front'), device), body)
 }

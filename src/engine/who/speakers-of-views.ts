@@ -44,7 +44,10 @@ export function speakersOfViews(
   })
 }
 
-/** For each local voice, its value in `classVoices`: the bits of a frame in which only this voice speaks. */
+/**
+ * For each local voice (a voice of one view), the entry of `classVoices` for the frames in which only this voice
+ * speaks.
+ */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 
 function assignedSpeakers(votes: readonly Float64Array[]): Int16Array {

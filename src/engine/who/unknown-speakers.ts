@@ -40,8 +40,9 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds the votes of the view `near` for the speaker of local voice `local` of `view`. Frame n of `view` is frame n +
- * `shift` of `near`. In each frame in which the local voice speaks, each speaker that `near` finds gets one vote.
+ * Adds the votes of the overlapping view `near` for the speaker of one voice of `view` (the voice with the index
+ * `local`). Frame n of `view` is frame n + `shift` of `near`. In each frame in which this voice speaks in `view`, each
+ * known speaker who speaks in `near` gets one vote.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

@@ -15,8 +15,8 @@ const priorWeight = 0.8
  */
 const startPreference = 7
 /**
- * The maximum number of rounds. Superfluous speakers remained after 20 rounds, and real speakers were lost after 300
- * rounds (measured by scripts/bench/cluster.ts).
+ * The maximum number of rounds of the VBx algorithm. In measurements with scripts/bench/cluster.ts, too many speakers
+ * remained after 20 rounds, and real speakers were lost after 300 rounds.
  */
 const roundsMax = 40
 /** VBx ends when the lower bound of the likelihood grows by less than this value in a round. */

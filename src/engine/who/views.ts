@@ -7,9 +7,9 @@ export const viewSamples = 10 * sampleRate
 /** The number of samples from the start of one frame to the start of the next frame: 16.9 ms. */
 export const frameStep = 270
 const secondsPerFrame = frameStep / sampleRate
-/** The number of samples of sound that one frame covers. */
+/** The number of samples of sound that one frame of the segmentation model covers. The frames overlap. */
 const frameSamples = 991
-/** The index of the sample in the middle of the first frame. */
+/** The index of the sample in the middle of the first frame of a view. */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
 /** The maximum number of voices that the segmentation model finds in one view. */

@@ -26,7 +26,8 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // While the page follows the spoken words, the spoken sentence is always visible, so the observer is not needed.
+    // While the page follows the spoken words, the spoken sentence is always visible. So the sentence is observed only
+    // while the page does not follow the words.
     if (!this.isOn.value) this.#watch()
   }
 

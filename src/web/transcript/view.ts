@@ -18,7 +18,7 @@ export type ViewOptions = ParagraphOptions & {
 
 export class TranscriptView {
   index: WordIndex
-  /** The element of each utterance. */
+  /** The HTML elements of the utterances, in the order of the utterances. */
   readonly spans: HTMLElement[]
   readonly #paragraphs: Paragraph[]
   readonly #spoken = new Highlight()

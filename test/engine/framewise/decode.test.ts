@@ -26,8 +26,8 @@ const decoder: TdtDecoder = {
 }
 
 /**
- * Decodes one recording by the plain definition of greedy TDT decoding. The tests compare the results of the program
- * with the results of this function.
+ * Decodes one recording by greedy TDT decoding, in the simplest way and without batches. The tests compare the results
+ * of `decodeTdt` with the results of this function.
  */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']

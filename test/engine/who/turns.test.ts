@@ -9,8 +9,9 @@ const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
 /**
- * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n.
- * `speakersOf(view)` returns the speaker of each local voice of the view (ten seconds of sound).
+ * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n. `view`
+ * is the number of a view (ten seconds of sound), in which the segmentation numbers the voices. `speakersOf(view)`
+ * lists the speakers of these voices.
  */
 function recordingOf(
   frames: readonly number[][],
