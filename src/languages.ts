@@ -1,5 +1,5 @@
-// The 119 languages that steno accepts. Whisper supports 100 of these languages. Only other models support the other
-// 19.
+// The 119 languages that steno accepts. Whisper supports 100 of these languages. The remaining 19 languages need a
+// model of another kind.
 
 const whisper =
   'en zh de es ru ko fr ja pt tr pl ca nl ar sv it id hi fi vi he uk el ms cs ro da hu ta no th ur hr bg ' +

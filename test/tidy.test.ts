@@ -209,7 +209,10 @@ function pastTheEntries(file: SourceFile): string[] {
     .map(({ room, name }) => `${file.path} imports src/${room}/${name}.ts`)
 }
 
-/** Returns the files that `file` imports from other rooms. Rooms without entry files are left out. */
+/**
+ * Returns the files that `file` imports from other rooms (folders in src). Leaves out files in rooms for which
+ * `entryFiles` has no list.
+ */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)
     .map(target => ({

@@ -18,7 +18,10 @@ export const bench = { name: "starvation: another account's job during attacks, 
 
 const jobs = Number(process.env.STENO_BENCH_JOBS ?? 7)
 const named = process.env.STENO_BENCH_ATTACK ?? ''
-/** The time, in milliseconds, for which an attack runs before the first job of the other account. */
+/**
+ * The time, in milliseconds, from the start of an attack to the first measured job. The measured jobs belong to an
+ * account that does not attack.
+ */
 const beforeMs = 3000
 /** An address of this machine on which no name server listens by default. */
 const nameServerHost = '127.54.53.52'

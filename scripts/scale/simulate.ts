@@ -146,8 +146,9 @@ function rest(world: World, gpu: Gpu, now: number): void {
 }
 
 /**
- * Withdraws a GPU. If the GPU had a job, the job waits until the lease of the GPU ends, and is then given to another
- * GPU. If the job has already had four attempts, it fails.
+ * Withdraws a GPU. If the GPU had a job, this job waits for `leaseSeconds`, because a server notices only after this
+ * time that a worker is gone. The job is then given to another GPU. If the job has already had `attemptsMax` attempts,
+ * it fails.
  */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return

@@ -10,9 +10,9 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address of the authorization request, which the client may repeat in the token request. Null if the
-   * token request does not contain a redirect address. The token request need not contain this address, because the
-   * code verifier already proves that the client of the authorization request sends the token request.
+   * The redirect address in the token request. It must be the same as in the authorization request. Null if the token
+   * request contains no redirect address. The address may be missing, because the code verifier already proves that
+   * both requests come from the same client.
    */
   redirectUri: string | null
   resources: string[]

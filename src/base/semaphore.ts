@@ -29,7 +29,7 @@ export function openSemaphore(slots: number): Semaphore {
   const rests = new Map<string, number>()
   const queues = new Queues()
 
-  /** Returns true if the key may take a slot of the semaphore now. */
+  /** Returns true if the caller with the name `key` may take a slot of the semaphore now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
     return free > 0 && !rests.has(key) && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))

@@ -1,4 +1,5 @@
-// Finds the account that a command names, and makes the record and the line that the command prints for an account.
+// Finds the account that the arguments of a command name. Makes the two forms in which commands print an account: an
+// object, and a single line of text.
 
 import { type Account, findAccountByEmail } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'

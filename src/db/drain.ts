@@ -11,8 +11,8 @@ import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
-   * Moves the content that the write-ahead log has at the time of this call. Resolves when this content is flushed to
-   * the disk in the database file. Also resolves if moving or flushing the content fails.
+   * Moves the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
+   * the database file with these changes is flushed to the disk. Also resolves if moving or flushing fails.
    */
   run(): Promise<void>
   /** Returns true while the database file may have content that is not flushed to the disk yet. */

@@ -1,4 +1,6 @@
-// The lease files. Each lease has one file, whose name contains the number (the generation) of the lease.
+// The lease files. A lease allows one of the servers that share a folder to write to its database (see lease.ts). Each
+// lease has one file in the shared folder. The name of the file contains the number of the lease, which is called its
+// generation.
 
 import { readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -6,8 +6,9 @@ import { selfCommand } from '../base/self.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
- * Sends an order to a new engine process. Returns the first report of this process, or null if the process ends without
- * a report.
+ * Starts an engine process and sends it an order, which is a message with one task. Returns the first report (the first
+ * message that the process sends back), or null if the process ends without a report. The process has always ended when
+ * this function returns.
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   const { promise, resolve } = Promise.withResolvers<Report | null>()

@@ -14,10 +14,10 @@ import type { TranscribeInput } from './request.ts'
 export type LoadedFacts = {
   device: Device
   variant: string
-  /** The version of ONNX Runtime that the worker uses. */
+  /** The version of ONNX Runtime that the engine process uses. */
   runtime: string
   diarization: EngineState['diarization']
-  /** The codes of the languages that the worker's models support. */
+  /** The codes of the languages that the loaded models support. */
   languages: string[]
   /** True if one of the loaded models can translate to English. */
   translates: boolean

@@ -35,7 +35,10 @@ export type WorkerOptions = {
    * child process is killed.
    */
   stallMs?: number
-  /** The interval, in milliseconds, at which a worker checks whether a signal stopped its busy child process. */
+  /**
+   * The interval, in milliseconds, at which a worker checks whether its child process, while it has work, was stopped
+   * by a signal such as SIGSTOP.
+   */
   lookMs?: number
   onExit?: (worker: Worker) => void
 }

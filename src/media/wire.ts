@@ -4,7 +4,10 @@
 
 import { limits } from '../limits.ts'
 
-/** The version of this protocol. The media program sends the version that it uses in its first message. */
+/**
+ * The version of this protocol. The first message of the media program contains the version that the media program
+ * uses.
+ */
 const protocolVersion = '1'
 
 export type DecodeResult = {

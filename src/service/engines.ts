@@ -10,16 +10,16 @@ import { isTerminal } from '../jobs/states.ts'
 import type { Fleet } from '../workers/open.ts'
 
 /**
- * The module that opens the fleet, which is the engine of all workers on other machines. The module is loaded only if
- * STENO_NATS is set. Null otherwise.
+ * The module that opens the fleet: an engine that passes jobs to the workers on other machines. The module is loaded
+ * only if STENO_NATS is set. If STENO_NATS is not set, this value is null.
  */
 export type Workers = typeof import('../workers/open.ts') | null
 
 type Needed = Pick<Service, 'db' | 'secrets' | 'metrics'>
 
 /**
- * Opens the engines. The engine `given` comes from a test, and replaces the engine processes on this machine. `given`
- * is undefined outside tests.
+ * Opens the engines. A test may pass the engine `given`, which replaces the engine processes on this machine. Outside
+ * tests, `given` is undefined.
  */
 export function openEngines(
   config: Config,

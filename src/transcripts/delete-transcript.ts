@@ -14,7 +14,8 @@ type DeletedJob = IndexedJob & { part: number | null }
 
 /**
  * Deletes a transcript: its head (the fields without the utterances), and a limited number of its utterances. Callers
- * cannot read a transcript without a head. `writeIndexPiece` removes the other utterances later.
+ * cannot read a transcript without a head. The other utterances are removed later, by the function `writeIndexPiece`,
+ * which also updates the search index.
  */
 export function deleteTranscript(db: Db, { id }: IndexedJob): void {
   db.run(

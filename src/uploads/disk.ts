@@ -48,7 +48,8 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error of `sink.end` is ignored, because the caller already gets null or an earlier error.
+      // This error of `sink.end` is ignored. The function already returns null for a body that is too large, or throws
+      // an earlier error.
     }
     await file.close()
   }

@@ -23,7 +23,7 @@ type FileFacts = { filename: string; contentType: string }
  */
 export type HeldFile = Disposable & {
   fileBytes: number
-  /** Creates an upload. The draft becomes the file of the upload. */
+  /** Creates an upload from this file. The temporary file (the draft) is kept as the file of the upload. */
   keep(accountId: string, facts: FileFacts): Promise<Upload>
 }
 

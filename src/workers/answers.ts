@@ -33,8 +33,9 @@ export type ClaimAnswer =
   | { kind: 'refused'; message: string }
 
 /**
- * The answer to a report. `heard` is the number of utterances that the server has received. The next report starts with
- * the utterance at this index.
+ * The answer to a progress report of a worker. A report contains utterances of the transcript. `heard` is the number of
+ * utterances of this job that the server has received so far. The next report of the worker starts with the utterance
+ * at this index.
  */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 

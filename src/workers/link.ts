@@ -20,7 +20,7 @@ type Handlers = {
     kind: Kind,
     request: Requests[Kind],
   ): Promise<Answers[Kind] | null>
-  /** Called each time that the stream becomes usable. */
+  /** Called each time that the JetStream stream, which holds the messages of the jobs, becomes usable. */
   onReady(): void
 }
 
@@ -42,8 +42,8 @@ export class Link {
   }
 
   /**
-   * Returns the reason why the stream is unusable. Returns null if the stream is usable. Callers of the API may see
-   * this text, so it contains no host name.
+   * Returns the reason why the JetStream stream with the messages of the jobs is unusable, or null if the stream is
+   * usable. Callers of the API may see this text, so it contains no host name.
    */
   fault(): string | null {
     return this.#fault

@@ -20,7 +20,8 @@ import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
 /**
- * The error that is thrown if the stream exists but has other settings. Such a stream may belong to another program.
+ * The error for a JetStream stream that has the name of steno's stream, but settings that steno did not make. Such a
+ * stream may belong to another program.
  */
 export class OtherStream extends Error {}
 

@@ -26,8 +26,8 @@ function sharedFolder(): string {
 }
 
 /**
- * Joins a pair of servers as a server with the data folder `dataDir`. The clock of this server stands still until the
- * test advances it.
+ * Acts as a server with the data folder `dataDir` that joins the pair of servers with the shared folder `folder`. The
+ * clock of this server stands still until the test calls `advance`.
  */
 function joinPair(folder: string, dataDir: string) {
   let nowMs = 0

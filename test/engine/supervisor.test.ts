@@ -439,7 +439,7 @@ test('an engine never has a higher priority than its server', async () => {
   const child = Bun.spawn(['nice', '-n', '15', ...real().command], {
     ipc: (report: Report) => resolve(report),
   })
-  // An engine without a model reports that it cannot load.
+  // The folder `no-model` does not exist, so the engine process reports that it cannot load a model.
   child.send({
     kind: 'load',
     parent: process.pid,

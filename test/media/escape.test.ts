@@ -65,7 +65,10 @@ function listAll(folder: string): string[] {
   return readdirSync(folder, { recursive: true }).map(String).toSorted()
 }
 
-/** Runs the attack program in place of the media program. Returns the result of each attack. */
+/**
+ * Runs the test program `checks`, which confines itself as the media program does, and then tries the attacks of
+ * native/media/escape.c. Returns the result of each attack.
+ */
 async function runAttack(folder: string, port: number): Promise<Record<string, string>> {
   const child = Bun.spawn([checks, 'escape', `${process.pid}`, folder, `${port}`], {
     stdin: Bun.file(fixture('pcm.wav')),

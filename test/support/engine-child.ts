@@ -65,8 +65,8 @@ process.on('message', async (order: Order): Promise<void> => {
 })
 
 /**
- * Waits until the server has received the result of the job. Then closes the connection to the server, but the process
- * goes on running.
+ * Waits until the server has received the result of the job. Then closes the connection to the server. This process
+ * does not exit, but goes on running without the connection.
  */
 async function disconnect(path: string): Promise<void> {
   while (!(await Bun.file(`${path}.received`).exists())) await Bun.sleep(5)

@@ -1,4 +1,5 @@
-// Starts one server with the pocket model for all tests of a file, from source or from the built program.
+// Starts one server with the pocket model, which is a small Whisper model for tests. All tests of a test file use this
+// server. The server runs from source, or from the built program.
 
 import { afterAll, beforeAll } from 'bun:test'
 import { clips, pocket, unless, voices } from './engine-room.ts'

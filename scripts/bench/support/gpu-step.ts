@@ -31,7 +31,10 @@ export type Counted = {
 }
 
 const [frames, positions] = [1500, 448]
-/** The number of tokens that are decoded before the counted step: about half of the tokens of a window. */
+/**
+ * The number of tokens that were decoded before the step whose operations and bytes are counted. This is about half of
+ * the tokens of a window.
+ */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const
 

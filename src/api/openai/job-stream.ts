@@ -1,4 +1,4 @@
-// The body of a response that is sent while a job runs.
+// Makes a response body whose bytes are sent in parts while a job runs.
 
 import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'

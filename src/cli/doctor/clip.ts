@@ -16,8 +16,8 @@ export async function doctorClip(): Promise<Clip> {
 }
 
 /**
- * Transcribes the built-in test clip. Returns the transcript with one more field: `text` is the reference text of the
- * clip.
+ * Transcribes the built-in test clip. Returns the transcript, and in the additional field `text` the words that are
+ * really spoken in the clip.
  */
 export async function hearClip(
   engine: OneShotEngine,

@@ -1,5 +1,5 @@
-// Transcribes the sources of one call of the command, one after the other. If a source fails, prints its error and
-// continues with the next source.
+// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`, one
+// after the other. If a source fails, prints its error and continues with the next source.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'

@@ -35,7 +35,10 @@ export type RecogniseOptions = {
  */
 const windowTokens = 224
 
-/** A window that is being decoded. `row` describes the sound of this window. `best` is the best decoded text so far. */
+/**
+ * A window that is being decoded. `row` contains the length of the sound and of the speech in this window. `best` is
+ * the best decoded text so far.
+ */
 export type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
 
 type Attempt = {

@@ -30,8 +30,9 @@ type Row = {
   frames: number
   tokens: number[]
   /**
-   * The arrays that callers of `attention` received, by the number of the decoding step. The arrays contain zeros until
-   * the row is removed from the batch. Then the values of the attention are copied from the GPU into the arrays.
+   * The arrays that `attention` returned for this window. The key is the number of the decoding step. An array contains
+   * zeros until this window is removed from the batch. Then the attention values are copied from the GPU into the
+   * array.
    */
   asked: Map<number, Float32Array>
 }

@@ -1,4 +1,5 @@
-// The decoder on a GPU. It keeps its caches and its prepared runs for the next batch.
+// Whisper's decoder on a GPU. After a batch of windows, the decoder keeps its caches and the runs of its graph that it
+// has prepared, because the next batch can use them again.
 
 import { cacheNames } from '../network/float-caches.ts'
 import { elements, elementsIn } from '../onnx/elements.ts'
@@ -76,7 +77,7 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * The id of a recorded run is allocations × `recordsMax` + rows. A run has fewer rows than `recordsMax`, so two
- * recorded runs never have the same id.
+ * CUDA records a run of the decoder under an id, and replays it later. The id is `allocations` × `recordsMax` + the
+ * number of rows of the run. A run has fewer rows than `recordsMax`, so two different runs never have the same id.
  */
 const recordsMax = 1024

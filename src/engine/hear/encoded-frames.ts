@@ -6,8 +6,8 @@
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames that the encoder reads: the position of each frame in the window, and the number of frames that it
- * represents.
+ * The model frames that the encoder reads. `places` contains the position of each of these frames in the window.
+ * `counts` contains, for each of these frames, the number of frames of the window that it represents.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 

@@ -21,8 +21,9 @@ function sampleAt(samples: Float32Array, at: number): number {
 }
 
 /**
- * The folded parts of a frame. The first word of each name is the symmetry: `even` means sums, and `odd` means
- * differences. The second word says whether the samples are at even or at odd positions.
+ * The parts of the folded frames. Folding combines each sample of a frame with its mirror image in the second half of
+ * the frame. The first word of a name says how: `even` contains the sums of both samples, and `odd` contains their
+ * differences. The second word says whether the samples have even or odd positions in the frame.
  */
 export type Folds = {
   evenEven: Float32Array

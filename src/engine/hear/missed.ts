@@ -12,8 +12,9 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * The minimum length, in samples, of speech without text that is decoded again. Such speech is between two words, or at
- * an end of a window. Shorter speech is usually a breath, laughter, or an error of the word times.
+ * If speech has no text, this speech is decoded again. Such speech is between two words, or at the start or the end of
+ * a window. This is its minimum length, in samples. Shorter speech is usually a breath, laughter, or an error of the
+ * word times.
  */
 const shortest = 1.5 * sampleRate
 
@@ -40,8 +41,8 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 }
 
 /**
- * The minimum length, in samples, of the speech after an incomplete text that is decoded again. Shorter speech usually
- * belongs to the last word of the text.
+ * If the text of a window is incomplete, the speech after this text is decoded again. This is the minimum length of
+ * such speech, in samples. Shorter speech usually belongs to the last word of the text.
  */
 const restMin = 0.4 * sampleRate
 

@@ -21,7 +21,10 @@ export class Packer {
 
   constructor(private readonly samplesMax = windowSamples) {}
 
-  /** The first sample of the recording that a later window needs. Null if no spans are collected. */
+  /**
+   * The first sample of the collected speech spans, which are not in a window yet. The next windows need the recording
+   * from this sample on. Null if no speech spans are collected.
+   */
   get pending(): number | null {
     return this.spans[0]?.from ?? null
   }

@@ -124,7 +124,8 @@ export class PublishedBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // The views refer to the memory of the last run's outputs. The next step frees the outputs and the views.
+    // The tensors in `views` refer to the memory of the outputs of the last run. So the next decoding step frees these
+    // outputs and these tensors together.
     this.held.push(...views)
     this.self = views
   }

@@ -13,7 +13,10 @@ export type Tokenizer = {
   decode(ids: readonly number[]): string
   /** Returns the id of the special token with this name, such as `<|transcribe|>`, or null if there is none. */
   special(name: string): number | null
-  /** Divides the tokens of a text into words. Every token belongs to one word, and their order does not change. */
+  /**
+   * Divides the tokens of a text into words. Every token belongs to exactly one word, and the order of the tokens does
+   * not change.
+   */
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 

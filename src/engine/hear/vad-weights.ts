@@ -19,7 +19,10 @@ export function halfOf(waves: Float32Array, size: number, sign: number): Float32
   return transposed
 }
 
-/** The positions in time of a convolution layer for one frame, and the channels at each position. */
+/**
+ * The size of the input or the output of a convolution layer, for one frame of sound: the number of positions in time,
+ * and the number of channels at each position.
+ */
 export type Layer = { positions: number; channels: number }
 
 export function sizeOf({ positions, channels }: Layer): number {

@@ -11,7 +11,10 @@ import { pieceWith, type Window } from './windows.ts'
  */
 const tolerance = 0.08 * sampleRate
 
-/** A continuous stretch of speech, in samples of the window. Subtracting `shift` gives samples of the recording. */
+/**
+ * A continuous stretch of speech. `begin` and `end` are positions in the window, in samples. Subtracting `shift` from
+ * such a position gives the position in the recording.
+ */
 type Voice = { begin: number; end: number; shift: number }
 
 export function inFrames({ begin, end }: Voice): Span {

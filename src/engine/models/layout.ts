@@ -19,7 +19,8 @@ export function isModel(folder: string): boolean {
 
 /**
  * Returns the paths of a Whisper model's weight files: the file in the compact form (8-bit weights), or the ONNX files
- * with the suffix `variant` and their extra files. The list is empty if the encoder or the decoder is missing.
+ * with the suffix `variant`, and the extra files that hold weights of these ONNX files. The list is empty if the
+ * encoder or the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]

@@ -13,7 +13,10 @@ export type ModelListing = {
   licence: string
   summary: string
   builtIn: boolean
-  /** The size of the model on disk, with its compact copy, in bytes. Null if the model is built in or not installed. */
+  /**
+   * The size of the model on disk in bytes, including its compact copy (a copy with 8-bit weights) if there is one.
+   * Null if the model is built in or not installed.
+   */
   bytes: number | null
   /** The form of the Whisper weights that a CPU uses. Null for other models, and for a model that is not installed. */
   form: 'compact' | 'float' | null
@@ -35,7 +38,8 @@ export function listModels(dir: string): ModelListing[] {
 
 /**
  * Returns the form of a Whisper model's weights. `folder` is null for a built-in model, whose weights are compact.
- * `copy` is the folder of the compact copy. Returns null if the folder has no float weights.
+ * `copy` is the folder for the model's compact copy (a copy with 8-bit weights), which need not exist. Returns null if
+ * there is neither a compact copy nor float weights.
  */
 function formOf(folder: string | null, copy: string): ModelListing['form'] {
   if (folder === null || isCompact(copy)) return 'compact'

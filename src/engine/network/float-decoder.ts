@@ -1,5 +1,6 @@
 // Builds the ONNX graph of Whisper's decoder with float weights, for a GPU. All caches have a fixed size and are
-// updated in place. The graph also chooses the next token, so the host reads only two numbers for each row after a run.
+// updated in place. The graph also chooses the next token. So after a run, only two numbers for each window of the
+// batch are copied from the GPU.
 
 import { alignmentQueries, cacheNames, selfAttention, storeAttention, updated } from './float-caches.ts'
 import { FloatLayers } from './float-layers.ts'
@@ -9,10 +10,10 @@ import { addPick, type PickTokens } from './pick.ts'
 
 /**
  * Builds the decoder model. A run adds `length` tokens to each row. The inputs are: `tokens` and `positions` [rows,
- * length]; `starts` [rows], the place in the cache of the first added token; `lengths` [rows], the number of tokens in
- * the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the place in
- * the attention cache that the run writes; `allowed` [rows, 4], the tokens that may be chosen (see pick.ts); and the
- * caches.
+ * length]; `starts` [rows], the position of the first added token in the cache; `lengths` [rows], the number of tokens
+ * in the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the
+ * position at which the run writes the attention into the attention cache; `allowed` [rows, 4], the tokens that may be
+ * chosen (see pick.ts); and the caches.
  */
 export function floatDecoder(
   weights: FloatWeights,

@@ -48,8 +48,9 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Merges the two closest voices, while their mean distance is less than `likeness` times the scatter: the mean distance
- * between the embeddings of one voice. `pieceWeight` is the mean weight of one embedding.
+ * Merges the two closest voices again and again, as long as the mean distance between these two voices is less than
+ * `likeness` times the scatter. The scatter is the mean distance between two embeddings of the same voice.
+ * `pieceWeight` is the mean weight of one embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {

@@ -30,7 +30,10 @@ export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
-  /** The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view. */
+  /**
+   * The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view (ten
+   * seconds of sound).
+   */
   private pending = new Float32Array(0)
   /** The sound of the pieces that have no embedding yet. This sound begins at frame `blockFrame`. */
   private block: Float32Array[] = []
@@ -57,7 +60,10 @@ export class Diarization {
     this.pending = pending.slice(at)
   }
 
-  /** Returns the turns of the recording. `expected` is the number of speakers. Null if the caller gave no number. */
+  /**
+   * Returns the turns: who speaks from when to when. `expected` is the number of speakers that the caller gave, or null
+   * if the caller gave no number.
+   */
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
     const total = this.samples === 0 ? 0 : viewsMin

@@ -21,8 +21,9 @@ const framesMin = 25
 const batchPieces = 32
 
 /**
- * Opens the encoder. If `keepsNoise` is true, the noise is not subtracted from the sound. The published encoder does
- * not subtract the noise either.
+ * Opens the encoder. By default, the features are computed from sound without its noise. If `keepsNoise` is true, the
+ * noise is not subtracted. The original encoder, Resemblyzer, does not subtract the noise, so comparisons with
+ * Resemblyzer set `keepsNoise`.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -24,8 +24,9 @@ const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 
 /**
- * Returns the pieces inside the span `span`. `classes` has the classes of the frames of each view. A view starts
- * `stepFrames` frames after the view before it.
+ * Returns the pieces inside the span `span`: the parts in which one voice speaks alone. A view is ten seconds of sound.
+ * For each view, `classes` contains the class of each frame, which says which voices speak in this frame. Each view
+ * starts `stepFrames` frames after the previous view.
  */
 export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, span: FrameSpan): VoicePiece[] {
   const votes = votesIn(classes, stepFrames, span)

@@ -10,7 +10,10 @@ import { finiteUnit } from './unit.ts'
 export const printSamplesMin = 5 * sampleRate
 /** The number of feature frames in a part of the speech that gets one embedding: 2.4 s, as in diarization. */
 const partFrames = 240
-/** The minimum number of feature frames in a part of the speech. A shorter part at the end of a span is left out. */
+/**
+ * The minimum number of feature frames in a part of the speech. Each span of speech is cut into parts of `partFrames`
+ * feature frames. The last part of a span may be shorter, and is left out if it is shorter than this minimum.
+ */
 const partFramesMin = 80
 
 /**

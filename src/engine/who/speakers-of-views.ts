@@ -12,8 +12,8 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The weight of a vote of a piece that was too short for the clustering. All such votes of a view together count at
- * most as much as one vote of a clustered piece.
+ * The weight of a vote (one frame) from a piece that was too short for the clustering. Any other vote has the weight 1.
+ * A view has `viewFrames` frames, so all weak votes in a view together count at most as much as one other vote.
  */
 const unsureVote = 1 / viewFrames
 

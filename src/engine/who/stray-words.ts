@@ -30,7 +30,11 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
   }
 }
 
-/** Assigns short series of words of other speakers in a sentence to the main speaker of the sentence. */
+/**
+ * Corrects the speakers of one sentence, which consists of the words from `first` to `end - 1`. The main speaker is the
+ * one who speaks more of these words than any other speaker. If only a few adjacent words have another speaker, these
+ * words are assigned to the main speaker.
+ */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()
   for (const speaker of speakers.slice(first, end)) counts.set(speaker, (counts.get(speaker) ?? 0) + 1)

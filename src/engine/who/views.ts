@@ -12,7 +12,7 @@ const frameSamples = 991
 /** The index of the sample in the middle of the first frame of a view. */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
-/** The maximum number of voices that the segmentation model finds in one view. */
+/** The maximum number of voices that the segmentation model finds in one view (ten seconds of sound). */
 export const localVoices = 3
 
 /** The local voices that speak in a frame of each class, as a bit set: bit k is set if local voice k speaks. */

@@ -102,8 +102,8 @@ export function showMoney(cents: number): string {
 }
 
 /**
- * Returns an amount of the statement as text: in dollars with four decimals, and with a minus sign in place of the
- * hyphen.
+ * Returns an amount from the statement of the account as text: in dollars with four decimals. A negative amount gets a
+ * minus sign (−) in place of the hyphen.
  */
 export function showAmount(cents: number): string {
   return statementDollars.format(cents / 100).replace('-', '−')

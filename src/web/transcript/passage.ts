@@ -20,7 +20,8 @@ export function sentencesOf(view: TranscriptView, { first, last }: Passage): Sen
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text of a word ends where the next word begins, so that it includes the punctuation between the two words.
+    // The text of a word ends where the next word begins. The text therefore includes the punctuation between the two
+    // words.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]
     const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''

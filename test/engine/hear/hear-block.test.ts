@@ -39,9 +39,9 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Returns fake models that recognise sentences without a network. The first sample of a window is the time in seconds
- * at which the window begins, and the decoder returns `tokensFrom(second)` for this window. `decoded` lists the begin
- * times of all decoded windows.
+ * Returns fake models that recognise sentences without a network. In the test recording, the value of each sample is
+ * its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and returns the
+ * tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
