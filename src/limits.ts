@@ -33,7 +33,7 @@ export const limits = {
   ...workerLimits,
 
   // Timeouts that apply while the server stops.
-  /** Time for which running requests and deliveries may continue after SIGTERM. */
+  /** Time for which running requests and running webhook deliveries may continue after SIGTERM. */
   stopGraceMs: 10 * second,
   /** After SIGTERM, an upload is aborted if no bytes arrive for this time. */
   stopIdleMs: 1 * second,

@@ -20,7 +20,7 @@ import { purgeExpiredUploads, removeUnusedBytes } from './uploads/expired-upload
 type Sweeps = Record<string, (service: Service) => void>
 
 const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
-  /** Sweeps that run at the interval of the setting STENO_SWEEP_EVERY. */
+  /** The sweeps (periodic tasks) that run at the interval of the setting STENO_SWEEP_EVERY. */
   sweepEvery: {
     'write ends that the database did not take': ({ runner }) => runner.writeEnds(),
     'tell changes that commands made': ({ live }) => live.refresh(),

@@ -19,7 +19,10 @@ const child = join(import.meta.dir, 'support/hear-framewise.ts')
 const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
 /** For each kind of model: the length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
-/** The number of recordings that are transcribed with the models of the published sizes. */
+/**
+ * The number of recordings that the large models transcribe. These models have the sizes of published models, and
+ * random weights.
+ */
 const largeFiles = 6
 
 async function run(): Promise<string[][]> {

@@ -62,10 +62,11 @@ async function run(): Promise<string[][]> {
 const wrongMax = 0.001
 
 /**
- * For each choice of three readers, finds the lowest threshold that accepts at most the share `wrongMax` of the pairs
- * of different readers among the three. Tests this threshold on the pairs of the other two readers. Returns the number
- * of the tested pairs, the share of missed pairs (one reader) and of wrong pairs (two readers), and the range of the
- * thresholds.
+ * Chooses three of the five readers, in each possible way. For each choice, finds the lowest threshold that wrongly
+ * accepts at most the share `wrongMax` of the pairs of voice prints from two of these three readers. Tests this
+ * threshold on the pairs of voice prints from the other two readers. Returns the number of the tested pairs, the shares
+ * of errors, and the range of the thresholds. There are two kinds of errors: a missed pair is from one reader and is
+ * not accepted, and a wrong pair is from two readers and is accepted.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]

@@ -80,7 +80,7 @@ export function endSession(db: Db, token: string): void {
   db.run('delete from sessions where token_hash = $tokenHash', { tokenHash: sha256(token) })
 }
 
-/** Ends all sessions of an account. */
+/** Ends all sign-in sessions of an account. */
 export function endSessions(db: Db, accountId: string): void {
   db.run('delete from sessions where account_id = $accountId', { accountId })
 }

@@ -33,7 +33,10 @@ export const ownPassword = (service: Service) =>
       },
     )
 
-/** Changes the password, and ends all sessions of the account. */
+/**
+ * Changes the password, and ends all sign-in sessions of the account. The caller then creates a new sign-in session.
+ * Throws an ApiError if the current password is wrong.
+ */
 async function changePassword(
   { db }: Service,
   accountId: string,

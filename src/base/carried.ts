@@ -29,7 +29,10 @@ export function isCompiled(): boolean {
   return carried !== null
 }
 
-/** Sets the folder into which the program unpacks its carried files. Child processes use the same folder. */
+/**
+ * Sets the folder into which the built program unpacks its carried files: the libraries, models and other files that
+ * are inside the program. Child processes use the same folder.
+ */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }

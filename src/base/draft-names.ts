@@ -18,8 +18,9 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Removes the old drafts in a folder, which processes left when they were killed. A draft that was changed in the last
- * `draftKeptMs` milliseconds stays, because a process may still write to this draft.
+ * Removes the old drafts in a folder. A draft is a file or folder that is still being written. A killed process leaves
+ * its drafts behind. A draft that was changed in the last `draftKeptMs` milliseconds stays, because a process may still
+ * write to this draft.
  */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {

@@ -13,6 +13,7 @@ export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // The parent may have ended before the system call. This process then already has another parent, and must exit.
+  // The parent may have ended before the call of `prctl`. The kernel then does not kill this process, which already has
+  // another parent. So this process must exit.
   if (process.ppid !== parent) process.exit(1)
 }

@@ -25,7 +25,10 @@ const heldPerFree = 3
 export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /** For each key, the number of calls of `rest` whose promise `over` has not resolved yet. */
+  /**
+   * For each key, the number of calls of `rest` that have not ended yet. A call of `rest` ends when its argument
+   * `over`, a promise, has resolved.
+   */
   const rests = new Map<string, number>()
   const queues = new Queues()
 

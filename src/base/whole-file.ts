@@ -6,8 +6,9 @@ import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
 
 /**
- * A draft of a file or folder. The code that creates a draft declares it with `using`, writes to `path`, and calls
- * `place` or `replace`. If neither method is called, the draft is removed at the end of the block.
+ * A draft: a file or folder that is still being written. The code that creates a draft declares it with `using`, writes
+ * to `path`, and calls `place` or `replace`, which move the draft to its target. A draft that was not moved is removed
+ * at the end of the block.
  */
 export class Draft implements Disposable {
   readonly path: string

@@ -1,4 +1,5 @@
-// Lists the carried files: libraries, models and other files that native code opens by their path.
+// Lists the carried files, which are the files that the build puts into the program: libraries, models and other files
+// that native code opens by their path.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

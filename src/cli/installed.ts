@@ -17,7 +17,8 @@ export function installedSettings(): Environment {
   try {
     return parseEnv(readFileSync(environmentFile(), 'utf8'))
   } catch {
-    // Either no service is installed, or only root may read the settings of the service.
+    // The file with the settings of the installed service cannot be read. Either no service is installed, or only root
+    // may read this file.
     return {}
   }
 }

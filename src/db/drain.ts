@@ -57,8 +57,8 @@ export function openDrain(
 }
 
 /**
- * Opens a connection with a read transaction. As long as this connection is open, SQLite keeps everything in the
- * write-ahead log that this connection may read.
+ * Opens a connection with a read transaction. The transaction can read what is in the write-ahead log now. As long as
+ * the connection is open, SQLite keeps this content in the log.
  */
 function openReader(path: string): Database {
   const reader = new Database(path, { readonly: true })

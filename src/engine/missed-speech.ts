@@ -1,6 +1,6 @@
 // The warning about speech for which no text was found.
 
-/** The maximum number of positions that the warning names. */
+/** The maximum number of positions that the warning lists. Of further positions, it gives only their number. */
 const placesShownMax = 5
 
 /**

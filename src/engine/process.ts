@@ -87,7 +87,10 @@ export class EngineProcess {
     }, timeoutMs)
   }
 
-  /** Kills the process if SIGSTOP or SIGTSTOP stopped it. The timeout would also kill it, but only after minutes. */
+  /**
+   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. The timeout of the pending request would also kill it,
+   * but only after minutes.
+   */
   #killIfStopped(): void {
     if (!isStopped(this.pid)) return
     log.error('engine worker is stopped', { pid: this.pid })

@@ -59,7 +59,10 @@ export class WorkerPool {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
 
-  /** Starts workers with another model in place of the idle workers. Running jobs continue with the old model. */
+  /**
+   * Replaces the idle workers (engine child processes) with new workers that load another model. Running jobs continue
+   * with the old model.
+   */
   replaceModel(model: ChosenModel): void {
     this.model = model
     for (const worker of this.#queue.takeAllIdle()) this.#replaceWorker(worker)

@@ -6,7 +6,7 @@ export class WorkerQueue {
   readonly #idle: Worker[] = []
   readonly #waiting: ((worker: Worker) => void)[] = []
 
-  /** The number of idle workers. */
+  /** The number of idle workers. A worker is an engine child process. */
   get idle(): number {
     return this.#idle.length
   }

@@ -190,8 +190,8 @@ export class Runner {
   }
 
   /**
-   * Handles the end of a job: aborts the running step of the job, and discards a result of the step that is not stored
-   * yet.
+   * Handles the end of a job: aborts the running step of the job. If a step of the job has a result that is not in the
+   * database yet, discards this result.
    */
   #stop(job: Job): void {
     this.#recognitions.forget(job.id)

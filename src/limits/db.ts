@@ -1,4 +1,4 @@
-// The limits of the database, of a pair of servers, and of drafts.
+// The limits of the database, of a pair of servers, and of drafts (files that are still being written).
 
 import { hour, second } from './units.ts'
 

@@ -43,8 +43,8 @@ export const netLimits = {
   downloadTriesMax: 5,
   downloadFurtherBytes: 1024 * KB,
   /**
-   * Pause after an interrupted attempt of a download that added at least `downloadFurtherBytes` bytes to the file.
-   * After each attempt in a row that added fewer bytes, the pause doubles.
+   * Pause before the next attempt of an interrupted download, if the last attempt added at least `downloadFurtherBytes`
+   * bytes to the file. Each consecutive attempt that adds fewer bytes doubles the pause.
    */
   downloadRetryPauseMs: 1 * second,
   /** Number of bytes at the start of a download by which the server recognises a web page. */

@@ -63,7 +63,10 @@ export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
     .map(({ id }) => id)
 }
 
-/** Returns the form that a word has in the search index: the number of the part, the letter x, and the word. */
+/**
+ * Returns the form that a word has in the search index: the number of the part of the search index, the letter x, and
+ * the word.
+ */
 export function wordInPart(part: number, word: string): string {
   return `${part}x${word}`
 }

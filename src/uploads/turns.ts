@@ -27,7 +27,7 @@ export class Turn {
 }
 
 export class Turns {
-  /** The running turn of each upload, by the id of the upload. */
+  /** For the id of each upload that a request uses now: the turn, which is the use of the upload by this request. */
   readonly #running = new Map<string, Turn>()
 
   /**

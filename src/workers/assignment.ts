@@ -47,7 +47,7 @@ export class Assignment {
   readonly #utterances: Utterance[] = []
   #delivery: Delivery
   #seconds = 0
-  /** The number of utterances that the server has received from this assignment. */
+  /** The number of utterances of this job that the server has received from this worker. */
   #heard = 0
 
   constructor(delivery: Delivery, claim: Claim, parts: Parts) {

@@ -165,8 +165,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns the hand-over for a message if its sender holds the job. Otherwise returns what the sender must do: stop,
-   * or try again later.
+   * A hand-over is a job that the server has passed to workers. Returns the hand-over that a message names, if the
+   * worker that sent the message holds the job. Otherwise returns what this worker must do: stop, or try again later.
    */
   #entryOf({ job, fence, token }: Held): HandOver | 'later' | 'stop' {
     if (!isToken(this.#parts.secrets, job, fence, token)) return 'stop'

@@ -1,4 +1,5 @@
-// The entry file of the room `workers` for the server. The server imports this file only if STENO_NATS is set.
+// The file through which the server loads the code that connects it to workers on other machines. The server imports
+// this file only if STENO_NATS is set.
 
 import type { Engine } from '../engine/engine.ts'
 import { Engines } from './engines.ts'

@@ -1,8 +1,9 @@
 // The names that the server and its workers use at NATS: subjects, streams and consumers.
 
 /**
- * The names of the two queues of each pool. The queue `again` is for jobs that a worker has claimed before, and the
- * queue `first` is for all other jobs. Workers take the jobs of `again` before the jobs of `first`.
+ * The names of the two job queues of each pool, which is a group of workers with the same abilities. The queue `again`
+ * is for jobs that a worker has claimed before, and the queue `first` is for all other jobs. Workers take the jobs of
+ * `again` before the jobs of `first`.
  */
 export const priorities = ['again', 'first'] as const
 

@@ -10,7 +10,7 @@ import { startTestService, steered, type TestService } from '../support/service.
 
 const secret = 'xylophones in Reykjavik'
 
-/** Returns the names of the files in the data folder that contain `text`. */
+/** Searches the contents of the files in the data folder for `text`. Returns the paths of the files that contain it. */
 function filesWith({ dataDir }: TestService, text: string): string[] {
   return readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile() && !entry.parentPath.includes('native'))

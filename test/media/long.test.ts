@@ -240,7 +240,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 300, 50))
   const unsorted = write(repeatedAvi(file, 300, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(12 * MB)
-  // If the index is not sorted, FFmpeg must read it, so the media program does not hide it.
+  // FFmpeg does not need the index of a file whose packets are in order (a sorted index), so the media program hides
+  // such an index from FFmpeg. This index is not sorted, so it stays visible, and FFmpeg reads it into memory.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(25 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })

@@ -9,7 +9,7 @@ test('the idle server takes at most 70 MB', async () => {
   afterAll(() => data.remove())
   const server = await serve(data, { STENO_MODEL: data.dataDir }, [builtProgram()])
   afterAll(() => server.stop())
-  // The program frees the memory that it needed only for its start shortly after it begins to listen. The test waits
+  // Shortly after the program begins to listen, it frees the memory that it needed only for its start. The test waits
   // for this.
   for (let tries = 0; tries < 100 && server.rssMb() > 70; tries++) await Bun.sleep(100)
   expect(server.rssMb()).toBeLessThanOrEqual(70)

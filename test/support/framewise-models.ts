@@ -83,8 +83,8 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // In the features, the blank token has the index 0. The index of each other token is one higher than its index in the
-  // vocabulary.
+  // The features are the power of each token's tone. The index 0 of the features is the blank token. The index of each
+  // other token in the features is one higher than its index in the vocabulary.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])

@@ -36,9 +36,9 @@ async function saved(page: Page): Promise<void> {
 }
 
 /**
- * Ends all sessions of the account. Before that, waits until the page has found that it cannot play the recording.
- * Otherwise, the page's request for the recording could open the sign-in dialog too early, and the test would type into
- * this dialog.
+ * Ends all sign-in sessions. Before that, waits until the page has found that it cannot play the recording. Otherwise,
+ * the page's request for the recording could open the sign-in dialog too early, and the test would type into this
+ * dialog.
  */
 async function endSessions(page: Page): Promise<void> {
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()

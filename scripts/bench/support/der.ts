@@ -16,7 +16,10 @@ export type Score = {
    * speaker in the diarization.
    */
   jaccard: number
-  /** For the name of each speaker in the reference, the label of the matched speaker in the diarization. */
+  /**
+   * For the name of each speaker in the reference: the label of the speaker in the diarization that was matched with
+   * this speaker. A speaker without a match is left out.
+   */
   matched: Map<string, string>
 }
 

@@ -10,8 +10,8 @@ import type { TimedWord } from './score.ts'
 import type { TransformersAnswer, TransformersOrder } from './transformers.ts'
 
 /**
- * The result of one run of a program. `words` has one list for each sound. `words` is null if the program gives no word
- * times.
+ * The result of one run of a program, which transcribes several sounds. `text` is the text of all sounds together.
+ * `words` has one list of words for each sound, or is null if the program gives no word times.
  */
 export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 

@@ -1,5 +1,5 @@
-// A child process of the benchmarks: transcribes several files of samples with the unchanged pipeline of
-// transformers.js, one after the other.
+// A child process of the benchmarks. It transcribes several sounds, one after the other, with the unchanged pipeline of
+// transformers.js. Each sound is a file of raw samples (32-bit floats).
 
 import { basename, dirname } from 'node:path'
 import { env, pipeline } from '@huggingface/transformers'

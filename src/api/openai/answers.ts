@@ -13,8 +13,8 @@ import type * as shapes from './shapes/replies.ts'
 import { logprobsOf, wordsOf } from './words.ts'
 
 /**
- * The limits of the cues in the subtitles that OpenAI's clients get. The maximum number of words has its highest value,
- * so that a cue may contain a whole sentence.
+ * The limits of the cues in the subtitles that OpenAI's clients get. `maxWords` is the highest value that the API
+ * allows, so that a cue may contain a whole sentence.
  */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,

@@ -1,4 +1,5 @@
-// Lists the sources of the command `transcribe` that its arguments name.
+// Lists the sources that the arguments of the command `transcribe` name. A source is a file, standard input or an
+// address on the web.
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'

@@ -77,8 +77,8 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
 }
 
 /**
- * Joins the states of all windows into one array for one input of the network. `index` is the index of this input among
- * the inputs for the state. The result has layers × windows × width values.
+ * Joins the states of all windows into one array for one of the inputs `stateInputs` of the network. `index` is the
+ * index of this input in `stateInputs`. The result has layers × windows × width values.
  */
 function joinStates(steps: readonly Step[], index: number, layers: number, width: number): Float32Array {
   const joined = new Float32Array(layers * steps.length * width)

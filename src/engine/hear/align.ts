@@ -14,7 +14,10 @@ import { limitLengths } from './word-lengths.ts'
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
-  /** One cross-attention array (heads × frames) for each text token, and one for the end of the segment. */
+  /**
+   * One cross-attention array (heads × frames) for each text token of the segment, and a last array for the token that
+   * follows the segment, such as a timestamp token.
+   */
   attention: readonly Float32Array[]
   /** The times of the first and of the last timestamp token of the segment, in model frames of the window. */
   from: number

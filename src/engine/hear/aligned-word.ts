@@ -2,7 +2,10 @@
 
 export type AlignedWord = {
   text: string
-  /** The start (`from`) and the end (`to`) of the word, in model frames of the window. */
+  /**
+   * The start (`from`) and the end (`to`) of the word, counted in model frames (20 ms each) from the start of the
+   * window.
+   */
   from: number
   to: number
   probability: number

@@ -27,8 +27,8 @@ const published: Record<string, string> = {
 }
 
 /**
- * The maximum number of heads for a model without published heads. Each head needs much memory, because a batch stores
- * the attention of every token to every frame for each head.
+ * The maximum number of alignment heads that are chosen for a model for which OpenAI published none. Each head needs
+ * much memory: for each head, a batch stores the attention of every token to every frame.
  */
 const headsMax = 24
 

@@ -15,7 +15,7 @@ export class CompactBatch implements Batch {
   rows: number
   /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions = 0
-  /** The number of tokens that the cache holds for each row of the batch. */
+  /** The number of tokens whose keys and values the cache holds for each row of the batch. Each row is one window. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
@@ -38,9 +38,10 @@ export class CompactBatch implements Batch {
    */
   private readonly frames: number
   /**
-   * The encoder's output `mass` of each row: the logarithm of the number of model frames that each encoded frame
-   * represents. For the unused frames of a shorter window, the value is `forbidden`, which excludes these frames from
-   * the attention.
+   * The encoder's output `mass` for all rows of the batch. Each row is one window. For each encoded frame, `mass` is
+   * the logarithm of the number of model frames that this encoded frame represents. A window that is shorter than the
+   * longest window does not use all encoded frames of its row. For the unused frames, the value is `forbidden`, which
+   * excludes these frames from the attention.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
@@ -110,7 +111,8 @@ export class CompactBatch implements Batch {
     const views = this.self.map(layer =>
       firstRows(runtime, layer, 'float32', [last, facts.heads, this.length, headSize]),
     )
-    // These views refer to the memory of the last run's outputs. The next step frees the outputs and the views.
+    // These tensors are views: they have no memory of their own, and refer to the outputs of the last run. The next
+    // step frees the outputs and the views.
     this.held.push(...views)
     this.self = views
   }

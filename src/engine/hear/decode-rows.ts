@@ -17,8 +17,8 @@ export type RecogniseOptions = {
   decoder: Decoder
   prompt: readonly number[]
   /**
-   * The prompt of all attempts to decode a window after the first attempt. This prompt does not contain the caller's
-   * context, because the context may have caused the errors of the first attempt.
+   * The prompt for the second and each later attempt to decode the same window. This prompt does not contain the
+   * caller's context, because the context may have caused the errors of the first attempt.
    */
   promptAgain: readonly number[]
   timestamps: boolean

@@ -51,8 +51,8 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that must be decoded again. Null if there is no such speech. The first `textsKept` texts
-   * of the first decoding stay in the result. Its other texts are used only if the second decoding returns no good
+   * A window over the speech that must be decoded again. Null if there is no such speech. The first `textsKept` entries
+   * of `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good
    * text.
    */
   rest: { window: Window; textsKept: number } | null

@@ -41,7 +41,7 @@ type Start = { rows: number; prompt: readonly number[]; greedy: Greedy | null }
 
 export class DeviceBatch implements Batch {
   private readonly live: Row[]
-  /** The number of rows in the next run of the decoder, including idle rows. */
+  /** The number of rows in the next run of the decoder. This number includes idle rows, which have no window. */
   private size: number
   /** The number of tokens that the cache holds for each row of the batch. */
   private length = 0

@@ -51,8 +51,9 @@ export class DeviceCaches {
   }
 
   /**
-   * Makes the first `rows` rows of all caches the inputs and outputs of a run, without copying. Returns tensors that
-   * refer to these rows. The caller must free the tensors.
+   * Connects the first `rows` rows of each cache to a run of the decoder, without copying these rows. The run reads all
+   * caches, and updates the caches in `own` in place. Returns tensors that refer to these rows. The caller must free
+   * the tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts
@@ -79,7 +80,10 @@ export class DeviceCaches {
     this.update(this.mover, [...this.own, ...this.cross], { from, to })
   }
 
-  /** Returns the cross-attention of the first `count` tokens of a row: tokens × heads × frames values. */
+  /**
+   * Returns the cross-attention of the first `count` tokens in the row `row` of the caches: tokens × heads × frames
+   * values. Each row belongs to one window.
+   */
   attention(row: number, count: number, frames: number): Float32Array {
     const cache = this.own.find(({ name }) => name === 'attention')
     if (!cache || !this.reader) throw new TypeError('the model has no alignment heads')

@@ -9,7 +9,10 @@ import { EncodedWindow, type Encoder } from './network.ts'
 
 type EncoderParts = { facts: Facts; size: FloatSize; type: FloatType }
 
-/** Makes the encoder. The decoder copies the encoded window into one row of its caches. */
+/**
+ * Makes the encoder, which encodes one window in each run. The decoder then copies the encoded window into its caches,
+ * where each window has its own row.
+ */
 export function makeEncoder(
   runtime: Runtime,
   encoder: Session,

@@ -12,8 +12,9 @@ import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * In two parts of the silence after the sound, the encoder reads every frame: at the start of the silence, and at the
- * end of the window. These two constants are the lengths of the parts, in model frames.
+ * Two parts of the silence after the sound of a window are read completely: the first `readAfterSound` model frames of
+ * the silence, and the last `readAtEnd` model frames of the window. Between these two parts, the encoder skips most
+ * frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond

@@ -54,8 +54,8 @@ export async function hearBlock(
 }
 
 /**
- * Returns a function that converts a share of the work on the block (0 to 1) to a sample of the recording, and reports
- * this sample to the listener.
+ * Returns a function that takes the finished share of the work on the block (0 to 1), and reports the matching position
+ * in the recording to the listener. The position is the index of a sample.
  */
 function progressWithin(windows: readonly Window[], listener: Listener): (share: number) => Promise<void> {
   const from = windows[0]?.from ?? 0

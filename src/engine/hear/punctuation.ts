@@ -13,8 +13,9 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
 /**
- * Joins opening brackets, and quotes and hyphens after a space, to the next word. Joins other punctuation to the
- * previous word, except punctuation after a space that does not match `closing`.
+ * Joins opening brackets to the next word, and also quotes and hyphens that follow a space. Joins other punctuation to
+ * the previous word. Such punctuation stays a word of its own if there is no previous word, or if it follows a space
+ * and does not match `closing`.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []

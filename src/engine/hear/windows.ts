@@ -9,8 +9,9 @@ import { endingAt, type Span, type SpeechSpan } from './speech-spans.ts'
 export type Piece = Span & { at: number }
 
 /**
- * A window. `from` is the first sample of its first piece, and `to` is the end of its last piece, both in the
- * recording. `samples` is the length of the window's sound.
+ * A window: sound that the model reads at once, joined from pieces of the recording. `from` is the first sample of the
+ * first piece, and `to` is the end of the last piece. Both are positions in the recording. `samples` is the length of
+ * the joined sound, in samples. Long pauses are shortened, so this length can be less than `to - from`.
  */
 export type Window = Span & {
   pieces: Piece[]

@@ -51,7 +51,10 @@ export async function withCompactCopy<Model extends InstalledModel>(
   }
 }
 
-/** The version of the compact form. If this number is increased, all existing copies are made again. */
+/**
+ * The version of the compact form, in which the weights of a compact copy are stored. If this number is increased, all
+ * existing compact copies are made again.
+ */
 const formVersion = 1
 
 /**

@@ -1,6 +1,6 @@
-// Downloads a model from the hub (Hugging Face's server of model files), and resumes an interrupted download. The
-// content of every file is compared with the hub's hash. When all files are complete, the draft folder is renamed to
-// the model's folder.
+// Downloads a model from the hub (Hugging Face's server of model files) into a draft folder, and resumes an interrupted
+// download. The content of every file is compared with the hub's hash. When all files are complete, the draft folder is
+// renamed, and becomes the model's folder.
 
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'

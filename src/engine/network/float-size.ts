@@ -3,7 +3,10 @@
 /** The number format of all computations and caches. */
 export type FloatType = 'float16' | 'float32'
 
-/** The dimensions of the network. An alignment head is the index of its decoder layer, and its index in this layer. */
+/**
+ * The dimensions of the network. Each alignment head is a pair of indexes: the index of a decoder layer, and the index
+ * of the attention head in this layer.
+ */
 export type FloatSize = {
   width: number
   heads: number

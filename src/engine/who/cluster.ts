@@ -16,8 +16,8 @@ export type ClusterOptions = {
   threshold: number
   /**
    * Two voices become one voice if their mean distance is less than `likeness` times the scatter, which is the mean
-   * distance between the embeddings of one voice. The scatter is not used, and no voices are merged because of it, if
-   * `likeness` is null, or if the caller gave the number of voices.
+   * distance between the embeddings of one voice. If `likeness` is null, or if the caller gave the number of voices, no
+   * voices are merged by this rule.
    */
   likeness: number | null
   /**
@@ -29,7 +29,10 @@ export type ClusterOptions = {
   expected: number | null
 }
 
-/** The factors by which the threshold may be multiplied to find as many voices as the caller expects. */
+/**
+ * If the caller gave the number of voices, `threshold` may be multiplied by a factor from `low` to `high`, so that this
+ * number of voices is found.
+ */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
 /** Returns the centroid of each voice. The voice with the largest weight is first. */

@@ -22,7 +22,10 @@ export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
 const batchViews = 8
-/** The number of frames in a block, which is about a minute of sound. The pieces of a block are embedded together. */
+/**
+ * The number of frames in a block, which is about a minute of sound. The embeddings of all pieces in a block are
+ * computed together. A piece is a span in which one voice speaks alone.
+ */
 const blockFrames = 60 * stepFrames
 
 /** The diarization of one recording. `add` accepts the sound in parts of any length; `finish` returns the turns. */
@@ -99,14 +102,17 @@ export class Diarization {
     }
   }
 
-  /** Finds the voices in the next `count` views. `samples` begins at the first sample of the first of these views. */
+  /**
+   * Finds the voices in the next `count` views, which are overlapping spans of ten seconds. `samples` begins at the
+   * first sample of the first of these views.
+   */
   private segment(samples: Float32Array, count: number): void {
     const classes = this.voices.segment(samples, count, stepSamples)
     for (let view = 0; view < count; view++) {
       const index = this.classes.length
       const own = classes.slice(view * viewFrames, (view + 1) * viewFrames)
-      // The last view ends after the recording, so silence fills the end of this view. Voices that the model finds in
-      // this silence are ignored.
+      // The last view (ten seconds of sound) ends after the end of the recording, so the end of this view is silence.
+      // Voices that the segmentation model finds in this silence are ignored.
       const end = Math.ceil((this.samples - index * stepSamples - frameCentre) / frameStep)
       if (end < viewFrames) own.fill(0, Math.max(0, end))
       this.classes.push(own)

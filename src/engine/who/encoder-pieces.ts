@@ -4,7 +4,10 @@
 import { samplesPerMelFrame } from '../audio.ts'
 import { melBands } from './power-mel.ts'
 
-/** The number of feature frames in a piece, which is 1.6 s long. A feature frame begins every 10 ms. */
+/**
+ * The number of feature frames in a piece. A piece is the 1.6 s of sound that the voice encoder reads at once. A
+ * feature frame begins every 10 ms.
+ */
 export const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77

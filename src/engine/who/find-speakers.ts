@@ -16,10 +16,11 @@ import type { Voices } from './voices.ts'
 const speakerSecondsMin = { seconds: 4, of: 100 }
 
 /**
- * The settings for embeddings that a PLDA model has projected. `threshold` is the clustering distance: in meetings,
- * distances from 0.80 to 0.86 give the right voices. `start` is the clustering distance for the clusters with which VBx
- * starts. This distance is low, because VBx must start with too many clusters. VBx expects one embedding in every
- * `embeddingSeconds` seconds, so a longer piece counts as several embeddings.
+ * The settings for embeddings that a PLDA model has projected. `threshold` is the distance from which two clusters are
+ * different voices: in meetings, all thresholds from 0.80 to 0.86 separate the voices correctly. `start` is the same
+ * distance for the clusters with which VBx starts. It is low, because VBx must start with too many clusters. VBx
+ * expects one embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of speech
+ * counts as several embeddings.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -63,7 +63,7 @@ export class Linkage {
     }
   }
 
-  /** Merges the cluster in slot `second` into the cluster in slot `first`. */
+  /** Merges the cluster at the index `second` of `slots` into the cluster at the index `first`. */
   merge(first: number, second: number): void {
     const one = this.slots[first]
     const other = this.slots[second]

@@ -5,8 +5,8 @@ import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
 
 /**
- * Returns the view with the index `index` and the views that overlap with this view. Each view is returned together
- * with its own index.
+ * Returns the view (ten seconds of sound) with the index `index`, and its neighbours. The neighbours include all views
+ * that overlap with this view. Each view is returned together with its own index.
  */
 function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): [number, View][] {
   const reach = Math.ceil(viewFrames / stepFrames)

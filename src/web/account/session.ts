@@ -7,7 +7,10 @@ import { ask } from '../base/net.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
-/** Facts about the account that are not part of the session. The page requests these facts after the sign-in. */
+/**
+ * Facts about the signed-in account that are not fields of `Session`. The page requests these facts when it has
+ * received the session.
+ */
 export type AccountDetails = {
   operator: boolean
   has_password: boolean

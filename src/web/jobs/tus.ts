@@ -8,8 +8,8 @@ import { timing } from '../base/timing.ts'
 const version = { 'Tus-Resumable': '1.0.0' }
 
 /**
- * An upload that exists on the server. The bytes of the file are sent to `address`. The request for a job contains
- * `uploadId`.
+ * An upload that exists on the server. The bytes of the file are sent to `address`. The later request that creates a
+ * job names the uploaded file by `uploadId`.
  */
 export type Started = { address: string; uploadId: string }
 

@@ -1,4 +1,4 @@
-// The marks of the doubtful words in a transcript.
+// Marks the doubtful words in the text of a transcript: the words whose confidence is low.
 
 import { signal } from '@preact/signals'
 import type { Place, TranscriptView } from './view.ts'

@@ -10,8 +10,9 @@ type Listener = { onJob: (job: Job) => void; onUtterances: (utterances: Utteranc
 /**
  * Receives the events of a job until the returned function is called. The event stream is closed while the page is
  * hidden, because a browser allows only a few connections to a server. EventSource reconnects by itself after an
- * interruption, but not if the server refuses the stream, for example because the session has ended. In this case, a
- * request for the job waits until the person has signed in again, and then the stream is opened again.
+ * interruption, but not if the server refuses the stream, for example because the sign-in session has ended. In this
+ * case, the page first requests the job. This request waits until the person has signed in again. Then the stream is
+ * opened again, unless the job has ended.
  */
 export function listen(id: string, { onJob, onUtterances }: Listener): () => void {
   let source: EventSource | null = null
