@@ -78,8 +78,9 @@ export type Sweeper = {
 
 export function startSweeps(service: Service): Sweeper {
   const options = { unref: true }
-  // A plain timer starts the sweeps in `sweepEvery`, because STENO_SWEEP_EVERY may be shorter than a second. The
-  // library croner starts all other sweeps, and supports only whole seconds.
+  // Sweeps are the periodic tasks of the server. A plain timer starts the sweeps in `sweepEvery`, because
+  // STENO_SWEEP_EVERY may be shorter than a second. The library croner starts all other sweeps. It supports only whole
+  // seconds.
   const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
   const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
   const crons = [

@@ -9,9 +9,9 @@ import { ApiError } from '../errors.ts'
  */
 export function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // `request.url` is normalised: /v1/x/../balance becomes /v1/balance. But the router does not normalise a path, so it
-  // finds no route for /v1/x/../balance. If the route /v1/balance accepts the method of the request, METHOD_NOT_ALLOWED
-  // would be wrong, so the error is NOT_FOUND.
+  // METHOD_NOT_ALLOWED would be wrong if a route with this path accepts the method of the request. This happens for the
+  // path /v1/x/../balance: `request.url` is normalised and contains /v1/balance, but the router uses the path that is
+  // not normalised, and finds no route. The error is then NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })

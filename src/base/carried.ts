@@ -66,9 +66,9 @@ export function unpackCarried(): void {
 }
 
 /**
- * Returns the folder of the unpacked files. If the folder does not exist, a child process unpacks the files. This saves
- * memory in this process: the process that unpacks the files reads large parts of the program file, and keeps these
- * parts in its memory.
+ * Returns the folder with the files that were embedded in the program and are now unpacked. If this folder does not
+ * exist, a child process unpacks the files. The child process reads large parts of the program file, and keeps these
+ * parts in its memory until it ends. So the child process saves this memory in this process.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -89,7 +89,10 @@ export async function unpackFiles(): Promise<void> {
   if (carried !== null) unpack(nativeHome(), carried)
 }
 
-/** Returns the folder that contains the unpacked carried files and the downloaded CUDA provider. */
+/**
+ * Returns the folder into which the built program unpacks the files that are embedded in it. The CUDA provider is also
+ * downloaded into this folder.
+ */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(cacheDir(), 'native')
 }

@@ -20,8 +20,9 @@ export class Draft implements Disposable {
   }
 
   /**
-   * Moves the draft to its target. Returns false and moves nothing if the target is a file, or a folder that
-   * is not empty.
+   * Moves the draft, which is the complete new file or folder, to the target path. Never replaces existing content:
+   * returns false and moves nothing if the draft is a file and the target path exists, or if the draft is a folder and
+   * the target is a folder that is not empty.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)

@@ -59,8 +59,9 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no database. If there is a data folder, the command unpacks and downloads
- * its files there. Otherwise, the command uses the user's cache folder.
+ * Reads the settings of a command that needs no database. If there is a data folder, the program unpacks its embedded
+ * files into this folder. Otherwise, it unpacks them into the user's cache folder. The same folder also gets the
+ * downloaded models, unless a setting names another folder for models.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)

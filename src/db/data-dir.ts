@@ -58,8 +58,8 @@ function requireNoMedia(dataDir: string): void {
 }
 
 /**
- * Returns true if the folder is a symbolic link. Such a folder may contain media without a database: the server removes
- * no unknown media from a linked folder, because another server may use the same folder.
+ * Returns true if the folder is a symbolic link. A linked folder may contain media even if there is no database:
+ * several servers may use the folder, so a server never removes the media in it that it does not know.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

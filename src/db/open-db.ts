@@ -107,8 +107,8 @@ export function openDb(
     close() {
       flusher.close()
       sql.close()
-      // `fileFlusher` has the database file open. It closes the file after the connection is closed, because the system
-      // releases all SQLite locks of this process on the database when any handle of the file is closed.
+      // `fileFlusher` has the database file open, and must close the file last. When a process closes any handle of a
+      // file, the operating system releases all locks that the process has on this file, also the locks of SQLite.
       fileFlusher.close()
     },
   }

@@ -49,9 +49,9 @@ export function restoreNewest({ folder, dataDir }: Settings, generation: number)
 }
 
 /**
- * `from` is a file of a database copy, and `to` is the place of this file in the data folder. Returns true if `to` is
- * the place of the secret, and the data folder already has the same secret. Throws if the data folder has another
- * secret. Returns false in all other cases.
+ * Compares the file secret.key of a database copy with the file secret.key of the data folder. `from` is any file of
+ * the copy, and `to` is the path that this file gets in the data folder. Returns false if `from` is not the copy of
+ * secret.key, or if the data folder has no secret.key. Returns true if the two files are equal. Throws if they differ.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

@@ -16,8 +16,8 @@ type Options = {
   /** Called once if this server must wait, because another server holds the lease. */
   onWait: () => void
   /**
-   * Called when this server has lost the lease, and so may no longer write to the database. This function must end the
-   * process.
+   * Called when this server has lost the lease, and so may no longer write to its database. (Of the servers that use
+   * the same shared folder, only the holder of the lease may write.) This function must end the process.
    */
   onLost: () => void
 }
@@ -37,8 +37,9 @@ export type Standby = {
 }
 
 /**
- * Waits until this server gets the lease. If another server held the previous lease, restores the newest copy of the
- * database from the shared folder. The caller must hold the lock of the data folder.
+ * Waits until this server gets the lease, which allows only one server at a time to write to its database. If another
+ * server held the previous lease, restores the newest copy of that server's database from the shared folder. The caller
+ * must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, dataDir, afterMs } = settings

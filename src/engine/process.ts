@@ -7,7 +7,10 @@ import { log } from '../base/log.ts'
 import { environment } from './ask.ts'
 import type { Order, Report } from './protocol.ts'
 
-/** The error of a request whose child process exited, for any reason. */
+/**
+ * The error with which a request to an engine process (a child process) is rejected if the process exits, for any
+ * reason.
+ */
 export class WorkerExited extends Error {}
 
 type Listener = { onReport(report: Report): void; onExit(error: Error): void }
@@ -19,7 +22,10 @@ export class EngineProcess {
   #listener: Listener | null = null
   #timer: Timer | undefined
 
-  /** Starts the process. `lookMs` is the interval at which a busy process is checked for a signal that stopped it. */
+  /**
+   * Starts the child process. While the process works on a request, this class checks at intervals of `lookMs`
+   * milliseconds whether a signal such as SIGSTOP has paused the process, and then kills it.
+   */
   constructor(command: string[], { lookMs, onExit }: { lookMs: number; onExit: () => void }) {
     this.#lookMs = lookMs
     this.#child = Bun.spawn(command, {

@@ -37,8 +37,10 @@ export async function openSpeech(
 }
 
 /**
- * The variants of published weights that each device can load, best first. `''` is fp32. A CPU computes fp16 four times
- * more slowly than fp32. With the published 8-bit files, words are missing in the transcripts.
+ * The variants of the published weight files that steno loads on each device, best first: `''` is 32-bit floats,
+ * `_fp16` is 16-bit floats, and `_quantized` is 8-bit weights. A CPU uses only the 32-bit floats of these, because it
+ * computes 16-bit floats four times more slowly, and with the published 8-bit files, words are missing in the
+ * transcripts. For this reason, the 8-bit files are also the last choice on a GPU.
  */
 const preferences: Record<Device, Variant[]> = {
   cpu: [''],

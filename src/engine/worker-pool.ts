@@ -13,7 +13,10 @@ import { WorkerQueue } from './worker-queue.ts'
 export type PoolOptions = Omit<WorkerOptions, 'onExit'> & {
   jobsMax?: number
   after?: typeof after
-  /** Called for each worker that exited although the supervisor did not stop it. */
+  /**
+   * Called when an engine worker (a child process) exits unexpectedly while it is idle, and when one exits during a
+   * job, for example because a timeout killed it.
+   */
   onCrash?: () => void
 }
 

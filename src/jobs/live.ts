@@ -30,7 +30,10 @@ type Entry = {
 export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
-  /** The jobs that have listeners, that have utterances, or that have changed since their last notification. */
+  /**
+   * The state of each job, by the id of the job. Only these jobs have an entry: jobs that have listeners, jobs whose
+   * utterances so far are kept here, and jobs that have changed since the last notification of their listeners.
+   */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
   #isClosed = false

@@ -31,6 +31,9 @@ export const databaseLimits = {
   standbyCopies: 3,
 
   // Limits of drafts, which are files that are still being written.
-  /** Age at which a draft (an incomplete file) is removed. A killed process has left a draft of this age. */
+  /**
+   * Time since the last change of a draft after which the draft is removed. Only a process that was killed leaves such
+   * an old draft.
+   */
   draftKeptMs: 1 * hour,
 } as const

@@ -30,7 +30,10 @@ export const workerLimits = {
    * afterwards.
    */
   workerAddressMs: 15 * minute,
-  /** Maximum size of a result that is sent over HTTP, because a message over NATS has at most 1 MB by default. */
+  /**
+   * Maximum size of a result that a worker sends over HTTP. Results that are too large for a message of NATS (1 MB by
+   * default) are sent over HTTP.
+   */
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */
   deadLettersListed: 20,

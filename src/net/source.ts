@@ -1,5 +1,6 @@
-// Sends requests to servers that the operator chose, such as the hub or a NuGet mirror. The operator's server may have
-// a private address. Requests to URLs from callers use net/fetch.ts, which checks the address.
+// Sends requests to servers that the operator chose, such as the model hub (Hugging Face) or a mirror of NuGet. Such a
+// server may have a private address, so its address is not checked. Requests to URLs that callers supply must use
+// net/fetch.ts instead, which checks the address.
 
 import { reasonOf } from '../base/reason.ts'
 

@@ -63,8 +63,9 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 }
 
 /**
- * Extends each cue of zero length to `cueVisibleMsMin`, because video players skip a cue of zero length. If the same
- * speaker's next cue starts later but within this time, the extended cue ends at that start.
+ * Extends each cue of zero length to `cueVisibleMsMin` milliseconds, because video players skip a cue of zero length.
+ * But if the next cue of the same speaker starts later during these milliseconds, the extended cue ends when the next
+ * cue starts.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

@@ -31,8 +31,9 @@ export function endsSentence(text: string): boolean {
  */
 const insideWords = '[.!?…]'
 /**
- * Matches a bracket or a quotation mark that belongs to the sentence if it directly follows the mark at the end of the
- * sentence. The mark `“` is excluded: in Chinese, it may open the next sentence directly after a full stop.
+ * Matches a bracket or a quotation mark. If such a character directly follows the mark at the end of a sentence, it
+ * belongs to this sentence. The quotation mark `“` is excluded: in Chinese, it may open the next sentence directly
+ * after a full stop.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(

@@ -27,8 +27,9 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Stores one piece of the utterances, or removes one piece that an earlier call left. Returns the number of
-   * utterances that this call of `storeAhead` has stored so far, or null if the job has ended.
+   * Stores the next `pieceMax` utterances. But while the database still has utterances of an earlier, unfinished call
+   * of `storeAhead`, removes some of those utterances instead. Returns the number of utterances that the present call
+   * of `storeAhead` has stored so far. Returns null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

@@ -1,5 +1,5 @@
-// Receives the body of one request, which contains a file. The body may arrive slowly. The request fails if no bytes
-// arrive within the idle timeout.
+// Receives the body of one upload request. The body is a file, a part of a file, or a form with a file. It may arrive
+// slowly, but the request fails if no bytes arrive within the idle timeout.
 
 import { ApiError } from '../errors.ts'
 

@@ -26,8 +26,8 @@ export type ClaimAnswer =
    */
   | { kind: 'later' }
   /**
-   * The job has ended, or the stream has another message of this job, which is the valid message. The worker that sent
-   * the claim removes its own message from the stream.
+   * The job has ended, or the message with which the worker claims the job is not the valid message of this job,
+   * because the stream has another one. The worker removes the message of its claim from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }

@@ -214,8 +214,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Stores and logs the reason why the stream accepts no jobs. `reason` is null if the stream accepts jobs. As long as
-   * the stream accepts no jobs, pending jobs are not started.
+   * Stores and logs the reason why the JetStream stream, through which workers get jobs, accepts no messages. `reason`
+   * is null if the stream accepts messages. While the stream accepts no messages, pending jobs are not started.
    */
   #refused(reason: string | null): void {
     if (this.#isClosed || reason === this.#refusal) return

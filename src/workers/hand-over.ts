@@ -77,8 +77,8 @@ export class HandOver {
   }
 
   /**
-   * Handles a report of the holder. The utterances in the report are used only if they directly follow the utterances
-   * of the earlier reports.
+   * Handles a progress report of the worker that holds the job. The utterances in the report are used only if they
+   * directly follow the utterances of the worker's earlier reports since its claim.
    */
   beat(
     { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },
@@ -100,7 +100,7 @@ export class HandOver {
     this.#fail(error)
   }
 
-  /** Ends the claim of the holder, so that another worker can claim the job at once. */
+  /** Ends the claim of the worker that holds the job, so that another worker can claim the job at once. */
   release(failure: Error): void {
     this.holder = null
     this.failure = failure

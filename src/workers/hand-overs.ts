@@ -74,7 +74,8 @@ export class HandOvers {
   }
 
   /**
-   * Restarts the leases of all holders, after a time in which NATS was unreachable and no holder could send a message.
+   * Restarts the lease of each worker that holds a job. (A worker that sends no message during its lease may lose its
+   * job to another worker.) Called after a time in which NATS was unreachable, so that no worker could send a message.
    */
   hearAll(): void {
     for (const entry of this.#entries.values()) entry.heardAt = performance.now()

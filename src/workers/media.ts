@@ -64,7 +64,10 @@ function writeAll(file: number, chunk: Uint8Array, position: number): number {
   return written
 }
 
-/** Returns true for an error of the local disk, such as ENOSPC. The transfer is retried after all other errors. */
+/**
+ * Returns true for an error of the local disk, such as ENOSPC. Such an error ends the transfer. After an error of any
+ * other kind, the transfer is tried again.
+ */
 function isOfDisk(error: unknown): boolean {
   if (error instanceof SourceError) return false
   const { code } = error as NodeJS.ErrnoException

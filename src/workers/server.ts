@@ -12,8 +12,9 @@ export type ServerSettings = { cluster: string; worker: string; address: string 
 
 export class Server {
   /**
-   * The timeout of a request, in milliseconds. The timeout is shorter than the lease: if NATS loses a request, the
-   * worker must send another request before the lease ends.
+   * The timeout of a request, in milliseconds. The timeout is shorter than the lease, which is the time without a
+   * message after which the server gives a worker's job to another worker. So if NATS loses a request, the worker can
+   * send another request before its lease ends.
    */
   timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection

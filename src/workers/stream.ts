@@ -91,7 +91,10 @@ export class JobStream {
     }
   }
 
-  /** Removes a message from the stream, because its job has ended or has a message in another queue. */
+  /**
+   * Removes the message of a job from the stream. The caller does this if the job has ended, or if the queue of another
+   * pool has a newer message of the same job.
+   */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {
       if (!(error instanceof JetStreamApiError)) throw error

@@ -28,8 +28,8 @@ async function findBrowser(): Promise<Found | null> {
 }
 
 /**
- * Unpacks an archive of the npm package, unless an earlier call has unpacked it. Returns the folder of the unpacked
- * files.
+ * Unpacks an archive of the npm package @sparticuz/chromium, unless an earlier call has unpacked this archive. Returns
+ * the folder of the unpacked files.
  */
 function unpack(name: string): string {
   const folder = join(unpacked, name)

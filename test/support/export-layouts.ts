@@ -4,7 +4,7 @@ import { port } from '../../src/engine/onnx/messages.ts'
 import { field, number, utf8 } from '../../src/engine/onnx/protobuf.ts'
 import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
-/** The numbers of fields in the messages of an ONNX model. */
+/** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
 /** The minimum size, in bytes, of a constant whose content is moved to the external file. */
 const movedMin = 1024

@@ -1,5 +1,6 @@
-// Float weights for the network that runs on a GPU. The weights come from the pocket model, in whose files they have
-// different names, or from tests that make their own weights.
+// Makes float weights for tests of the network that runs on a GPU. The weights come from one of two sources. One source
+// is the pocket model, the small speech model that is built into steno. In its files, the weights have other names than
+// in the published models. The other source is a test that makes its own weights.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'

@@ -57,9 +57,10 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the bytes that a step of the published graphs copies over the PCIe bus for one window. The graphs read the
- * encoder's result and all caches from the host. The graphs return to the host the scores, the attention of all heads
- * in the layers with alignment heads, and the cache of the window's own tokens.
+ * Returns the number of bytes that one decoding step copies over the PCIe bus for one window, with the published graphs
+ * (the ONNX files from Hugging Face). These graphs read the result of the encoder and all caches from the memory of the
+ * host. They return three outputs to the host: the scores, the attention of all heads in the layers that have alignment
+ * heads, and the cache of the window's tokens.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width

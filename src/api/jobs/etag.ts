@@ -5,8 +5,9 @@ export function tagOf(edits: number): string {
 }
 
 /**
- * Returns the numbers of edits in the header If-Match. An invalid ETag becomes -1, which is the ETag of no transcript.
- * Returns null if the header is missing or is `*`, because every transcript is then accepted.
+ * Returns one number for each ETag in the header If-Match. An ETag of a transcript is the number of its edits. An
+ * invalid ETag becomes -1, which is the ETag of no transcript. Returns null if the header is missing or is `*`, because
+ * every transcript is then accepted.
  */
 export function editsOf(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined || ifMatch.trim() === '*') return null

@@ -34,8 +34,9 @@ export function permittedFor(tokens: Tokens, language: string): Permitted {
 }
 
 /**
- * Decodes a window with all tokens permitted. If most of the text is not in a script of the language, decodes the
- * window again with only the tokens of these scripts. Returns an empty list if the second text has no letters.
+ * Decodes a window with all tokens permitted. If most of the decoded text is not in a script of the language, decodes
+ * the window again, with only the tokens of the scripts of the language. Returns an empty list if the text of this
+ * second decoding has no letters.
  */
 export function decodeInScript(
   tokens: Tokens,

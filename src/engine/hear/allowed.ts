@@ -10,9 +10,9 @@ import type { Facts } from './facts.ts'
 const firstTimestampMax = 50
 
 /**
- * If at least this much sound (1.5 s) follows two adjacent timestamp tokens, the text must not end after these tokens,
- * because more speech follows. The model tends to end the text there, because the windows of its training ended at any
- * point of the speech. Steno's windows end at pauses.
+ * If at least this much sound (1.5 s) follows two adjacent timestamp tokens, the end token is not allowed directly
+ * after these two tokens, because more speech follows. The model tends to choose the end token there: in its training,
+ * the windows ended at any point of the speech. Steno's windows end at pauses.
  */
 const restMin = 1.5 * framesPerSecond
 

@@ -133,7 +133,10 @@ export class DeviceBatch implements Batch {
     return row
   }
 
-  /** Runs the decoder, which adds tokens to each row. An idle row gets tokens with the id 0, which have no effect. */
+  /**
+   * Runs the decoder once, which adds tokens to each row of the batch. An idle row has no window to decode. It gets
+   * tokens with the id 0, whose results are not used.
+   */
   private feed(tokensOf: (row: Row) => readonly number[]): void {
     const { length } = this.last.shape
     const all = <Value>(value: Value) => Array.from({ length: this.size }, () => value)

@@ -9,7 +9,7 @@ import type { DeviceCaches, DeviceParts } from './device-caches.ts'
 
 export type RunShape = {
   rows: number
-  /** The number of tokens that a run adds to each row. */
+  /** The number of tokens that one run of the decoder adds to each row. A row is one window of the batch. */
   length: number
   /** The tokens for which the graph computes scores, as indices into the tokens that the run adds to a row. */
   wanted: readonly number[]

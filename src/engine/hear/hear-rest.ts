@@ -25,8 +25,10 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes the speech without text in separate windows, while such speech remains. Returns the texts of all decodings.
- * Warns about each window whose text is doubtful or missing.
+ * Decodes some of the speech in the decoded windows again, in separate windows: the speech for which the model returned
+ * no text, and the windows in the fields `rest`. Repeats this with the new windows until no such speech remains. Gives
+ * up on a window if its new decoding returns no good text. Returns the texts of the given windows and of all new
+ * windows. Warns about each window whose text is doubtful or missing.
  */
 export async function hearRest(
   models: WhisperModels,

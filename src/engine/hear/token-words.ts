@@ -72,8 +72,8 @@ function joined(
 }
 
 /**
- * Matches punctuation to which the next text may be added. Such punctuation begins with a space, or ends with an
- * opening bracket or quote. After other punctuation, a new word begins.
+ * Matches punctuation that begins with a space, or that ends with an opening bracket or quote. A text without a space
+ * at its start is joined to such punctuation. After any other punctuation, the text begins a new word.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 

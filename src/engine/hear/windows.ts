@@ -90,8 +90,8 @@ export function sampleOf({ pieces }: Window, frame: number): number {
 }
 
 /**
- * Returns the last piece of the window that begins at sample `sample` of the recording or before this sample. Throws if
- * the sample is before the first piece.
+ * Returns the piece of the window that contains sample `sample` of the recording. If this sample is between two pieces,
+ * or after the last piece, returns the piece before the sample. Throws if the sample is before the first piece.
  */
 export function pieceWith({ pieces }: Window, sample: number): Piece {
   return found(pieces.findLast(piece => piece.from <= sample))

@@ -25,8 +25,9 @@ import { type InstalledModel, modelsDir } from './store.ts'
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
 /**
- * Returns the model with the folder of its compact copy. If the copy is missing or outdated, it is made first. Returns
- * the model unchanged if it needs no copy, or if the copy cannot be made.
+ * Returns the model with its folder replaced by the folder of its compact copy (a copy with 8-bit weights). If this
+ * copy is missing or outdated, makes the copy first. Returns the model unchanged if the model needs no copy, or if the
+ * copy cannot be made.
  */
 export async function withCompactCopy<Model extends InstalledModel>(
   model: Model,

@@ -6,8 +6,9 @@ import { compactFolderOf, isCompact } from './layout.ts'
 import { installedLock, type ModelLock, matches } from './lock.ts'
 
 /**
- * Checks the files of a model, and the files of its compact copy, which steno made after the download. Returns the
- * paths of the files that have changed since. Returns null if the model's folder has no lock file.
+ * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
+ * steno makes), if there is one. Returns the paths of the files that are missing, or whose hash differs from the hash
+ * in the file `steno-lock.json`. Returns null if the model's folder has no such lock file.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)

@@ -11,8 +11,9 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of the channels that are added to all queries and to all keys. `isNeeded` is the name of a value that is
- * false if each frame represents only itself.
+ * The names of two values in the graph: the channels that are added to all queries, and the channels that are added to
+ * all keys. In a long silence, one frame can represent several frames. `isNeeded` is the name of a value that is false
+ * if no frame represents other frames, so that the channels have no effect.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 

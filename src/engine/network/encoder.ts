@@ -8,10 +8,14 @@ import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * Builds the encoder model for one window. Its inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position
- * of each frame in the window; and `counts` [frames], the number of model frames that each frame represents. Its
- * outputs are: `keys` and `values` [layers, 1, heads, frames, 64]; their scales, `key_scales` and `value_scales`; and
- * `mass` [1, 1, 1, frames], the logarithm of `counts`.
+ * Builds the encoder model for one window. The encoder does not read all model frames of the window: in a long silence,
+ * one frame that it reads represents several model frames. In the shapes below, `frames` is the number of frames that
+ * the encoder reads.
+ *
+ * The inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position of each frame in the window; and
+ * `counts` [frames], the number of model frames that each frame represents. The outputs are: `keys` and `values`
+ * [layers, 1, heads, frames, 64]; their scales, `key_scales` and `value_scales`; and `mass` [1, 1, 1, frames], the
+ * logarithm of `counts`.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)

@@ -7,8 +7,8 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
- * frames, width] for each decoder layer N, and `aligned` [rows, alignment heads, head size, frames] if there are such
- * heads.
+ * frames, width] for each decoder layer N. If the model has alignment heads (the attention heads that give the times of
+ * words), it has a further output `aligned` [rows, alignment heads, head size, frames] with the keys of these heads.
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

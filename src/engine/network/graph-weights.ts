@@ -53,8 +53,8 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the biases of these projections, joined into one vector. The key projections of Whisper have no bias, so their
-   * biases are zeros.
+   * Adds the biases of the projections with the given names to the graph, joined into one vector. The key projections
+   * of Whisper have no bias in the file, so they get a bias of zeros.
    */
   bias(...names: string[]): string {
     const parts = names.map(name => {

@@ -31,11 +31,11 @@ export function allowedInput(
 /**
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary].
  *
- * The input `allowed` has four numbers for each row: the number that is added to the scores of all text tokens (0 or
- * `forbidden`); the number that is added to the score of the end token (0 or `forbidden`); the first allowed timestamp
- * token; and the end of the allowed timestamp tokens (exclusive). A timestamp token is counted from 0, which is the
- * first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen
- * token, and the logarithm of its probability among the allowed tokens.
+ * The input `allowed` has four numbers for each row. The first number is added to the scores of all text tokens, and
+ * the second number to the score of the end token. Both are 0 or `forbidden`. The third and the fourth number are the
+ * first allowed timestamp token, and the end of the allowed timestamp tokens (exclusive). These two are not token ids:
+ * the number 0 means the first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the
+ * id of the chosen token, and the logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

@@ -24,8 +24,9 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. Its name contains the version of ONNX Runtime, which must be the version of
- * the provider. An upgrade of steno keeps the folder if ONNX Runtime stays the same.
+ * Returns the folder of the CUDA provider. The name of the folder contains the version of ONNX Runtime, because the
+ * provider must have the same version as ONNX Runtime. A new version of steno with the same ONNX Runtime uses the same
+ * folder.
  */
 export function cudaFolder(): string {
   return join(nativeHome(), `cuda-${runtimePackage.version}`)

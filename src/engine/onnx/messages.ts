@@ -12,7 +12,10 @@ export type Constant = {
  * `bytes` bytes.
  */
 export type Stored = { type: ElementType; dims: readonly number[]; file: string; from: number; bytes: number }
-/** An attribute of an operation. A branch, for example of an `If` operation, can read values of the outer graph. */
+/**
+ * An attribute of an operation. A `Branch` is a nested graph, such as one of the two branches of an `If` operation. The
+ * operations in a nested graph can also use the values of the graph around it.
+ */
 export type Attribute = number | readonly number[] | string | { float: number } | Branch
 type Branch = { body(): Uint8Array }
 export type Shape = readonly (number | string)[]

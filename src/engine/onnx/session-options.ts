@@ -13,7 +13,7 @@ export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes:
 
 export type SessionOptions = {
   /**
-   * If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same id, which is the run
+   * If true, CUDA records the GPU kernels of a run, and replays them in later runs with the same value of the run
    * option `gpu_graph_id`.
    */
   cudaGraphs?: boolean

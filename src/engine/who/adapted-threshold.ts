@@ -6,8 +6,9 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The assumed `distance` between the embeddings of neighbouring pieces (spans in which one voice speaks alone) of the
- * same voice. This distance counts as much as `weight` measured distances.
+ * The scatter of a usual recording: the `distance` between the embeddings of two neighbouring pieces of the same voice.
+ * (A piece is a span in which one voice speaks alone.) The scatter of this recording is an average of the median of the
+ * N distances that are measured in it, with the weight N, and of this usual distance, with the weight `weight`.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**

@@ -47,8 +47,8 @@ export class Linkage {
   }
 
   /**
-   * Returns the slots of the two closest clusters, and their distance. The distance is infinite if only one cluster
-   * remains.
+   * Returns the two closest clusters, as their indices in `slots`, and the distance between them. The distance is
+   * infinite if only one cluster remains.
    */
   closest(): { first: number; second: number; distance: number } {
     let first = 0

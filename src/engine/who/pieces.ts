@@ -1,5 +1,5 @@
 // Cuts the recording into pieces. A piece is a span in which one voice speaks alone. A piece ends where the voice
-// changes, and at a pause or an overlap of voices of more than 0.15 s.
+// changes. It also ends at a pause of more than 0.15 s, and where two voices overlap for more than 0.15 s.
 
 import { type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'

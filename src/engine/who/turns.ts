@@ -23,8 +23,8 @@ export type Timeline = {
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece gives to its speaker in each frame. This number is higher than the sum of
- * all other votes.
+ * The number of votes that a clustered piece (a span of one voice, which the clustering has given to a speaker) gives
+ * to its speaker in each frame of the piece. This number is higher than the sum of all other votes in the frame.
  */
 const sureVotes = 100
 

@@ -13,7 +13,10 @@ export type VbxOptions = {
    * The distance below which the first clustering merges two clusters. A low distance gives many clusters at the start.
    */
   start: number
-  /** The minimum weight of a voice. If no voice has this weight, only the voice with the largest weight remains. */
+  /**
+   * The minimum weight of a voice: the sum of the weights of its embeddings. If no voice has this weight, only the
+   * voice with the largest weight remains.
+   */
   weightMin: number
 }
 

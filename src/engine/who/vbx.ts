@@ -10,8 +10,8 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * Before the first round, the score of an embedding for the speaker of its own cluster is this many nats higher than
- * its score for any other speaker.
+ * The natural logarithm of a ratio. Before the first round, the probability that an embedding belongs to the speaker of
+ * its own cluster is e^7 times as high as the probability that it belongs to any one of the other speakers.
  */
 const startPreference = 7
 /**

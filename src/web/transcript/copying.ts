@@ -13,7 +13,7 @@ export function copyLink(seconds: number): void {
   copy(address.href, words.transcript.linkCopied(showClock(seconds)))
 }
 
-/** Copies the whole text. Each turn of a speaker is a paragraph. */
+/** Copies the text of the whole transcript to the clipboard. Each turn of a speaker is a paragraph of this text. */
 export function copyText(studio: Studio, { withTimes }: { withTimes: boolean }): void {
   const { utterances, language } = studio.result
   const paragraphs = turnsOf(utterances).map(({ speaker, first, last }) => {

@@ -14,8 +14,9 @@ export type ParagraphOptions = {
 }
 
 /**
- * The elements of a paragraph: the whole row, each utterance, and the name of the speaker. The name is null if the
- * previous paragraph has the same speaker, or if there are no speakers.
+ * The HTML elements of a paragraph. `row` is the element of the whole paragraph. `spans` are the elements of its
+ * utterances. `name` is the element with the name of the speaker. It is null if the previous paragraph has the same
+ * speaker, or if the transcript has no speakers.
  */
 export type Paragraph = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
 

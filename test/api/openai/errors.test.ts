@@ -18,7 +18,7 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
   code,
 })
 
-/** The service for all tests in which a request is refused. The tests use it together. */
+/** One service, which all tests of refused requests use. */
 const shared = await startOpenAi()
 
 /** Returns the error with which a call of OpenAI's npm package rejects. Throws if the call succeeds. */

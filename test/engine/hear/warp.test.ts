@@ -52,7 +52,8 @@ test('the path is the optimum over all paths', () => {
 
 test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // Depending on the seed, the bands of two adjacent rows are equal, overlap, or only touch each other.
+    // The band of a row is the range of columns that the path may use in this row. Depending on the seed, the bands of
+    // two adjacent rows are equal, overlap, or only touch each other.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,
