@@ -1,5 +1,5 @@
-// The configuration: the values of all settings, read from environment variables. Some variables are not settings:
-// base/carried.ts reads STENO_CACHE_DIR, and cli/installed.ts reads STENO_ENV_FILE, because only commands use these two.
+// The configuration: the values of all settings, read from environment variables. Some variables are not settings.
+// Only commands use STENO_CACHE_DIR, which base/carried.ts reads, and STENO_ENV_FILE, which cli/installed.ts reads.
 // net/hub.ts reads HF_ENDPOINT and HF_TOKEN, which have the same names in the tools of Hugging Face.
 
 import { nearest } from './base/edit-distance.ts'

@@ -129,7 +129,8 @@ for (const document of documents) {
     async () => {
       const reader = openReader(home, document, {
         'https://example.org': files.url.origin,
-        // The recording does not contain the words `budget` and `meeting`, so the test searches for two other words.
+        // A command in a document searches for the words `budget` and `meeting`. The recording of this test does not
+        // contain these words, so the test searches for two other words.
         'budget+meeting': 'check+release',
       })
       try {

@@ -18,7 +18,7 @@ import {
  * Two rooms of the same layer may import each other only if `neighbours` allows it.
  */
 const line: string[][] = [
-  // The web app runs in the browser, and imports nothing from the server.
+  // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import any code of the server.
   ['base', 'web'],
   ['limits', 'errors', 'languages'],
   ['net'],

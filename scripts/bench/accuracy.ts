@@ -2,7 +2,7 @@
 // Compares steno with the pipeline of transformers.js, with the same weights. steno detects the language. The pipeline
 // of transformers.js cannot detect the language, so the benchmark passes the correct language to it.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the pocket model.
+// STENO_BENCH_MODEL: a model folder that replaces the pocket model (the small speech model of the tests).
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -41,7 +41,10 @@ const gpu = {
    * step once and then replays them. `launched`: the time of a kernel that is launched separately.
    */
   kernel: { recorded: 2e-6, launched: 5e-6 },
-  /** The 16-bit operations that the encoder computes per second: 40 % of the published 990 TFLOP/s. */
+  /**
+   * The number of 16-bit operations that the GPU is assumed to compute per second for the encoder: 40 % of the 990
+   * TFLOP/s that the manufacturer states.
+   */
   operations: 0.4 * 990e12,
 }
 const tokensPerWindow = 100

@@ -107,9 +107,10 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the number of compared pairs of voice prints, two error rates at each threshold, and the equal error rate.
- * The first rate is the share of the pairs from one reader whose similarity is below the threshold. The second rate is
- * the share of the pairs from two readers whose similarity reaches the threshold.
+ * Compares pairs of voice prints. Returns the number of pairs, two error rates at each threshold, and the equal error
+ * rate. The first rate counts the pairs in which the same person reads: it is the share of these pairs whose similarity
+ * is below the threshold. The second rate counts the pairs in which two different people read: it is the share of these
+ * pairs whose similarity reaches the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

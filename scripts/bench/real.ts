@@ -2,12 +2,13 @@
 // turn: openai/whisper and transformers.js once, and each other program twice. Compare the programs by their CPU times,
 // because the wall times depend on the other programs of the machine.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the built-in model. STENO_BENCH_PYTHON: a Python with faster-whisper
-// and openai-whisper. STENO_BENCH_CT2: the folder of the same weights in CTranslate2's format, for faster-whisper.
-// STENO_BENCH_OPENAI: the file of the same weights in the format of openai/whisper, such as base.pt.
-// STENO_BENCH_WHISPER_CPP: the path of whisper-cli. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used
-// if whisper-cli is not given. STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
-// STENO_BENCH_PUBLISHED: the folder of the same weights in the published layout, for transformers.js.
+// STENO_BENCH_MODEL: a model folder that replaces the built-in model. The other programs must get the weights of the
+// same model, each in the format of the program. STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
+// STENO_BENCH_CT2: the folder of the weights in CTranslate2's format, for faster-whisper. STENO_BENCH_OPENAI: the file
+// of the weights in the format of openai/whisper, such as base.pt. STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
+// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given. STENO_BENCH_GGML:
+// the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in the published
+// layout, for transformers.js.
 // STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds. STENO_BENCH_SAY=1: prints every text
 // to stderr.
 

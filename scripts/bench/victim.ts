@@ -166,8 +166,8 @@ async function untilReady(address: string): Promise<void> {
 type Times = Record<Source, number[]>
 
 /**
- * Runs jobs one after the other: a job with an upload, then a job with the address of its media, and so on. Returns the
- * time of each job in milliseconds.
+ * Runs jobs one after the other. The jobs alternate: for one job, this caller uploads the recording, and for the next
+ * job, the server downloads the recording from a URL. Returns the time of each job in milliseconds.
  */
 async function timesOf(caller: Caller, origin: Places, bytes: Uint8Array<ArrayBuffer>): Promise<Times> {
   const times: Times = { upload: [], url: [] }

@@ -29,7 +29,10 @@ export function findClient(db: Db, id: string): Client | null {
   return row && { ...row, redirectUris: JSON.parse(row.redirectUris) }
 }
 
-/** Removes the OAuth clients that have no grant and were not used for `clientKeptMs`. */
+/**
+ * Removes the OAuth clients that were not used for `clientKeptMs` and have no grant. A grant is the access that a
+ * person has given to a client.
+ */
 export function purgeClients(db: Db): void {
   db.run(
     `delete from clients where used_at <= $usedBefore

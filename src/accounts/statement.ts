@@ -14,8 +14,8 @@ export type StatementEntry = {
 }
 
 /**
- * Lists the entries of an account's ledger that change the balance. Reserves and releases are left out, because they do
- * not change the balance.
+ * Lists the entries of an account's ledger that change the balance: deposits, and charges for jobs. Entries that only
+ * reserve money for a job, or release this money again, are left out, because they do not change the balance.
  */
 export function listStatement(
   db: Db,

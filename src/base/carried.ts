@@ -79,8 +79,9 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the folder exists, `unpack` returns its path. If the folder is still missing, the child process has failed.
-  // `unpack` then unpacks the files in this process. If this fails too, the error gives the reason.
+  // If the folder of the unpacked files exists, `unpack` only returns its path. If this folder is still missing, the
+  // child process has failed, so `unpack` unpacks the files in this process. If this fails too, `unpack` throws an
+  // error with the reason.
   return unpack(nativeHome(), files)
 }
 

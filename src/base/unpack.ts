@@ -10,8 +10,8 @@ import { Draft } from './whole-file.ts'
 type Files = { hash: string; files: Record<string, string> }
 
 /**
- * Returns the folder below `home` that holds the carried files. If the folder does not exist yet, creates it and writes
- * the files into it.
+ * Returns the path of the folder below `home` that holds the carried files (the files that are embedded in the built
+ * program). If this folder does not exist yet, creates it and writes the files into it.
  */
 export function unpack(home: string, { hash, files }: Files): string {
   const folder = join(home, hash)

@@ -38,7 +38,10 @@ export class Draft implements Disposable {
     return true
   }
 
-  /** Moves the draft to its target. If a file or folder already exists at the target, replaces it. */
+  /**
+   * Moves the draft, which is a complete file or folder under a temporary name, to the path of its target. Replaces a
+   * file or folder that already exists at this path.
+   */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)

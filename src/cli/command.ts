@@ -22,7 +22,10 @@ export type Description = {
   options: ParseArgsOptionsConfig
   /** A line of help for each option, by the name of the option. */
   help: Record<string, string>
-  /** The values that an option accepts, by the name of the option. The completion of a shell suggests these values. */
+  /**
+   * The values that an option accepts, by the name of the option. The shell suggests these values when the user presses
+   * the Tab key.
+   */
   choices: Record<string, readonly string[]>
   /** Paragraphs that the help of the command shows after the options. */
   more: string[]

@@ -33,7 +33,7 @@ export function completionOf(commands: Commands): Command {
   })
 }
 
-/** Loads the code of all commands, and returns their descriptions with their names. */
+/** Loads the code of all commands. Returns the description and the name of each command. */
 export async function listCommands(commands: Commands): Promise<NamedCommand[]> {
   return Promise.all(Object.entries(commands).map(async ([name, load]) => ({ ...(await load()), name })))
 }

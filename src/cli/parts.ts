@@ -1,5 +1,5 @@
-// The parts of the program that no package.json lists: the libraries inside native files, and the models. The licence
-// of each part is given as an SPDX expression.
+// The parts of the built program that no package.json lists: Bun, the libraries that native files contain (such as
+// FFmpeg in the media program), and the models. The licence of each part is given as an SPDX expression.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -12,7 +12,7 @@ import { databasePath } from './db.ts'
 
 export type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: number }
 
-/** Returns the names of the database copies in the shared folder, newest first. */
+/** Returns the names of the database copies in `folder`, which two servers share. The newest copy is first. */
 function listCopies(folder: string): string[] {
   return readdirSync(folder)
     .filter(name => /^copy-\d{8}-\d{8}\.db$/.test(name))

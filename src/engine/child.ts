@@ -20,8 +20,8 @@ export async function engine(): Promise<void> {
   // already has a lower priority than `engineNice`, and keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the supervisor decides
-  // when an engine process ends.
+  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the parent process
+  // decides when this engine process ends.
   process.on('SIGINT', () => {})
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }

@@ -41,9 +41,9 @@ export class Recognitions {
   }
 
   /**
-   * Continues a job in the state `processing`. If a worker on another machine may still hold the job, the recognition
-   * starts at once, because the engine then first waits for the result of this worker. Otherwise the recognition starts
-   * when the engine has free capacity.
+   * Continues a job in the state `processing`. A worker on another machine may still be working on the job. In this
+   * case, passes the job to the engine at once, even if the engine has no free capacity, because the engine first only
+   * waits for the result of this worker. Otherwise the job waits until the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job

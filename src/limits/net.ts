@@ -22,7 +22,10 @@ export const netLimits = {
   /** Time for which the server remembers that a host name has no address. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
-  /** Time after which a connection to the next IP address of a host is started in parallel. */
+  /**
+   * If a connection to one IP address of a host is not open after this time, a connection to the next IP address of the
+   * host is started in parallel.
+   */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
   /** Maximum time from the end of sending a request to the arrival of the response headers. */

@@ -28,8 +28,8 @@ export async function download(
 }
 
 /**
- * Downloads into the file at `path`, and flushes the file to the disk without blocking the event loop. Draft.place()
- * also flushes a file, but blocks the event loop.
+ * Downloads into the file at `path`, and flushes the file to the disk. The flush does not block the event loop. The
+ * flush in `Draft.place()` would block it, so `download` does not use that method.
  */
 async function fetchInto(path: string, address: string, options: DownloadOptions): Promise<number> {
   const file = await open(path, 'wx', 0o600)

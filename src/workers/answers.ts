@@ -21,8 +21,8 @@ export type Addresses = { media: string; result: string }
 export type ClaimAnswer =
   | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
   /**
-   * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim returns its
-   * message to JetStream, which delivers this message again later.
+   * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim then returns
+   * the message of the job to JetStream, and JetStream delivers this message again later.
    */
   | { kind: 'later' }
   /**

@@ -23,7 +23,10 @@ export type Delivery = {
 
 type Pull = { pool: string; priority: Priority; waitMs: number }
 
-/** Asks JetStream for the next message of a pool's queue. Returns null if no message comes within `waitMs`. */
+/**
+ * Asks JetStream for the next message of the queue with the given priority of `pool`, a group of workers with the same
+ * abilities. Returns null if no message comes within `waitMs`.
+ */
 export async function pull(
   nats: NatsConnection,
   cluster: string,

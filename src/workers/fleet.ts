@@ -30,7 +30,10 @@ export class Fleet implements Engine {
   readonly #handOvers: HandOvers
   readonly #readyListeners: (() => void)[] = []
   readonly #timer: Timer
-  /** The reason why the stream accepts no jobs, such as a full disk. Null if the stream accepts jobs. */
+  /**
+   * The reason why the JetStream stream, in which jobs wait for workers, accepts no jobs, such as a full disk. Null if
+   * the stream accepts jobs.
+   */
   #refusal: string | null = null
   #isClosed = false
 

@@ -67,7 +67,10 @@ export class HandOvers {
     return entry
   }
 
-  /** Stores the present time as the time of the last message from the holder of a job. */
+  /**
+   * Records that the worker that holds the job has sent a message just now. Does nothing if `fence`, the number of the
+   * claim in this message, is not the number of the last claim of the job.
+   */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)
     if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
@@ -81,7 +84,10 @@ export class HandOvers {
     for (const entry of this.#entries.values()) entry.heardAt = performance.now()
   }
 
-  /** Returns true if the time since the last message of the holder is shorter than the lease. */
+  /**
+   * Returns true if the worker that holds the job has sent a message recently: within the time `leaseMs`. After a
+   * longer silence, another worker may claim the job.
+   */
   isHeard({ heardAt }: HandOver): boolean {
     return performance.now() - heardAt < this.#parts.leaseMs
   }

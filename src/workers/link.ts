@@ -25,7 +25,7 @@ type Handlers = {
 }
 
 export class Link {
-  /** The stream of JetStream. Null before the first connection to NATS. */
+  /** The JetStream stream in which jobs wait for workers. Null before the first connection to NATS. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers

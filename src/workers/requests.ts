@@ -1,5 +1,6 @@
-// The requests of workers to the server: their schemas, and the check of their bytes. Each message is JSON. The server
-// sends only one kind of message without a request: the order to stop a job.
+// The requests that workers send to the server: their schemas, and the function that parses the bytes of a request and
+// checks them against its schema. Each message is JSON. The server only answers requests, with one exception: it sends
+// an order to stop a job without a request.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'

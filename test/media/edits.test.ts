@@ -45,8 +45,9 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Applies `change` to the edit list in a copy of aac.m4a. Returns true if the media program still recognises the list
- * as simple. `change` gets a buffer that starts after the four bytes `elst`.
+ * Applies `change` to the edit list in a copy of aac.m4a. Returns true if the media program still recognises this list
+ * as a simple edit list, which only shifts or trims the sound. `change` gets a buffer that starts after the four bytes
+ * `elst`, the name of the edit list.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

@@ -76,8 +76,8 @@ const layouts: [string, Layout][] = [
 test.each(layouts)('a fragmented file with %s gives the same samples when it is long', async (_, layout) => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  // If `defaults` is set, the file contains only one size for all packets. The test then repeats one packet, so that
-  // all packets have this size.
+  // If `defaults` is set, the file does not list the size of each packet, but contains one size that applies to all
+  // packets. The packets of aac.m4a have different sizes, so in this case all packets are copies of one packet.
   const heard = layout.defaults ? packets.fill(packets[20]!) : packets
   const short = write(fragmented(file, heard, 10, layout))
   const long = write(fragmented(file, heard, 10, { ...layout, padding: 1024 ** 2 }))

@@ -64,8 +64,8 @@ export function launchBrowser(): Promise<Browser> {
       '--no-sandbox',
       '--disable-dev-shm-usage',
       '--autoplay-policy=no-user-gesture-required',
-      // The browser finds the host `steno.test` at the loopback address. Without https, the browser trusts a page from
-      // `localhost`, but not a page from `steno.test`.
+      // Makes the host name `steno.test` lead to this machine. A test uses this name for a page that is not a secure
+      // context: without https, a page from `localhost` is a secure context, but a page from `steno.test` is not.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },

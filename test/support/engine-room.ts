@@ -1,5 +1,5 @@
-// Shared values of the engine tests: one instance of ONNX Runtime, the path of the pocket model, and the path of the
-// clips.
+// Shared values of the engine tests: one instance of ONNX Runtime, the path of the pocket model (a small speech model
+// for tests), and the path of the folder with short recordings of speech.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

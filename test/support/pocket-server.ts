@@ -11,7 +11,10 @@ type PocketServer = {
    * started, and the tests must be skipped.
    */
   missing: boolean
-  /** A text for the end of the test titles. It says what is missing, or is empty if nothing is missing. */
+  /**
+   * A text for the end of each test title. If the tests are skipped, it says that the models or clips are missing.
+   * Otherwise it is empty.
+   */
   skipped: string
   /** The address of the server, without a slash at the end. */
   url: string

@@ -54,7 +54,10 @@ export async function startHome(folder: string): Promise<Home> {
 
 export type Reader = {
   folder: string
-  /** The known values of the placeholders. The keys are the names of the placeholders, such as UPLOAD_ID. */
+  /**
+   * The commands in a document contain placeholders, such as UPLOAD_ID. For the name of each placeholder, `known` has
+   * the value that replaces it. A placeholder whose value is not known yet is missing here.
+   */
   known: Record<string, string>
   /** The output of the last command that was run. */
   last: string
@@ -65,7 +68,9 @@ export type Reader = {
    * `fields` are additional fields of the request.
    */
   transcribe(fields?: object): Promise<void>
-  /** Runs a command of the document. Throws if the command fails, or if the service returns an error. */
+  /**
+   * Runs a command that occurs in the tested document. Throws if the command fails, or if the server returns an error.
+   */
   run(command: string): Promise<string>
   close(): Promise<void>
 }
@@ -165,7 +170,10 @@ async function provide(reader: Reader, command: string): Promise<void> {
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }
 
-/** Takes the values of placeholders from the output of a command. Throws if the output is an error of the service. */
+/**
+ * Reads the values of placeholders, such as UPLOAD_ID, from the output of the last command, and stores these values in
+ * `known`. Throws if the output is an error that the server returned.
+ */
 function learn({ known, last }: Reader, command: string): void {
   const [, status, uploadId] = /^HTTP\S+ (\d+)(?:[\s\S]*?^upload-id: (\S+))?/im.exec(last) ?? []
   if (Number(status ?? 200) >= 400) throw new Error(`${command}\nwas answered ${last}`)

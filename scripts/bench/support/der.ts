@@ -4,7 +4,10 @@
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
-  /** The scored seconds of speech in the reference. A second in which two speakers talk counts twice. */
+  /**
+   * The seconds of speech in the reference, without the short times around the start and the end of each segment, which
+   * are not scored. A second in which two speakers talk counts twice.
+   */
   speech: number
   missed: number
   false: number

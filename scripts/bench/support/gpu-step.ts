@@ -26,7 +26,7 @@ export type Counted = {
   busAfter: number
   nodes: number
   kernels: number
-  /** The bytes that one step reads from the memory of the GPU. */
+  /** The bytes that one decoding step (one token for each row of the batch) reads from the memory of the GPU. */
   memoryBytes: number
 }
 

@@ -20,7 +20,10 @@ export type Caller = {
   keyId: string | null
   /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */
   scopes: readonly Scope[]
-  /** The credential as the access log shows it: the first characters of a key, `session`, or the id of a grant. */
+  /**
+   * The credential as the access log shows it: the first characters of an API key, the word `session`, or for an access
+   * token the word `grant` with the id of the OAuth grant (the access that a person has given to a client program).
+   */
   shownAs: string
   /** The name under which the rate limits count the requests of this caller. */
   countedAs: string

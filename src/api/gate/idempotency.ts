@@ -9,7 +9,10 @@ import { limits } from '../../limits.ts'
 /** An Idempotency-Key that a running request has locked. */
 export type Claim = { accountId: string; endpoint: string; key: string }
 
-/** The locked Idempotency-Keys. The locked keys are only in memory, because a restart ends all requests. */
+/**
+ * The Idempotency-Keys that running requests have locked. These locks need not be stored: a restart of the server ends
+ * the requests, and thus also their locks.
+ */
 const running = new Set<string>()
 
 export function readIdempotencyKey(header: string | null): string | null {

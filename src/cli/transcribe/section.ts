@@ -28,7 +28,10 @@ export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   return { durationMs: section.toMs - section.fromMs, section }
 }
 
-/** Adds the start of the part to all times of a transcript, so that subtitles fit the whole recording. */
+/**
+ * If only a section of the recording was transcribed, the times of the transcript count from the start of this section.
+ * Returns the transcript with times that count from the start of the recording, so that subtitles fit the recording.
+ */
 export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
   if (fromMs === 0) return transcript
   const move = <Timed extends { start: number; end: number }>(timed: Timed): Timed => ({

@@ -18,7 +18,10 @@ const restMin = 1.5 * framesPerSecond
 
 export type Rules = { facts: Facts; suppressed: Set<number>; timestamps: boolean }
 
-/** The tokens of a window's text so far, and the length of the sound in the window, in model frames. */
+/**
+ * `tokens` has the text tokens and timestamp tokens that were decoded for a window so far. `frames` is the length of
+ * the sound in this window, in model frames of 0.02 s.
+ */
 export type History = { tokens: readonly number[]; frames: number }
 
 export function rulesOf(facts: Facts, timestamps: boolean): Rules {

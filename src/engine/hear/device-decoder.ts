@@ -63,8 +63,8 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns a prepared run that adds one token to each of `rows` rows. A later call with the same `rows` and
-   * `withScores` returns the same run.
+   * Returns the prepared run of the decoder graph that adds one token to each of the `rows` rows of a batch. A later
+   * call with the same `rows` and `withScores` returns the same object.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`

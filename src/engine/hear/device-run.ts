@@ -11,7 +11,10 @@ export type RunShape = {
   rows: number
   /** The number of tokens that one run of the decoder adds to each row. A row is one window of the batch. */
   length: number
-  /** The tokens for which the graph computes scores, as indices into the tokens that the run adds to a row. */
+  /**
+   * A run adds `length` tokens to each row of the batch. The graph computes scores only for the tokens at these indices
+   * (from 0 to `length` - 1).
+   */
   wanted: readonly number[]
   /** If true, the run writes the scores of the tokens to an output `scores`, in memory that the host can read. */
   withScores: boolean

@@ -69,7 +69,7 @@ function walkBack(rows: readonly Traced[]): Path['cells'] {
   return cells.reverse()
 }
 
-/** Returns, for each row of the matrix, the first column that the path visits. */
+/** Returns, for each row of the matrix, the first column in which the path (the result of `warp`) has a cell. */
 export function startsOf({ cells }: Path): number[] {
   const starts: number[] = []
   for (const { row, column } of cells) starts[row] ??= column

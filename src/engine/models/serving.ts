@@ -13,7 +13,7 @@ import { type VoiceChoice, voicesFor } from './voices.ts'
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
 
 export type ChosenModel = InstalledModel & {
-  /** The speech models for languages that the first model does not support, best first. */
+  /** Further speech models, for languages that this chosen model does not support. The best one is first. */
   others: InstalledModel[]
   /** The model that detects the language, if no other chosen model detects languages. */
   detector: InstalledModel | null

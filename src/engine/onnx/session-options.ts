@@ -1,4 +1,5 @@
-// The options of a session: the constants that the session reads from memory, and the settings of CUDA.
+// The options of an inference session of ONNX Runtime: the constants (such as weights) that the session reads from
+// memory, and the settings of CUDA.
 
 import { type Pointer, ptr } from 'bun:ffi'
 import type { ElementType } from './elements.ts'
@@ -17,7 +18,10 @@ export type SessionOptions = {
    * option `gpu_graph_id`.
    */
   cudaGraphs?: boolean
-  /** If true, a run on a CPU uses only the calling thread, and not the shared threads. */
+  /**
+   * If true, a run on a CPU uses only the thread that calls it. If false or missing, it also uses the threads that all
+   * inference sessions of this process share.
+   */
   singleThreaded?: boolean
 }
 

@@ -10,7 +10,7 @@ import { unsignedNames } from './unsigned-matrices.ts'
 
 /** The numbers of the protobuf fields in an ONNX model that this code reads or writes. */
 const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9 } as const
-/** The number that is subtracted from an unsigned byte to make it a signed byte. */
+/** The number that is subtracted from an unsigned byte (0 to 255), so that it fits into a signed byte (-128 to 127). */
 const shift = 128
 
 /** A part of the changed model. If `flips` is true, the bytes change from unsigned to signed. */

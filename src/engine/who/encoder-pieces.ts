@@ -1,5 +1,5 @@
-// The pieces of 1.6 s that the built-in voice encoder reads. They are cut from the feature frames of a longer part of
-// the sound, and overlap.
+// Cuts overlapping pieces of 1.6 s from the feature frames of a longer sound. The built-in voice encoder only reads
+// pieces of this length.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { melBands } from './power-mel.ts'
@@ -37,7 +37,10 @@ export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array
   return rows
 }
 
-/** Cuts the feature frames into pieces, as the published encoder does. Silence fills the end of the last piece. */
+/**
+ * Cuts the feature frames into overlapping pieces, as Resemblyzer does, which published this voice encoder. If the last
+ * piece is too short, silence fills its end.
+ */
 export function piecesOf(features: Float32Array): Float32Array[] {
   const frames = features.length / width
   const gain = gainOf(features, frames)

@@ -9,9 +9,10 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length of all clustered pieces of a speaker. It is `seconds` if the clustered pieces of all speakers are
- * at most `of` seconds long together. In a longer recording, the minimum grows with the square root of this total
- * length, because it has larger clusters of outliers.
+ * A voice is a speaker only if its clustered pieces together have a minimum length. This minimum is `seconds` if the
+ * clustered pieces of all voices together are at most `of` seconds long. If they are longer, the minimum grows with the
+ * square root of their total length, because a longer recording has larger clusters of outliers, which are no speakers.
+ * In a short recording, `findVoices` lowers the minimum.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 

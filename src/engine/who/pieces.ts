@@ -16,7 +16,8 @@ export type VoicePiece = FrameSpan & { follows: boolean }
  */
 const pauseFrames = framesOf(0.15)
 /**
- * The maximum pause before a piece whose `follows` is true, in frames. After a longer pause, another voice may speak.
+ * The maximum pause, in frames, between two pieces that probably have the same voice, so that `follows` of the second
+ * piece is true. After a longer pause, another voice may speak.
  */
 const followsFramesMax = framesOf(0.42)
 /** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */

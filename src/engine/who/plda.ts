@@ -15,7 +15,7 @@ export type PldaArrays = {
    */
   centre: Float64Array
   transform: Float64Array
-  /** The variance between different voices, in each dimension, after the transform. */
+  /** The variance between different voices in each dimension, after the transform by `centre` and `transform`. */
   between: Float64Array
 }
 
@@ -31,7 +31,8 @@ export class Plda {
   }
 
   /**
-   * Returns the projection of an embedding, scaled to the Euclidean norm 1. The embedding itself must not be scaled.
+   * Returns the projection of `embedding`. The returned vector is scaled to the Euclidean norm 1. The caller must pass
+   * the embedding as the embedding model returned it, and must not scale it first.
    */
   project(embedding: Float32Array): Float32Array {
     const { mean, projectedMean, projection } = this.arrays

@@ -31,7 +31,10 @@ export async function printsOf(
   )
 }
 
-/** Copies the sound of the spans of each group. Reads the recording once, up to the end of the last span. */
+/**
+ * Returns, for each group, the samples of each of its spans. A group holds the spans in which one person speaks. The
+ * function reads the recording only once, up to the end of the last span of all groups.
+ */
 async function cut(
   sound: AsyncIterable<Float32Array>,
   groups: readonly (readonly SoundSpan[])[],

@@ -11,9 +11,12 @@ export type View = { classes: Uint8Array; speakers: Int16Array }
 
 export type SegmentedRecording = {
   views: readonly View[]
-  /** The number of frames from the start of one view to the start of the next view. */
+  /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
-  /** The clustered pieces with their speakers. In each frame of a clustered piece, its speaker has the most votes. */
+  /**
+   * The clustered pieces with their speakers. For each frame, the views vote for speakers. In a frame of a clustered
+   * piece, the speaker of the piece always wins this vote.
+   */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number

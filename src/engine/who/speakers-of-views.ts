@@ -18,7 +18,8 @@ export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns the speaker of each local voice, for each view. -1 means that no piece with a known speaker has this voice.
+ * Returns, for each view (ten seconds of sound), the speaker of each local voice (a voice that was found in this view).
+ * The speaker is -1 if no piece with a known speaker has a frame in which only this local voice speaks.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

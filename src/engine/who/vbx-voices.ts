@@ -10,7 +10,8 @@ const shareMin = 1e-7
 
 export type VbxOptions = {
   /**
-   * The distance below which the first clustering merges two clusters. A low distance gives many clusters at the start.
+   * VBx starts with clusters that an agglomerative clustering has made. This clustering merges two clusters if their
+   * distance is below `start`. A low value gives VBx many clusters at the start.
    */
   start: number
   /**

@@ -19,7 +19,7 @@ export type Voices = {
   name: string
   segment: FindClasses
   embedder: Embedder
-  /** The PLDA model for embeddings of this embedding model. Null if there is no such PLDA model. */
+  /** The PLDA model that was made for embeddings of the embedding model `name`. Null if there is no such PLDA model. */
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']

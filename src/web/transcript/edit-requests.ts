@@ -41,7 +41,7 @@ export class EditRequests {
   }
 }
 
-/** Returns true if the server refused an edit because the transcript has another ETag. */
+/** Returns true if the server refused an edit because the transcript was changed after this page had loaded it. */
 export function isOutdated(fault: unknown): boolean {
   return fault instanceof Fault && fault.status === 412
 }

@@ -17,7 +17,7 @@ export function useSearch(studio: Studio) {
   const isWhole = useSignal(false)
   const isCased = useSignal(false)
   const places = useSignal<Place[]>([])
-  /** The index of the shown place in the list of the found places. */
+  /** The index, in `places`, of the match of the search that the page shows at present. */
   const at = useSignal(0)
   const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
 

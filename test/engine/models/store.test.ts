@@ -34,9 +34,10 @@ const wanted = [
 ]
 
 /**
- * The names of the small files, which the store downloads before the weights. `wholeSmall` has the sizes of these files
- * in bytes. A test gives the hub a list `breaksAfter`: the number of bytes after which each transfer breaks off. If the
- * list begins with `wholeSmall`, all small files arrive completely, and only the transfers of weights break off.
+ * The names of the small files of the model, which are downloaded before its weights. `wholeSmall` has the sizes of
+ * these files in bytes. A test gives the test server a list `breaksAfter`. Each number in this list belongs to one
+ * transfer: the transfer breaks off after this number of bytes. The first transfers are those of the small files. If
+ * the list begins with `wholeSmall`, these files therefore arrive completely, and only transfers of weights break off.
  */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const wholeSmall = small.map(path => files[path].length)
