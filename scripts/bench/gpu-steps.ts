@@ -95,8 +95,9 @@ function rowOf(name: string, dimensions: Dimensions, counted: Counted): string[]
 }
 
 /**
- * Returns the number of operations of the encoder for one window: in the matrix products, and in the attention, where
- * each of the 1500 frames attends to all 1500 frames.
+ * Returns the number of floating-point operations for one window that does not depend on its text. These are the matrix
+ * products of the encoder, its attention (each of the 1500 frames attends to all 1500 frames), and the cross-attention
+ * keys and values of each decoder layer.
  */
 function encoderOperations({ width, encoderLayers, decoderLayers }: Dimensions): number {
   const frames = 1500

@@ -69,7 +69,7 @@ export function openSemaphore(slots: number): Semaphore {
     serve()
   }
 
-  /** Starts waiting work and gives it free slots, until no key with waiting work may take a further slot. */
+  /** Gives free slots to work that waits, and starts it. Ends when no key whose work waits may take a further slot. */
   function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)

@@ -116,8 +116,8 @@ function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
   // If the body of the response is compressed, `total` is null, because the length of the compressed body is not the
-  // length of the file. `version` is also null, because the end of a compressed body cannot be decoded without its
-  // start. The next attempt then begins at the start of the file.
+  // length of the file. The next attempt must begin at the start of the file, because the rest of a compressed body
+  // cannot be decoded without its start. `version` is null, so that it does so.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

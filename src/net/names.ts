@@ -1,6 +1,6 @@
 // Resolves host names by queries that run on the event loop. The system function getaddrinfo would occupy a thread of
-// the thread pool until a name server answers. Writing files needs the same thread pool, so two name servers that never
-// answer could block every upload.
+// the thread pool until a name server answers. Writing files needs the same small thread pool, so a few name servers
+// that never answer could block every upload.
 
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'

@@ -78,7 +78,7 @@ export class HandOver {
 
   /**
    * Handles a progress report of the worker that holds the job. The utterances in the report are used only if they
-   * directly follow the utterances of the worker's earlier reports since its claim.
+   * directly follow the last utterance that this worker has reported since it claimed the job.
    */
   beat(
     { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },

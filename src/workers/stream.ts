@@ -20,7 +20,7 @@ import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
 /**
- * The error for a JetStream stream that has the name of steno's stream, but settings that steno did not make. Such a
+ * The error for a JetStream stream that has the name of steno's stream, but not the settings that steno needs. Such a
  * stream may belong to another program.
  */
 export class OtherStream extends Error {}

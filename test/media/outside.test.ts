@@ -104,8 +104,9 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record of QuickTime. It starts with a version, flags, and 150 bytes for the volume and the filename,
- * which may be empty. The path follows as the entry of type 2.
+ * Returns an alias record of QuickTime that points to `path`. The record starts with a version, flags, and 150 bytes
+ * for the volume and the filename. Here these 150 bytes are zeros. An entry of type 2, which contains the path,
+ * follows.
  */
 function aliasOf(path: string): Buffer {
   const even = path.length % 2 === 0 ? path : `${path}\0`

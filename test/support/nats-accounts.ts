@@ -1,5 +1,5 @@
-// Makes the signed tokens of an operator, an account and users of NATS, and a file with credentials for each user.
-// (NATS has the program nsc for this task.)
+// Makes the signed tokens of an operator, an account and users of NATS, and a file with credentials for each user. The
+// program nsc of NATS makes the same tokens, but it may not be installed where the tests run.
 
 import { writeFileSync } from 'node:fs'
 import { nkeys } from '@nats-io/transport-node'

@@ -27,8 +27,8 @@ export class CompactBatch implements Batch {
    */
   private self: Tensor[]
   /**
-   * Tensors that use the memory of the outputs of the decoder's last run. The next step frees these tensors and the
-   * outputs.
+   * Tensors that share memory with the outputs of the last decoder step. The next decoder step frees these tensors and
+   * the outputs.
    */
   private held: Tensor[] = []
   private readonly cross: Cross[]

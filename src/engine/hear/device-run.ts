@@ -77,7 +77,7 @@ export class DecoderRun {
   }
 
   /**
-   * The output `scores` of the last run: rows × tokens whose scores were requested × tokens of the vocabulary. Throws
+   * The output `scores` of the last run. Its shape is rows × positions whose scores were requested × vocabulary. Throws
    * if the run does not return scores.
    */
   get scores(): Float32Array {

@@ -6,8 +6,9 @@
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames that the encoder reads. `places` contains the position of each of these frames in the window.
- * `counts` contains, for each of these frames, the number of frames of the window that it represents.
+ * The model frames of a window that the encoder reads. In silence, one frame stands for several, so the encoder does
+ * not read all frames. `places` contains the positions of the read frames in the window. `counts` contains, for each
+ * read frame, the number of model frames that it stands for.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 

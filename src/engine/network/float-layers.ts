@@ -69,8 +69,9 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds an attention operation. `lengths` is the number of tokens in each row of a cache. If `lengths` is given, a
-   * token attends only to itself and to earlier tokens.
+   * Adds an attention operation. All parameters are names of tensors. The tensor `lengths` contains the number of
+   * tokens in each row of the key-value cache. If `lengths` is given, a token attends only to itself and to earlier
+   * tokens.
    */
   attention(query: string, key: string, value: string, lengths?: string): string {
     const cached = lengths === undefined ? [] : ['', '', '', lengths]

@@ -35,7 +35,7 @@ export type ClusterOptions = {
  */
 const thresholdRange = { low: 0.8, high: 1.5 }
 
-/** Returns the centroid of each voice. The voice with the largest weight is first. */
+/** Returns the centroid of each voice. The voice whose embeddings have the largest total weight is first. */
 export function findVoices(embeddings: readonly Weighted[], options: ClusterOptions): Float32Array[] {
   if (embeddings.length === 0) return []
   const total = embeddings.reduce((sum, { weight }) => sum + weight, 0)

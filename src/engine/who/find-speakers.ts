@@ -9,10 +9,10 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * A voice is a speaker only if its clustered pieces together have a minimum length. This minimum is `seconds` if the
- * clustered pieces of all voices together are at most `of` seconds long. If they are longer, the minimum grows with the
- * square root of their total length, because a longer recording has larger clusters of outliers, which are no speakers.
- * In a short recording, `findVoices` lowers the minimum.
+ * A voice is a speaker only if a minimum of its speech was clustered. This minimum is `seconds` if at most `of` seconds
+ * of speech were clustered in the whole recording. For more speech, the minimum grows with the square root of the
+ * amount of clustered speech, because a longer recording has larger clusters of outliers, which are not speakers. For a
+ * very short recording, `findVoices` replaces this minimum by a lower one.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 

@@ -23,9 +23,9 @@ export class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters are merged, the
-   * bound of the merged cluster is computed again. For another cluster, the true distance may then be higher than its
-   * bound. `closest` computes such a bound again only when it is the lowest of all bounds.
+   * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge of two clusters, only
+   * the bound of the merged cluster is computed again. All other bounds stay, so they may be lower than the true
+   * distance. `closest` computes a bound again only when it is the lowest of all bounds.
    */
   private readonly bounds: Float32Array
 
