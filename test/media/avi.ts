@@ -53,3 +53,15 @@ export function repeatedAvi(file: Buffer, times: number, pictures: number, isSor
   const sound = Buffer.concat([Buffer.from('movi'), ...Array<Buffer>(times).fill(packets)])
   return chunk('RIFF', Buffer.concat([Buffer.from('AVI '), head, chunk('LIST', sound), chunk('idx1', index)]))
 }
+
+/** Adds `count` empty indexes to the headers of the first stream of an AVI file. */
+export function withStreamIndexes(file: Buffer, count: number): Buffer {
+  const indexes = Buffer.concat(Array<Buffer>(count).fill(chunk('indx', Buffer.alloc(0))))
+  // Each of these fields has the size of a list that contains the indexes.
+  const stream = file.indexOf('strl', 0, 'latin1') - 4
+  const sizes = [4, file.indexOf('hdrl', 0, 'latin1') - 4, stream]
+  const end = stream + 4 + file.readUInt32LE(stream)
+  const longer = Buffer.concat([file.subarray(0, end), indexes, file.subarray(end)])
+  for (const at of sizes) longer.writeUInt32LE(file.readUInt32LE(at) + indexes.length, at)
+  return longer
+}

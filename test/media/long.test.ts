@@ -12,7 +12,7 @@ import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'
-import { repeatedAvi } from './avi.ts'
+import { repeatedAvi, withStreamIndexes } from './avi.ts'
 import { repeated, withLongIndex, withShortIndex, withTables } from './boxes.ts'
 import { repeatedCaf } from './caf.ts'
 import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from './files.ts'
@@ -251,6 +251,13 @@ test('an AVI file with a hidden index gives the same samples', async () => {
   const sorted = await decodeAll(write(repeatedAvi(file, 30, 40)))
   expect(sorted).toEqual(await decodeAll(write(repeatedAvi(file, 30, 40, false))))
   expect(sorted.length).toBeGreaterThan(30 * 32_000)
+})
+
+test('an AVI file with more indexes than the media program can hide gives the same samples', async () => {
+  const file = repeatedAvi(readFileSync(fixture('mpeg4-mp3.avi')), 30, 40)
+  const path = write(withStreamIndexes(file, 200))
+  expect(await inspect(path)).toEqual(await inspect(write(file)))
+  expect(await decodeAll(path)).toEqual(await decodeAll(write(file)))
 })
 
 test('the pictures of an FLV file, 30 MB, are not kept in memory', async () => {
