@@ -29,8 +29,8 @@ test: check build
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) test/program test/api test/docs.test.ts
 
 check: install
-	$(BUN) node_modules/typescript/bin/tsc
-	$(BUN) node_modules/typescript/bin/tsc -p src/web
+	$(BUN) node_modules/typescript-native/bin/tsc
+	$(BUN) node_modules/typescript-native/bin/tsc -p src/web
 	node_modules/.bin/biome check .
 
 # make build TARGET=linux-arm64 builds for another machine.

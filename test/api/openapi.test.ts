@@ -263,7 +263,12 @@ test('a client generated from the document needs no hand-written type', async ()
   writeFileSync(join(folder, 'use.ts'), clientCode)
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig()))
   mkdirSync(join(folder, 'node_modules'))
-  const tsc = Bun.spawnSync([process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
+  const tsc = Bun.spawnSync([
+    process.execPath,
+    join(root, 'node_modules/typescript-native/bin/tsc'),
+    '-p',
+    folder,
+  ])
   expect(tsc.stdout.toString()).toBe('')
   expect(tsc.exitCode).toBe(0)
 }, 60_000)

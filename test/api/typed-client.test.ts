@@ -29,7 +29,7 @@ test.skipIf(missing)(
       JSON.stringify(clientConfig({ types: ['bun-types'], typeRoots: [modules], skipLibCheck: true })),
     )
 
-    const tsc = Bun.spawnSync([process.execPath, join(modules, 'typescript/bin/tsc'), '-p', folder])
+    const tsc = Bun.spawnSync([process.execPath, join(modules, 'typescript-native/bin/tsc'), '-p', folder])
     expect([tsc.exitCode, tsc.stdout.toString()]).toEqual([0, ''])
 
     const clip = join(clips ?? '', 'en-short.flac')
