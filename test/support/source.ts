@@ -8,10 +8,19 @@ import ts from 'typescript'
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url))
 
-export type SourceFile = { path: string; text: string; tree: ts.SourceFile }
+export type SourceFile = { path: string; text: string; readonly tree: ts.SourceFile }
 
+/** Returns a source file, whose syntax tree is made at its first use. */
 export function parse(path: string, text: string): SourceFile {
-  return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true) }
+  let tree: ts.SourceFile | undefined
+  return {
+    path,
+    text,
+    get tree() {
+      tree ??= ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+      return tree
+    },
+  }
 }
 
 /** Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. */
@@ -22,15 +31,26 @@ export function listSources(folder: string, root = projectRoot): SourceFile[] {
     .map(path => parse(path, readFileSync(join(root, path), 'utf8')))
 }
 
-export function nodesOf(file: SourceFile): ts.Node[] {
+/** Returns a function that calls `find` once for each file. For a known file, it returns the first result again. */
+function oncePerFile<Found>(find: (file: SourceFile) => readonly Found[]) {
+  const known = new WeakMap<SourceFile, readonly Found[]>()
+  return (file: SourceFile): readonly Found[] => {
+    const found = known.get(file) ?? find(file)
+    known.set(file, found)
+    return found
+  }
+}
+
+/** Returns all nodes of the syntax tree of a file. */
+export const nodesOf = oncePerFile(({ tree }) => {
   const nodes: ts.Node[] = []
   const visit = (node: ts.Node) => {
     nodes.push(node)
     ts.forEachChild(node, visit)
   }
-  visit(file.tree)
+  visit(tree)
   return nodes
-}
+})
 
 /**
  * Returns the room of a file in src. The room is the name of the file's folder in src, or the name of the file if it is
@@ -43,13 +63,13 @@ export function roomOf(path: string): string {
 export type Import = { path: string; typeOnly: boolean }
 
 /** Returns the files of the project that `file` imports. Dynamic imports are included. */
-export function importsOf(file: SourceFile): Import[] {
-  return nodesOf(file).flatMap(node => {
+export const importsOf = oncePerFile((file): Import[] =>
+  nodesOf(file).flatMap(node => {
     const found = importOf(node)
     if (!found?.path.startsWith('.')) return []
     return [{ ...found, path: join(dirname(file.path), found.path) }]
-  })
-}
+  }),
+)
 
 function importOf(node: ts.Node): Import | null {
   if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {

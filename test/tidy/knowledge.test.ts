@@ -153,7 +153,8 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')
-  return files.some(file => {
+  const mentioning = files.filter(({ text }) => text.includes(first))
+  return mentioning.some(file => {
     const lists = nodesOf(file).filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))
     const words = lists.map(list => (ts.isCallExpression(list) ? list.arguments : list.elements).map(wordOf))
     const has = (a: string, b: string) =>

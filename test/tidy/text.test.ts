@@ -17,13 +17,16 @@ const folders = new Set(
   tracked.flatMap(path => path.split('/').map((_, at, parts) => parts.slice(0, at).join('/'))),
 )
 
+const sources = listSources('src')
+
 test('every path that a document or a comment names exists', () => {
   const documents = tracked.filter(path => path.endsWith('.md') && !path.startsWith('test/fixtures/'))
   const texts = documents.map((path): [string, string] => [
     path,
     readFileSync(join(projectRoot, path), 'utf8'),
   ])
-  const comments = ['src', 'test', 'scripts'].flatMap(folder => listSources(folder)).map(commentsOf)
+  const files = [...sources, ...listSources('test'), ...listSources('scripts')]
+  const comments = files.map(commentsOf)
   expect([...texts, ...comments].flatMap(missingPaths)).toEqual([])
   const sample: [string, string] = [
     'x',
@@ -43,15 +46,14 @@ test('the sample rate of 16 kHz is defined in only two files', () => {
   const homes = ['src/engine/audio.ts', 'src/media/wire.ts']
   const writes = (file: SourceFile) =>
     nodesOf(file).some(node => ts.isNumericLiteral(node) && Number(node.text) === 16_000)
-  const sources = listSources('src')
   expect(sources.filter(writes).map(({ path }) => path)).toEqual(homes)
   expect(writes(parse('src/x.ts', 'const rate = 16_000'))).toBe(true)
 })
 
 test('durations and sizes are defined only in the limits, in config.ts and the timing.ts of the web app', () => {
   const homes = ['src/limits', 'src/config', 'src/base/units.ts', 'src/web/base/timing.ts']
-  const sources = listSources('src').filter(({ path }) => !homes.some(home => path.startsWith(home)))
-  expect(sources.flatMap(bareAmounts)).toEqual([])
+  const others = sources.filter(({ path }) => !homes.some(home => path.startsWith(home)))
+  expect(others.flatMap(bareAmounts)).toEqual([])
   const lines = [
     'const waitMs = 250',
     'const size = 4 * 1024 ** 2',
