@@ -4,7 +4,16 @@
 // seed determines all these choices, so the same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
@@ -51,9 +60,38 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
-type Copy = { number: number; path: string }
+/**
+ * One start of the service. `base` is the path of a copy of the database file. SQLite does not change the database file
+ * in this life, because `reader` has a read transaction open: all changes are appended to the write-ahead log.
+ */
+type Life = { db: Db; runner: Runner; webhooks: WebhookSender; reader: Database; base: string }
+/** The content of the database that is safe on the simulated disk: `base`, and the first bytes of a write-ahead log. */
+type Durable = { number: number; base: string; logBytes: number }
 type Caller = { accountId: string; keyId: string }
+
+/** The files of a data folder with two accounts, by name. Every simulation starts with these files. */
+type Start = { files: Map<string, Uint8Array>; callers: Caller[] }
+
+let start: Start | null = null
+
+function makeStart(): Start {
+  const folder = mkdtempSync(join(fastFolder, 'steno-simulation-'))
+  const secrets = openSecrets(folder)
+  const db = openDb(folder)
+  const callers = ['ana', 'ben'].map(name => {
+    const account = createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })
+    if (!account) throw new Error('no account was made')
+    deposit(db, account.id, depositCents)
+    const key = createKey(db, secrets, account.id, { name: null })
+    if (!key) throw new Error('no key was made')
+    return { accountId: account.id, keyId: key.id }
+  })
+  db.checkpoint()
+  db.close()
+  const files = new Map(readdirSync(folder).map(name => [name, readFileSync(join(folder, name))]))
+  rmSync(folder, { recursive: true })
+  return { files, callers }
+}
 
 class World {
   readonly #random: Random
@@ -67,12 +105,12 @@ class World {
   #pending: Operation[] = []
   #life: Life
   #lock: Database | null = null
-  #copies = 0
+  #flushes = 0
+  #lives = 0
   /**
-   * The newest copy of the database files that the simulated disk has flushed. After a simulated power cut, the service
-   * starts with this copy.
+   * The content of the newest flush that has ended. After a simulated power cut, the service starts with this content.
    */
-  #durable: Copy = { number: 0, path: '' }
+  #durable: Durable
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
@@ -89,20 +127,12 @@ class World {
     this.#random = seeded(seed)
     this.#config = readConfig({ STENO_DATA_DIR: this.#folder })
     makeMediaFolders(this.#folder)
+    start ??= makeStart()
+    for (const [name, bytes] of start.files) writeFileSync(join(this.#folder, name), bytes)
+    this.#callers = start.callers
     this.#secrets = openSecrets(this.#folder)
-    const db = openDb(this.#folder)
-    this.#callers = ['ana', 'ben'].map(name => {
-      const account = createAccount(db, { email: `${name}@example.org`, passwordHash: null, verified: true })
-      if (!account) throw new Error('no account was made')
-      deposit(db, account.id, depositCents)
-      const key = createKey(db, this.#secrets, account.id, { name: null })
-      if (!key) throw new Error('no key was made')
-      return { accountId: account.id, keyId: key.id }
-    })
-    db.checkpoint()
-    db.close()
-    this.#keepDurable(this.#copyFiles())
     this.#life = this.#start()
+    this.#durable = { number: 0, base: this.#life.base, logBytes: 0 }
   }
 
   async run(): Promise<void> {
@@ -125,6 +155,7 @@ class World {
 
   close(): void {
     this.#unlock()
+    this.#life.reader.close()
     this.#life.db.close()
     rmSync(this.#folder, { recursive: true })
   }
@@ -166,6 +197,11 @@ class World {
   #start(): Life {
     const uptime = openUptime(() => this.#monotonicMs, { stepMsMax: 2 * sweepEveryMs })
     const db = openDb(this.#folder, { clock: () => this.#wallMs, uptime, busyMs: 0 })
+    const reader = new Database(databasePath(this.#folder), { readonly: true })
+    reader.run('begin')
+    reader.query('pragma user_version').get()
+    const base = join(this.#folder, `life-${++this.#lives}`)
+    copyFileSync(databasePath(this.#folder), base)
     db.durable = () => this.#flush()
     const webhooks = new WebhookSender({
       db,
@@ -193,7 +229,7 @@ class World {
     removeLeftovers(db, this.#folder)
     runner.resume()
     webhooks.resume()
-    return { db, runner, webhooks }
+    return { db, runner, webhooks, reader, base }
   }
 
   #outside() {
@@ -224,36 +260,36 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. The database files are copied when the flush starts. When the flush has ended,
-   * this copy survives a power cut.
+   * Simulates a flush of the database. When the flush has ended, what the write-ahead log contained at the start of the
+   * flush survives a power cut. Flushes may end in another order than they started, so only a later flush replaces the
+   * durable content.
    */
   async #flush(): Promise<void> {
-    const copy = this.#copyFiles()
+    const flushed = { number: ++this.#flushes, base: this.#life.base, logBytes: this.#logBytes() }
     await this.#operation()
-    this.#keepDurable(copy)
+    if (flushed.number > this.#durable.number) this.#durable = flushed
   }
 
-  #copyFiles(): Copy {
-    const number = ++this.#copies
-    const path = join(this.#folder, `copy-${number}`)
-    copyDatabase(databasePath(this.#folder), path)
-    return { number, path }
-  }
-
-  /**
-   * Keeps the latest flushed copy of the database. The flushes may end in another order than they started, so only a
-   * copy with a higher number replaces the kept copy.
-   */
-  #keepDurable(copy: Copy): void {
-    if (copy.number > this.#durable.number) this.#durable = copy
+  /** Returns the size of the write-ahead log. */
+  #logBytes(): number {
+    return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
   #restart(how: 'kill' | 'power cut'): void {
     this.#unlock()
     this.#pending = []
+    this.#keepDurableLog()
+    this.#life.reader.close()
     this.#life.db.close()
-    if (how === 'power cut') copyDatabase(this.#durable.path, databasePath(this.#folder))
+    if (how === 'power cut') copyDatabase(this.#durable.base, databasePath(this.#folder))
     this.#life = this.#start()
+  }
+
+  /** Copies the durable part of the write-ahead log to the copy of its database file, before SQLite removes the log. */
+  #keepDurableLog(): void {
+    const { base, logBytes } = this.#durable
+    if (base !== this.#life.base || logBytes === 0) return
+    writeFileSync(`${base}-wal`, readFileSync(`${databasePath(this.#folder)}-wal`).subarray(0, logBytes))
   }
 
   #lockOrUnlock(): void {
