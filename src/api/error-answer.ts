@@ -1,5 +1,5 @@
 // Makes the response to a request for which an error was thrown. If the request repeats an earlier request with the
-// same Idempotency-Key, sends the stored response to the earlier request again.
+// same Idempotency-Key, the response is a copy of the response that was stored for the earlier request.
 
 import type { AnyElysia } from 'elysia'
 import type { ApiError } from '../errors.ts'

@@ -54,7 +54,7 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
 
 /**
  * Returns a downloaded model of the server's model store. A model that a person copied into the model store has no
- * hashes of its files, so the model is not served.
+ * hashes of its files. A worker checks the files by their hashes, so such a model counts as not found.
  */
 async function findModel(
   config: Service['config'],

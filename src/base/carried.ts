@@ -66,9 +66,9 @@ export function unpackCarried(): void {
 }
 
 /**
- * Returns the folder with the files that were embedded in the program and are now unpacked. If this folder does not
- * exist, a child process unpacks the files. The child process reads large parts of the program file, and keeps these
- * parts in its memory until it ends. So the child process saves this memory in this process.
+ * Returns the folder of the unpacked carried files: the libraries, models and other files that the built program
+ * contains. If this folder does not exist, a child process unpacks the files. Unpacking needs much memory, which is
+ * free again when the child process ends.
  */
 function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
@@ -79,9 +79,8 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // If the folder of the unpacked files exists, `unpack` only returns its path. If this folder is still missing, the
-  // child process has failed, so `unpack` unpacks the files in this process. If this fails too, `unpack` throws an
-  // error with the reason.
+  // `unpack` returns the path of the folder. If the folder is missing because the child process failed, `unpack`
+  // unpacks the files in this process, or throws an error with the reason.
   return unpack(nativeHome(), files)
 }
 

@@ -74,9 +74,9 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
 }
 
 /**
- * Returns instructions that compare the number that the last instruction `load` has read with `value`. `test` is the
- * kind of comparison. If the comparison is true, the filter ends with the answer `given`. Otherwise the filter
- * continues after these instructions.
+ * Returns instructions that compare `value` with the number that the most recent `load` instruction has read. `test` is
+ * the kind of comparison. If the comparison is true, the filter ends with the answer `given`. Otherwise the filter
+ * continues with the next instruction.
  */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]

@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * The maximum ratio of the slots that one key holds to the slots that are free. With the ratio 3, the first key gets at
- * most three quarters of all slots, the second key at most three quarters of the remaining slots, and so on. Some slots
- * stay free for the next key, because running work is never interrupted to free a slot. A key that holds no slot may
- * always take a free slot.
+ * The maximum number of slots that one key may hold for each free slot. A key is the name of a caller. With the value
+ * 3, the first key gets at most three quarters of all slots, the second key at most three quarters of the remaining
+ * slots, and so on. Some slots stay free for the next key, because running work is never interrupted to free a slot. A
+ * key that holds no slot may always take a free slot.
  */
 const heldPerFree = 3
 
@@ -26,8 +26,8 @@ export function openSemaphore(slots: number): Semaphore {
   let free = slots
   const held = new Map<string, number>()
   /**
-   * For each key, the number of calls of `rest` that have not ended yet. A call of `rest` ends when its argument
-   * `over`, a promise, has resolved.
+   * For each key, the number of promises that were given to `rest` and have not resolved yet. Until all of them have
+   * resolved, the key gets no further slot.
    */
   const rests = new Map<string, number>()
   const queues = new Queues()
@@ -69,7 +69,7 @@ export function openSemaphore(slots: number): Semaphore {
     serve()
   }
 
-  /** Gives free slots to work that waits, and starts it. Ends when no key whose work waits may take a further slot. */
+  /** Gives free slots to waiting work, and starts this work. Ends when no waiting work may take a slot. */
   function serve(): void {
     for (let next = queues.takeNext(mayTake); next; next = queues.takeNext(mayTake)) {
       take(next.key)

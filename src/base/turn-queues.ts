@@ -1,4 +1,7 @@
-/** The work that waits for a slot of the semaphore, grouped by key. The keys are in the order of their turns. */
+/**
+ * The work that waits for a slot of a semaphore: one queue for each key. A key is the name of a caller. The keys are in
+ * the order of their turns.
+ */
 export class Queues {
   #queues = new Map<string, Set<() => void>>()
 

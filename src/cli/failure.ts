@@ -1,4 +1,4 @@
-// The errors of commands that need special treatment: an exit code of their own, or no error message.
+// Errors after which a command ends with a special exit code, or without an error message.
 
 /** The error for wrong arguments of a command. After this error, the program exits with code 2. */
 export class UsageError extends Error {}

@@ -23,7 +23,8 @@ export async function find(
 /**
  * Returns the command that runs if the user typed something that is not a command. If the user asked for help, the
  * returned command prints a list of commands. Otherwise the returned command throws a UsageError. The list has the
- * commands whose first word is `name`, such as all `keys` commands, or all commands if there are none.
+ * commands whose first word is `name`, such as all `keys` commands. If no command begins with `name`, the list has all
+ * commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Command {
   const all = Object.entries(commands)

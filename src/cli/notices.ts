@@ -16,8 +16,7 @@ type Package = {
 type Notice = { title: string; licence: string; text: string }
 
 /**
- * The development dependencies of which the program contains a file. The licence notices of these packages are needed
- * too.
+ * Development dependencies that have a file in the built program. The program therefore needs their licence notices.
  */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 

@@ -58,8 +58,8 @@ function requireNoMedia(dataDir: string): void {
 }
 
 /**
- * Returns true if the folder is a symbolic link. A linked folder may contain media even if there is no database:
- * several servers may use the folder, so a server never removes the media in it that it does not know.
+ * Returns true if the folder is a symbolic link. Several servers may share a linked folder, so it may contain media of
+ * other servers. From a linked folder, a server removes only files that its own database lists.
  */
 function isLink(folder: string): boolean {
   return lstatSync(folder).isSymbolicLink()

@@ -43,8 +43,9 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If moving the log into the database file failed, or flushing the database file, the `reader` of this call
-        // stays open. SQLite then keeps all transactions in the write-ahead log, which grows until the server restarts.
+        // If the log could not be moved into the database file, or the database file could not be flushed, `reader`
+        // stays open. While `reader` is open, SQLite keeps all transactions in the write-ahead log. The log then grows
+        // until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)

@@ -23,15 +23,16 @@ export type Lease = {
   /** The lease before this lease. If this lease is the first one in the folder, `last.generation` is 0. */
   last: Found
   /**
-   * Returns true if the lease is valid: the last renewal is at most half of `afterMs` ago. If the lease is not valid,
-   * this server must not write to the database.
+   * Returns true if the last renewal is at most half of `afterMs` ago. Otherwise, this server must not write to the
+   * database. After `afterMs` without a renewal, another server can take the lease.
    */
   isValid(): boolean
   /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
   renew(): Promise<boolean>
   /**
-   * Writes the name of this server into the lease file. The name shows that this server has the latest database. Before
-   * this call, the lease names no holder. Returns false if another server has taken the lease.
+   * Writes the name of this server into the lease file. Before this call, the file names no holder. Must be called only
+   * when this server has the latest database. Returns false if another server has taken a lease with a higher
+   * generation.
    */
   own(): Promise<boolean>
   /** Gives up the lease, so that another server can take the lease at once. */

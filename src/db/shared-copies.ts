@@ -49,9 +49,9 @@ export function restoreNewest({ folder, dataDir }: Settings, generation: number)
 }
 
 /**
- * Compares the file secret.key of a database copy with the file secret.key of the data folder. `from` is any file of
- * the copy, and `to` is the path that this file gets in the data folder. Returns false if `from` is not the copy of
- * secret.key, or if the data folder has no secret.key. Returns true if the two files are equal. Throws if they differ.
+ * Returns true if `from` is the secret.key of a database copy, and is equal to the secret.key of the data folder.
+ * Throws if these two files differ. Returns false if `from` is another file of the copy, or if the data folder has no
+ * secret.key. `to` is the path that the file gets in the data folder.
  */
 function isSameSecret(from: string, to: string, dataDir: string): boolean {
   if (to !== secretPath(dataDir) || !existsSync(to)) return false

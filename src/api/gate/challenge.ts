@@ -1,4 +1,4 @@
-// The header WWW-Authenticate of a request that is refused because of its credential.
+// The response header WWW-Authenticate for a request that is refused because of its credential.
 
 import type { Service } from '../service.ts'
 

@@ -8,8 +8,8 @@ export type RequestState = {
   startedAt: number
   ip: string
   /**
-   * The IP address of the caller, or its /64 network for IPv6. The rate limits count a request without a credential
-   * under this name.
+   * The IP address of the caller, or its /64 network for IPv6. A rate limit counts the requests of each address or
+   * network.
    */
   network: string
   /** The caller of the request. Null for a route without a credential, and before the credential is checked. */

@@ -10,8 +10,9 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The maximum time, in milliseconds, before the response headers are sent, if the format allows keep-alive bytes. If
-   * the job fails before the headers are sent, the response has an error status.
+   * The time, in milliseconds, after which the response headers are sent although the job is still running. A format
+   * that allows no keep-alive bytes ignores this time: its headers are sent when the job has ended. If the job fails
+   * before the headers are sent, the response has an error status.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */

@@ -63,6 +63,6 @@ const framesPerSecond = 100
  */
 function compressionOf(text: string): number {
   const bytes = new TextEncoder().encode(text)
-  // OpenAI measures a zlib stream, which is 6 bytes longer than the output of deflateSync.
+  // OpenAI divides by the length of a zlib stream, which is 6 bytes longer than the output of deflateSync.
   return bytes.length / (Bun.deflateSync(bytes).length + 6)
 }

@@ -7,8 +7,8 @@ import { documented } from '../../base/schema.ts'
 export const closed = { additionalProperties: false }
 
 /**
- * The options for the schema of an id in a request. The validation accepts any text. For a text that is not a UUID, the response is
- * later the error for an unknown id.
+ * The options for the schema of an id in a request. The validation accepts any text. A text that is not a UUID gets the
+ * same error response as an unknown id.
  */
 export const uuidFormat = documented({ format: 'uuid' })
 

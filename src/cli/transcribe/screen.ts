@@ -52,8 +52,9 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
 }
 
 /**
- * Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. All times are in seconds. A
- * recording can be a little longer than its expected duration, `total`.
+ * Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. The fields of `progress` are in
+ * seconds: the finished part of the recording, its expected duration, and the time of the work. The recording can be a
+ * little longer than expected.
  */
 export function progressText(progress: { seconds: number; total: number; elapsed: number }): string {
   const { total, elapsed } = progress
