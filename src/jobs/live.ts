@@ -31,8 +31,8 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * The state of each job, by the id of the job. Only these jobs have an entry: jobs that have listeners, jobs whose
-   * utterances so far are kept here, and jobs that have changed since the last notification of their listeners.
+   * Running jobs, by their ids. A job gets an entry when it gets a listener or utterances, or when it changes while any
+   * account has a listener. The entry is removed when the job ends, or earlier if it is no longer needed.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()

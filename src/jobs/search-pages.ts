@@ -7,10 +7,10 @@ import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**
- * The place at which the next page of hits starts. In the order `newest`, the next page has the hits whose utterances
- * have row ids below `top`, and `skip` is not used and is 0. In the order `best`, the next page has the hits after the
- * first `skip` hits. There, all pages have the same `top`, and leave out all utterances whose row id is `top` or
- * higher. So utterances that are added while a caller reads the pages do not change the order of the hits.
+ * The place at which the next page of hits starts. A page contains only utterances whose row id is below `top`. In the
+ * order `newest`, `top` is the row id of the last hit of the previous page, and `skip` is 0. In the order `best`, `top`
+ * is the same for all pages, and `skip` is the number of hits on the earlier pages. So utterances that are added later,
+ * which have higher row ids, do not change the order of the hits.
  */
 export type SearchPlace = { top: number; skip: number }
 

@@ -13,8 +13,8 @@ import { limits } from '../limits.ts'
 export type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks the rules for a request that can be checked without the database. Throws an ApiError if the request is
- * invalid. The function is asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
+ * Checks those rules for a request that need no data from the database. Throws an ApiError if the request breaks a
+ * rule. The function is asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
   submission: Submission,

@@ -134,8 +134,8 @@ export class WebhookSender {
       if (listDueEvents(db, jobId).length === 0) return
       // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // The event is read again after the flush, because the job may have been deleted during the flush. In that case,
-      // `due.sealedBody` has the body of the event.
+      // The event is read again, because the job may have been deleted while `durable` waited. In that case,
+      // `due.sealedBody` contains the encrypted body of the event, which was stored before the deletion.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

@@ -32,8 +32,8 @@ export const databaseLimits = {
 
   // Limits of drafts, which are files that are still being written.
   /**
-   * Time since the last change of a draft after which the draft is removed. Only a process that was killed leaves such
-   * an old draft.
+   * A draft is a file or folder that is still being written. A draft that was not changed for this time is removed,
+   * because only a killed process leaves such a draft.
    */
   draftKeptMs: 1 * hour,
 } as const

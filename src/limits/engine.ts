@@ -6,8 +6,8 @@ export const engineLimits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
-   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If the
-   * inspecting process also had the value 10, three inspections of hostile files would halve the speed of every engine.
+   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. With
+   * the nice value 10, three inspections of hostile files would halve the speed of every engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,

@@ -8,8 +8,8 @@ export const jobLimits = {
   inspectionsMax: 4,
   /**
    * Minimum and maximum of the pause after a failed inspection of a media file, for example because the file is
-   * damaged. During this pause, no other file of the same account is inspected. Without the pause, an account that
-   * sends damaged files could keep the disk and the HTTP server busy.
+   * damaged. During this pause, no other file of the same account is inspected. A failed inspection costs the account
+   * nothing. Without the pause, an account could keep the server busy with damaged files.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */

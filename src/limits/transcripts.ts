@@ -18,8 +18,8 @@ export const transcriptLimits = {
    */
   storedUtterancesPerPiece: 100,
   /**
-   * Number of transactions with parts of one transcript, after which the server moves the write-ahead log into the
-   * database file.
+   * The utterances of a long transcript are stored in several transactions. Each time this number of transactions has
+   * run, the server moves the write-ahead log into the database file.
    */
   storedPiecesPerDrain: 8,
   /** Pause before each transaction with a part of a long transcript, so that the server can answer requests. */

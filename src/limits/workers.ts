@@ -21,7 +21,10 @@ export const workerLimits = {
   /** First pause before a worker repeats a request that failed. The pauses grow up to `workerRetryMsMax`. */
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
-  /** Interval at which a worker checks whether its engine is ready and whether the server has answered. */
+  /**
+   * Interval at which a worker that cannot take jobs checks whether the server has accepted it and whether its engine
+   * is ready.
+   */
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
   workerPullMs: 2 * second,

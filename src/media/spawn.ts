@@ -37,8 +37,8 @@ export async function startWhenPossible(
 class Exhausted extends Error {}
 
 /**
- * Throws `Exhausted` if the error means that the system lacks a resource, because the error may disappear when other
- * work ends. Otherwise returns.
+ * Throws `Exhausted` if the error means that the system lacks a resource. The caller can then try again, because other
+ * work may free the resource. Does nothing for any other error.
  */
 function throwIfExhausted(error: unknown): void {
   if (exhaustedCodes.has(Object(error).code)) throw new Exhausted('exhausted', { cause: error })

@@ -50,8 +50,8 @@ export function checkBegin({ kind, body }: Message): void {
 }
 
 /**
- * Yields the messages that the bytes of the media program contain. Throws an error if the bytes are not a sequence of
- * complete messages.
+ * Yields the messages in the output of the media program. Throws an error if the output is not a sequence of complete
+ * messages.
  */
 export async function* readMessages(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Message> {
   let rest = new Uint8Array(0)

@@ -115,9 +115,9 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 function learn(answer: Answer, progress: Progress): void {
   const encoded = encodingOf(answer) !== ''
   progress.begun = true
-  // If the body of the response is compressed, `total` is null, because the length of the compressed body is not the
-  // length of the file. The next attempt must begin at the start of the file, because the rest of a compressed body
-  // cannot be decoded without its start. `version` is null, so that it does so.
+  // If the body of the response is compressed, its length is not the length of the file, so `total` is null. `version`
+  // is null too, so that the next attempt downloads the file from its first byte. The rest of a compressed body cannot
+  // be decoded without its start.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

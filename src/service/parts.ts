@@ -39,8 +39,8 @@ export type Parts = {
   /** Called if this server must wait because the other server of a pair is serving. */
   onStandby: () => void
   /**
-   * Ends the process at once. Called if this server is one of a pair, of which only one may write to the database, and
-   * the other server of the pair may have started to serve.
+   * Ends the process at once. Called when the other server of a pair may have started to serve. Only one server of a
+   * pair may write to its database.
    */
   endAtOnce: () => void
   makePrint: MakePrint

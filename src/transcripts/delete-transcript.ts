@@ -7,8 +7,8 @@ import type { IndexedJob } from './utterance-id.ts'
 import { utterancesMax } from './utterance-id.ts'
 
 /**
- * A job whose transcript was deleted. `part` is the number of the part of the search index that contains the
- * transcript. `part` is null if the job was never completed.
+ * A job whose stored utterances must be removed. `part` is the number of the part of the search index that contains
+ * these utterances. `part` is null if the job was not completed, because its utterances are then not in the index.
  */
 type DeletedJob = IndexedJob & { part: number | null }
 
@@ -29,9 +29,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds a transcript that was deleted, but whose utterances are still in the database. Its `head` (all fields except
- * the utterances) is null. The head is also null while the transcript of an unfinished job is being stored, but such a
- * transcript is not returned. Returns null if there is no such transcript.
+ * Finds an ended job whose transcript has no head (the fields without the utterances), so that its utterances must be
+ * removed. The transcript was deleted, or the job failed while its transcript was being stored. Returns null if there
+ * is no such job. If `jobId` is null, all jobs are searched.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
@@ -42,9 +42,10 @@ export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | n
 }
 
 /**
- * Removes a piece of a deleted transcript from the search index and from the database, from the last utterance to the
- * first one. With the last piece, also removes the row of the transcript, and adds the transcript to the table
- * `unpurged`: the words of the transcript must still be purged from the search index.
+ * Removes a piece of a transcript: at most `removedUtterancesPerPiece` utterances, from the database and from the
+ * search index. With the last piece, also removes the row of the transcript, and adds the job to the table `unpurged`.
+ * The search index only marks the removed utterances as deleted, and so still contains their words. A later purge
+ * removes these words.
  */
 export function removePiece(db: Db, { id: jobId, seq, part }: DeletedJob): void {
   const ids = db.list<{ id: number }>(

@@ -47,7 +47,7 @@ function clock(seconds: number): string {
   return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
-/** Escapes the special characters of Markdown, so that a reader of the page sees the original text. */
+/** Escapes the special characters of Markdown, so that the displayed document shows the original text. */
 function markdown(text: string): string {
   return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
 }

@@ -6,8 +6,8 @@
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * The maximum distance, in characters, from the end of one word to the start of the next word in the text. A word is
- * searched only within this distance, so a word that the text does not contain costs little time.
+ * A part (a word or an utterance) is searched only within this number of characters after the previous part. So a part
+ * that the text does not contain costs little time.
  */
 const reach = 64
 

@@ -24,9 +24,9 @@ export function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
 }
 
 /**
- * Renames speakers in three places: in `head` (the fields of the transcript without the utterances), in the utterances,
- * and in `names`, which maps the name that the engine gave to a speaker to the current name of this speaker. Two
- * speakers may have the same name afterwards.
+ * Renames speakers in the stored utterances, in `head` (the fields of the transcript without the utterances), and in
+ * `names`. A key of `names` is the name that the engine gave to a speaker, and its value is the current name of the
+ * speaker. Two speakers may have the same name afterwards.
  */
 export function renameSpeakers(
   db: Db,

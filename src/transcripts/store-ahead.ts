@@ -1,8 +1,7 @@
-// Stores most of a long transcript before its job is completed, in many small transactions, so that the server can
-// answer requests between them. The last transaction, which completes the job, is then short. It also stores the head
-// of the transcript (all fields except the utterances). Callers cannot read a transcript without a head. If the job
-// ends without a transcript, the indexer removes the stored utterances in the same way as the utterances of a deleted
-// transcript.
+// Stores most of a long transcript before its job is completed. This takes many small transactions, so that the server
+// can answer requests between them. The transaction that completes the job is then short. This last transaction stores
+// the remaining utterances and the head of the transcript (all fields except the utterances). Callers cannot read a
+// transcript without a head. If the job ends without a transcript, the indexer removes the stored utterances.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
