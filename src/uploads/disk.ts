@@ -48,17 +48,17 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error of `sink.end` is ignored. The function already returns null for a body that is too large, or throws
-      // an earlier error.
+      // This error of `sink.end` is ignored, because `receive` has already failed: it returns null for a body that is
+      // too large, or throws an earlier error.
     }
     await file.close()
   }
 }
 
 /**
- * Appends chunks to a file that has `from` bytes, and frees the chunks. Creates the file if it does not exist. Returns
- * false if the file would become larger than `bytesMax`. The chunks that arrived before an error or before this limit
- * stay in the file and are flushed to the disk.
+ * Appends chunks to a file that has `from` bytes, and frees the memory of each chunk that is written. Creates the file
+ * if it does not exist. Returns false if the file would become larger than `bytesMax`. The chunks that arrived before
+ * an error or before this limit stay in the file and are flushed to the disk.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,

@@ -12,8 +12,8 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer (the receiving of the bytes) of the request that has this turn. The transfer is stopped if a
-   * later request for the same upload ends this turn, or has already ended it.
+   * Sets the transfer (the receiving of the bytes) of the request that has this turn. When the turn ends, the transfer
+   * is stopped. If the turn has already ended, the transfer is stopped at once.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer
@@ -27,7 +27,7 @@ export class Turn {
 }
 
 export class Turns {
-  /** For the id of each upload that a request uses now: the turn, which is the use of the upload by this request. */
+  /** The turns of the running requests, by the id of the upload. */
   readonly #running = new Map<string, Turn>()
 
   /**

@@ -1,7 +1,7 @@
-// Signed addresses on the server, for the worker that holds a job: one address for the media of the job, and one
-// address for a result that is too large for a message of NATS. This file also makes the tokens with which workers
-// prove a claim or download models. Only the server reads the expiry time in an address, so a wrong clock of a worker
-// does no harm.
+// Signed addresses on the server, for a worker that has claimed a job: one address for the media of the job, and one
+// address for a result that is too large for a message of NATS. This file also makes two kinds of tokens. One token
+// proves that a worker has claimed a job, and the other token allows a worker to download models. Only the server reads
+// the expiry times, so a wrong clock of a worker does no harm.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'

@@ -26,8 +26,8 @@ export type ClaimAnswer =
    */
   | { kind: 'later' }
   /**
-   * The job has ended, or the message with which the worker claims the job is not the valid message of this job,
-   * because the stream has another one. The worker removes the message of its claim from the stream.
+   * The job has ended, or the stream has a newer message of the job than the message that the worker has received. In
+   * both cases, the worker removes its message from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }

@@ -24,8 +24,8 @@ export type Delivery = {
 type Pull = { pool: string; priority: Priority; waitMs: number }
 
 /**
- * Asks JetStream for the next message of the queue with the given priority of `pool`, a group of workers with the same
- * abilities. Returns null if no message comes within `waitMs`.
+ * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
+ * priority. Returns null if no message comes within `waitMs`.
  */
 export async function pull(
   nats: NatsConnection,
@@ -35,9 +35,9 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // JetStream answers this request with the message of a job. This message has the subject of the job, not the subject
-  // of the request, so the shared inbox of the connection could not find the request for this answer. With `noMux`, the
-  // request has a subscription of its own.
+  // JetStream answers with the message of a job, which keeps the subject of the job. By default, all requests of a
+  // connection share one subscription. This subscription finds the request for an answer by the subject of the answer.
+  // With `noMux`, this request has a subscription of its own.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }

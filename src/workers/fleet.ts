@@ -112,8 +112,8 @@ export class Fleet implements Engine {
     options.signal.throwIfAborted()
     const entry = new HandOver(input, options, handOver, performance.now())
     this.#handOvers.add(entry)
-    // If `entry.holder` is not null, this worker claimed the job before this server started. The JetStream stream then
-    // still contains the message of the job, so the job is not put into a queue again.
+    // If `entry.holder` is not null, it is a worker that claimed the job before this server started. The JetStream
+    // stream then still contains the message of the job, so the job is not put into a queue again.
     if (!entry.holder) this.#place(entry)
     return entry.done
   }

@@ -30,8 +30,8 @@ export class HandOver {
   /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0
   /**
-   * The failure of the last attempt, if the machine of the worker caused it, so that another worker may still succeed.
-   * Otherwise null.
+   * The last failure that was caused by the machine of a worker. After such a failure, another worker may still
+   * succeed. Null if there was no such failure.
    */
   failure: Error | null = null
   readonly #options: TranscribeOptions

@@ -50,7 +50,7 @@ export class Link {
   }
 
   publish(subject: string, bytes: Uint8Array): void {
-    // `publish` throws if the connection is being closed, so the message is then not sent. All messages that are sent
+    // If the connection is closed, the message is not sent, because `publish` would throw. All messages that are sent
     // here are orders to stop a job. If such an order is lost, the worker gets the same order in the answer to its next
     // report.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)

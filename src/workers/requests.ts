@@ -1,6 +1,6 @@
 // The requests that workers send to the server: their schemas, and the function that parses the bytes of a request and
-// checks them against its schema. Each message is JSON. The server only answers requests, with one exception: it sends
-// an order to stop a job without a request.
+// checks them against its schema. Each message is JSON. The server sends a message only as the answer to a request. The
+// only exception is the order to stop a job.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'

@@ -130,8 +130,8 @@ export class Worker {
       try {
         this.#welcome(await this.#server.ask('hello', this.#hello()))
       } catch {
-        // The server is unreachable. The jobs that the worker already has continue. The worker repeats the claim of any
-        // further job until the server answers.
+        // The server is unreachable. The jobs of the worker continue, and the worker sends `hello` again after the
+        // pause.
       }
       await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
     }

@@ -5,10 +5,7 @@ export const timing = {
   listEveryMs: 3000,
   /** The time between two requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
-  /**
-   * The delay before a request is sent again for the first time because the server did not answer. Each further delay
-   * is twice as long.
-   */
+  /** The delay before the first retry of a request. Each further delay is twice as long. */
   retryMs: 500,
   /** The longest delay between two attempts to send a request. */
   retryMsMax: 15_000,

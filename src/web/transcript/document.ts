@@ -1,4 +1,4 @@
-// A transcript as the API returns it, and the writing direction and separators of its language.
+// A transcript as the API returns it, its writing direction, and the text between its sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 

@@ -1,5 +1,5 @@
-// The options of the export dialog: the input fields, and the request or the text that results from the chosen options.
-// The request exports the whole transcript. The text is that of a selected passage.
+// The options of the export dialog, and their input fields. For the whole transcript, this file converts the options to
+// the query of a request to the server. For a selected passage, it writes the text of the passage.
 
 import { useSignal } from '@preact/signals'
 import { Check, Field } from '../parts/field.tsx'

@@ -26,8 +26,8 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // While the page follows the spoken words, the spoken sentence is always visible. So the sentence is observed only
-    // while the page does not follow the words.
+    // While the page follows the spoken words, the spoken sentence is always visible. So the page checks only at other
+    // times whether this sentence is visible.
     if (!this.isOn.value) this.#watch()
   }
 

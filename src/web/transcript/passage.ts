@@ -8,7 +8,7 @@ import type { TranscriptView } from './view.ts'
  */
 export type Passage = { first: number; last: number }
 
-/** A word or a cue. `text` includes the punctuation that follows the last word. */
+/** A word, or a subtitle cue of several words. `text` includes the punctuation at its end. */
 export type Timed = { start: number; end: number; text: string }
 
 type Sentence = { speaker: string | null; words: Timed[] }

@@ -1,4 +1,4 @@
-// The state of the search in a transcript: what is searched for, the places that are found, and the place that is shown.
+// The state of the search in a transcript: what is searched for, the places that are found, and the shown place.
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -17,7 +17,7 @@ export function useSearch(studio: Studio) {
   const isWhole = useSignal(false)
   const isCased = useSignal(false)
   const places = useSignal<Place[]>([])
-  /** The index, in `places`, of the match of the search that the page shows at present. */
+  /** The index, in `places`, of the match that is shown now. */
   const at = useSignal(0)
   const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
 

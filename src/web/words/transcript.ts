@@ -91,7 +91,10 @@ export const transcriptWords = {
     keepTheirs: 'Take theirs',
   },
 
-  /** The labels of the buttons that move from one place in a text to the next or the previous place. */
+  /**
+   * The number of the shown place in a transcript, and the labels of the buttons to the previous and the next place. A
+   * place is a match of a search, or an unsure word.
+   */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
     previous: 'Previous',
