@@ -108,9 +108,9 @@ if (!success) {
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the path of the file that is embedded in the program in place of `source`, a library, model or other file
- * that steno carries. For native code, the embedded file is a compressed copy, about a third as large. For all other
- * files, it is `source` itself: these are mostly weights of models, which compression makes only a little smaller.
+ * `source` is the path of a file that the program must contain, such as a library or a model. Returns the path of the
+ * file to embed. For native code, this is a compressed copy, about a third as large. For any other file, it is `source`
+ * itself: most of these files are weights of models, which compression makes only a little smaller.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source

@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of the jobs that the measured requests ask for. The creation times of these jobs are evenly spread. `read`
- * has the ids of completed jobs, and `failed` the ids of failed jobs.
+ * The ids of a sample of the jobs. The measured requests ask only for jobs of this sample. The creation times of these
+ * jobs are evenly spread. `read` has the ids of completed jobs, and `failed` the ids of failed jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -109,8 +109,8 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
 }
 
 /**
- * Fills the database with jobs that have ended. `jobs` is their number. Every tenth job has failed. Each completed job
- * that a measured request reads has a transcript of one minute.
+ * Fills the database with jobs that have ended. `jobs` is their number. Every tenth job has failed. Returns the ids of
+ * a sample of the jobs. Each completed job of the sample has a transcript of one minute.
  */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const stored: Stored = { read: [], failed: [] }
@@ -119,7 +119,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
     for (let count = 0; count < jobs; count++) {
       const id = Bun.randomUUIDv7()
       const failed = count % 10 === 0
-      const isAsked = count % every === 0 || count % every === 1
+      const isInSample = count % every === 0 || count % every === 1
       db.run(
         `insert into jobs (id, account_id, key_id, state, state_at, source_url, diarize, align, duration_ms,
            cost_units, created_at, started_at, completed_at, media_kept, error_code, error_message)
@@ -134,10 +134,10 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
           code: failed ? 'INVALID_MEDIA_FORMAT' : null,
         },
       )
-      if (!isAsked) continue
+      if (!isInSample) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only the jobs that the measured requests read get a transcript: a million transcripts would fill the disk.
+        // Only jobs of the sample have a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }

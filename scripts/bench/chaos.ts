@@ -153,7 +153,7 @@ function fillDisk(file: number): void {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // The disk is full for blocks of this size.
+      // The disk has no room for another block of this size.
     }
   }
 }

@@ -27,7 +27,10 @@ const models: Record<string, Dimensions> = {
   },
 }
 
-/** The assumptions of the predictions, from the published figures of an H100 GPU with PCIe 5. */
+/**
+ * The speeds of the GPU, from which the benchmark predicts the time of a decoding step. They are based on the published
+ * figures of an H100 GPU with PCIe 5.
+ */
 const gpu = {
   /**
    * The bytes that the PCIe bus copies per second. The host memory is assumed to be not pinned (not locked for fast
@@ -95,9 +98,9 @@ function rowOf(name: string, dimensions: Dimensions, counted: Counted): string[]
 }
 
 /**
- * Returns the number of floating-point operations for one window that does not depend on its text. These are the matrix
- * products of the encoder, its attention (each of the 1500 frames attends to all 1500 frames), and the cross-attention
- * keys and values of each decoder layer.
+ * Returns the number of floating-point operations that a window needs before its first token is decoded. These
+ * operations are the matrix products of the encoder, the cross-attention keys and values of each decoder layer, and the
+ * attention of the encoder. In this attention, each of the 1500 frames attends to all 1500 frames.
  */
 function encoderOperations({ width, encoderLayers, decoderLayers }: Dimensions): number {
   const frames = 1500

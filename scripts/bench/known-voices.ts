@@ -1,8 +1,8 @@
 // Measures the names of known voices: how often the voice print of a reader gets the name of the right reader, and how
-// often it gets the name of a wrong reader. The readers are those of LibriSpeech test-other, on which the built-in
-// encoder was not trained. A voice print is made from some utterances of a reader, and compared with voice prints from
-// other utterances of all readers. For the last row of the table, the threshold is chosen on three of the five readers
-// and measured on the other two, for each possible choice of three.
+// often it gets the name of a wrong reader. Uses the five readers of LibriSpeech test-other in ../shared. The built-in
+// encoder was not trained on these readers. A voice print is made from some utterances of a reader, and compared with
+// voice prints from other utterances of all readers. In some rows of the table, the threshold is chosen on three of the
+// five readers and measured on the other two, for each possible choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -62,11 +62,12 @@ async function run(): Promise<string[][]> {
 const wrongMax = 0.001
 
 /**
- * Chooses three of the five readers, in each possible way. For each choice, finds the lowest threshold that wrongly
- * accepts at most the share `wrongMax` of the pairs of voice prints from two of these three readers. Tests this
- * threshold on the pairs of voice prints from the other two readers. Returns the number of the tested pairs, the shares
- * of errors, and the range of the thresholds. There are two kinds of errors: a missed pair is from one reader and is
- * not accepted, and a wrong pair is from two readers and is accepted.
+ * Chooses a threshold on three of the five readers, and tests this threshold on the other two readers. Does this for
+ * each possible choice of three readers. A threshold accepts a pair of voice prints if the similarity of the pair is
+ * above the threshold. The chosen threshold is the lowest one that accepts at most the share `wrongMax` of the pairs
+ * from different readers. Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the
+ * range of the chosen thresholds. A missed pair is from one reader and is not accepted. A wrong pair is from two
+ * readers and is accepted.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]

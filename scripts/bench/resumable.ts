@@ -1,6 +1,6 @@
-// Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored
-// file is identical. For the last row, the server is killed with SIGKILL twice during the upload.
-// STENO_BENCH_MEGABYTES is the size of the file.
+// Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored file
+// is identical. One of the resumable uploads is interrupted twice: SIGKILL ends the server, and the server is started
+// again. STENO_BENCH_MEGABYTES is the size of the file.
 
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

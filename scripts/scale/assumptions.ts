@@ -77,8 +77,8 @@ export const scaler = {
   /** The share of the time, from 0 to 1, in which a GPU should be busy. */
   busyShare: 0.75,
   /**
-   * The time, in seconds, in which the queue of waiting jobs should become empty. For this, the rule rents more GPUs
-   * than the average load needs.
+   * The time, in seconds, in which the rented GPUs should empty the queue of waiting jobs. For this, more GPUs are
+   * rented than the average load needs.
    */
   drainSeconds: 5 * 60,
   /** The weight, from 0 to 1, of the last minute in the moving average of the load. */

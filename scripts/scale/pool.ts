@@ -1,5 +1,5 @@
-// The pool of GPUs of one simulated server. GPUs are ordered, started, withdrawn and stopped here, and their cost is
-// summed.
+// The pool of GPUs of one simulated server. GPUs are ordered and removed here, and their cost is summed. A GPU is
+// removed when the provider withdraws it, or when it is no longer needed.
 
 import type { Random } from '../../test/support/random.ts'
 import { exponential } from './arrivals.ts'

@@ -17,8 +17,8 @@ type Event = { at: number } & (
 
 /**
  * One hour of the simulated year. `busy` is the number of GPUs that would be enough for the audio that arrives in this
- * hour, if each GPU always worked. `ordered` is the highest number of GPUs that the server had ordered and not yet
- * stopped at any time in this hour.
+ * hour, if each GPU always worked. Once a minute, the simulation counts the GPUs that are ordered and not yet stopped.
+ * `ordered` is the highest count in this hour.
  */
 type HourOfYear = { busy: number; ordered: number }
 

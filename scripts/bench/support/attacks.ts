@@ -27,10 +27,8 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The minimum average time between the starts of two jobs of an attack, in milliseconds, unless the attack sets a time
- * of its own. At its beginning, an attack starts as many jobs as it keeps running, without a pause between them. After
- * that, 200 ms make at most 300 jobs a minute, which the rate limits allow for the five API keys of one account
- * together.
+ * The default of `everyMs`. One job every 200 ms makes 300 jobs a minute. This is the highest rate that the rate limits
+ * allow for the five API keys of one account together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000

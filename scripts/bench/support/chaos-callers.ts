@@ -9,7 +9,10 @@ export type Callers = {
   accepted: Set<string>
   /** The ids of all jobs that were cancelled with the status 200. */
   cancelled: Set<string>
-  /** Descriptions of the wrong responses: the responses that no fault of the benchmark explains. */
+  /**
+   * Descriptions of the wrong responses. A response is not wrong if the benchmark has caused it by a fault, such as a
+   * full disk.
+   */
   wrong: string[]
   /**
    * Stops the callers. The promise resolves when each caller has the response to its last request, or when `giveUp` is

@@ -1,5 +1,6 @@
 // A service in a process of its own, with a simulated engine, for the chaos benchmark. Each step of a job takes a
-// random time. The parent process sends messages with the offset of the clock in milliseconds.
+// random time. Each message from the parent process is a number of milliseconds: the clock of the service is ahead of
+// the real time by this number.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

@@ -20,8 +20,8 @@ export type Score = {
    */
   jaccard: number
   /**
-   * For the name of each speaker in the reference: the label of the speaker in the diarization that was matched with
-   * this speaker. A speaker without a match is left out.
+   * The key is the name of a speaker in the reference. The value is the label of the matched speaker in the
+   * diarization. A speaker without a match is left out.
    */
   matched: Map<string, string>
 }
