@@ -1,7 +1,7 @@
 // Runs the commands of all documents as a new user would. Also checks the settings, responses and programs that the
-// documents show. The real program is used, with the pocket model. If a block of code is neither run nor listed in
-// `notRun`, its test fails. If STENO_TEST_PROGRAM names a built program, the built program is tested, and not the
-// source.
+// documents show. The real program is used, with the pocket model (the small model that tests use). If a block of code
+// is neither run nor listed in `notRun`, its test fails. If STENO_TEST_PROGRAM names a built program, the built program
+// is tested, and not the source.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -270,8 +270,8 @@ async function runOpenAi({ folder, run }: Reader, block: string): Promise<void> 
 }
 
 /**
- * Creates a job with a webhook. Stores the body of this webhook in a file, and the timestamp and the signature from its
- * headers as the values of placeholders.
+ * Creates a job with a webhook. Stores the body of the webhook in a file. Stores the timestamp and the signature from
+ * the webhook's headers in `known`, for later commands of the document.
  */
 async function keepCallback({ transcribe, known, folder }: Reader): Promise<void> {
   const before = receiver.received.length

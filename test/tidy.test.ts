@@ -65,8 +65,8 @@ const entryFiles: Record<string, string[]> = {
 }
 
 /**
- * The layers inside the folder src/engine (the room `engine`), lowest first. A folder or file directly in src/engine
- * may import only from lower layers.
+ * The layers inside the folder src/engine, lowest first. A folder or file directly in src/engine may import only from
+ * lower layers.
  */
 const engineLine: string[][] = [
   ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],

@@ -57,8 +57,9 @@ export function repeatedAvi(file: Buffer, times: number, pictures: number, isSor
 /** Adds `count` empty indexes to the headers of the first stream of an AVI file. */
 export function withStreamIndexes(file: Buffer, count: number): Buffer {
   const indexes = Buffer.concat(Array<Buffer>(count).fill(chunk('indx', Buffer.alloc(0))))
-  // Each of these fields has the size of a list that contains the indexes.
   const stream = file.indexOf('strl', 0, 'latin1') - 4
+  // The positions of the size fields of three nested lists, from the outermost list to the innermost one. The indexes
+  // are added to the innermost list, so the size of each list grows.
   const sizes = [4, file.indexOf('hdrl', 0, 'latin1') - 4, stream]
   const end = stream + 4 + file.readUInt32LE(stream)
   const longer = Buffer.concat([file.subarray(0, end), indexes, file.subarray(end)])

@@ -15,8 +15,8 @@ const times = 25
 const repeated: { name: string; codec: string; slackMs?: number }[] = [
   { name: 'adts.aac', codec: 'aac' },
   { name: 'vbr-without-header.mp3', codec: 'mp3' },
-  // In the Opus file, the decoder drops the first 6.5 ms of each copy of the sound. The durations of the packets
-  // include this time, so `slackMs` allows this difference.
+  // Each of these files is repeated `times` times. In the Opus file, the decoder drops the first 6.5 ms of each
+  // repetition. The durations of the packets include this time, so `slackMs` allows this difference.
   { name: 'opus.opus', codec: 'opus', slackMs: times * 6.5 },
   { name: 'vorbis.ogg', codec: 'vorbis' },
   { name: 'mpeg2-aac.ts', codec: 'aac' },

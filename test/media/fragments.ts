@@ -15,9 +15,9 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place in the file that gives the bytes and the duration of each packet: the packet's own entry in the table of
-   * the fragment (`packet`), the header of the fragment (`part`), or the description of the track at the start of the
-   * file (`track`).
+   * The place in the file that gives the size in bytes and the duration of each packet: the packet's own entry in the
+   * table of the fragment (`packet`), the header of the fragment (`part`), or the description of the track in the box
+   * `moov` (`track`).
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */
@@ -27,7 +27,7 @@ export type Layout = {
    * negative, the two halves overlap.
    */
   gap?: number
-  /** The size of the padding in the box `moov`, which describes the tracks at the start of the file, in bytes. */
+  /** The size, in bytes, of the padding in the box `moov`, which describes the tracks. */
   padding?: number
 }
 
@@ -84,8 +84,8 @@ function fragmentsOf(
 }
 
 /**
- * Returns aac.m4a with more packets. The tables at the start of the file list the packets of aac.m4a itself, and
- * fragments at the end contain the given packets. Some recorders write such files.
+ * Returns aac.m4a with more packets. The tables in the box `moov` list the packets of aac.m4a itself, and fragments at
+ * the end of the file contain the given packets. Some recorders write such files.
  */
 export function withFragments(
   file: Buffer,
@@ -106,7 +106,7 @@ function typeOf(file: Buffer): Buffer {
   return file.subarray(0, file.readUInt32BE(0))
 }
 
-/** Returns the description at the start of the file (box `moov`), with empty tables. */
+/** Returns the box `moov`, which describes the tracks of the file. The tables that list packets are empty. */
 function movieOf(file: Buffer, size: number, layout: Layout): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const empty = () => numbers(0, 0)

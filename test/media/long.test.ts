@@ -147,8 +147,9 @@ test('fragments of ten hours after a table take as little memory as a short file
 test('a CAF file gives the same samples when it is long', async () => {
   const file = readFileSync(fixture('aac.m4a'))
   const layout = { priming: 2112, remainder: 100 }
-  // FFmpeg itself reads a CAF file of up to 65,536 packets, and the media program reads a longer file. A file with 744
-  // repetitions has fewer packets than this limit, and a file with 745 repetitions has more.
+  // FFmpeg itself reads the packet table of a CAF file with up to 65,536 packets. If a CAF file has more packets, the
+  // media program reads the table. The sound has 88 packets, so 744 repetitions are below this limit, and 745
+  // repetitions are above it.
   const short = await decodeAll(write(repeatedCaf(file, 744, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 745, layout)))
   const compared = short.length - 1000
@@ -240,8 +241,8 @@ test('the index of a long AVI file is not read into memory', async () => {
   const sorted = write(repeatedAvi(file, 300, 50))
   const unsorted = write(repeatedAvi(file, 300, 50, false))
   expect(await peakAfterOpening(sorted)).toBeLessThan(12 * MB)
-  // FFmpeg does not need the index of a file whose packets are in order (a sorted index), so the media program hides
-  // such an index from FFmpeg. This index is not sorted, so it stays visible, and FFmpeg reads it into memory.
+  // A sorted index lists the packets in their order in the file. FFmpeg does not need such an index, so the media
+  // program hides it from FFmpeg. The index of `unsorted` is not sorted, so FFmpeg reads this index into memory.
   expect(await peakAfterOpening(unsorted)).toBeGreaterThan(25 * MB)
   expect(await inspect(sorted)).toEqual(await inspect(unsorted))
 })

@@ -3,8 +3,8 @@
 const firstCluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
 
 /**
- * Returns the file with an attachment before its first cluster. In the given file, the header must not contain the
- * length of the file, as in a stream. (The attachment would make this length wrong.)
+ * Returns the file with an attachment before its first cluster, which contains the first packets. The header of the
+ * given file must not contain the length of the file, because the attachment would make this length wrong.
  */
 export function withAttachment(file: Buffer, bytes: number): Buffer {
   const attachment = Buffer.concat([

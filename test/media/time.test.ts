@@ -8,8 +8,9 @@ import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 setDefaultTimeout(patienceMs)
 
 /**
- * The tones of a file that contains the tune twice, one after the other. `seconds` is the start of the second tune. It
- * includes the delay that the encoder adds to each tune.
+ * Returns the tones of a file that contains the tune (the fixed sequence of tones in most test files) twice, one after
+ * the other. The second tune starts at `seconds`. This is more than the two seconds of a tune if the encoder adds a
+ * delay.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

@@ -312,8 +312,8 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
 })
 
 /**
- * Sends commands to the timeline of the media program. Returns the resulting placements and the end of the timeline,
- * in seconds.
+ * Sends commands to the timeline of the media program. Returns the inserted silence and the cut sound of each span, and
+ * the end of the timeline, in seconds.
  */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))

@@ -72,8 +72,8 @@ test.each([
 ])('%s is read from %s', (share, direct) => {
   const found = directAddress(new URL(share))
   expect(String(found)).toBe(direct)
-  // The download applies `directAddress` again after each redirect, so `directAddress` must not change a direct
-  // address.
+  // The download applies `directAddress` again after each redirect. An address that leads directly to a file must
+  // therefore stay unchanged.
   expect(String(directAddress(new URL(direct)))).toBe(direct)
 })
 

@@ -63,8 +63,8 @@ const steps = `
 `
 
 /**
- * The expected output: the lines of the commands in `steps`, and one line about the removal of steno, which is run
- * after them.
+ * The expected output of the commands in `steps`. The last line is printed by a later command, after the test has
+ * removed steno.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600

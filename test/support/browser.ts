@@ -10,12 +10,15 @@ import { type Browser, chromium } from 'playwright-core'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The folder into which the browser of the npm package and its libraries are unpacked. */
+/** The folder into which `unpack` writes the libraries and the fonts of the npm package @sparticuz/chromium. */
 const unpacked = join(tmpdir(), 'steno-test-browser')
 
 type Found = { path: string; environment: Record<string, string> }
 
-/** Finds a browser. Returns null if none is installed and the npm package does not support this CPU. */
+/**
+ * Finds a browser. Returns null if no browser is named or installed, and the browser in the npm package
+ * @sparticuz/chromium does not support this CPU.
+ */
 async function findBrowser(): Promise<Found | null> {
   const named = process.env.STENO_TEST_CHROME
   const path = named ?? installed.find(each => existsSync(each))
@@ -43,8 +46,8 @@ function unpack(name: string): string {
 }
 
 /**
- * Writes a font configuration with the fonts of the system and those of the npm package. Without any font, the
- * browser cannot draw text.
+ * Writes a font configuration with the fonts of the system and the fonts in the npm package @sparticuz/chromium.
+ * Without any font, the browser cannot draw text.
  */
 function writeFontList(): string {
   const path = join(unpacked, 'fonts.conf')

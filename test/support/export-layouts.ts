@@ -52,8 +52,8 @@ export function withCachePosition(model: Uint8Array): Uint8Array {
 }
 
 /**
- * Rewrites the fields of a message, except the fields that contain a number. `rewrite` gets the number (`id`) and the
- * content of a field, and all bytes of the field (`whole`). It returns the new bytes of the field.
+ * Rewrites the fields of a protobuf message, except the fields whose value is a number. `rewrite` gets the field number
+ * (`id`), the content of the field, and all bytes of the field (`whole`). It returns the new bytes of the field.
  */
 function rewritten(
   message: Uint8Array,

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 
 const rate = 16_000
-/** Returns the frequency of a token in Hz. A frame of 20 ms has a whole number of periods of each frequency. */
+/**
+ * In these test models, each token is a tone of its own frequency. Returns this frequency in Hz. A frame of 20 ms has a
+ * whole number of periods of each frequency.
+ */
 const frequencyOf = (token: number) => 400 + 50 * token
 
 export type Tone = { token: number; seconds: number }
@@ -84,8 +87,9 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // The features are the power of each token's tone. The index 0 of the features is the blank token. The index of each
-  // other token in the features is one higher than its index in the vocabulary.
+  // In these test models, each token is a tone of its own frequency. A feature is the power of one tone in the sound.
+  // The features begin with the blank token. The index of each other token in the features is therefore one higher than
+  // in the vocabulary.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])

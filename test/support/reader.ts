@@ -13,7 +13,10 @@ export const recording = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
-/** Starts the server for all documents. `close` stops the server and returns its exit code. */
+/**
+ * Starts the one server against which the commands of all documents run. `close` stops the server and returns its exit
+ * code.
+ */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
   mkdirSync(bin)
@@ -76,8 +79,8 @@ export type Reader = {
 }
 
 /**
- * Prepares a document for running its commands. The keys of `replaced` are texts in the commands. Each of these texts
- * is replaced by the value of its key.
+ * Prepares the folder and the shell in which the commands of a document run. If a command contains a key of `replaced`,
+ * this key is replaced by its value.
  */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))

@@ -60,9 +60,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * Tests of an expiry check the service this long before the expiry and this long after it, in milliseconds. This margin
- * is large: the clock of a test also runs with the real time, and the steps of a test can take many seconds on a busy
- * machine.
+ * The time, in milliseconds, between an expiry and the checks before and after the expiry. This time is long: the clock
+ * of a test also runs with the real time, and the steps of a test can take many seconds on a busy machine.
  */
 export const marginMs = 30_000
 

@@ -1,5 +1,5 @@
-// Parses the source files of the project into syntax trees, and finds their imports, for the tidy tests and for
-// scripts/house.ts.
+// Parses the source files of the project into syntax trees, and finds their imports, for scripts/house.ts and for the
+// tests of the project's style rules (test/tidy.test.ts and test/tidy).
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

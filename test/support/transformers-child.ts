@@ -1,5 +1,5 @@
-// Runs transformers.js in a process of its own, because its copy of ONNX Runtime has its own threads. Writes the
-// log-mel spectrogram of each sound file FILE to FILE.mel, and prints the token ids of all files.
+// Runs transformers.js in a process of its own. Writes the log-mel spectrogram of each sound file FILE to FILE.mel, and
+// prints the token ids of all files.
 
 import { basename, dirname } from 'node:path'
 import { AutoProcessor, env, type Tensor, WhisperForConditionalGeneration } from '@huggingface/transformers'

@@ -42,8 +42,8 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that all words are in the cues (subtitles) and in order, that each cue obeys all limits, and that no cue is
- * shorter than the limits require.
+ * Checks that the cues (subtitles) contain all words in order, and that each cue obeys all limits. Also checks that the
+ * first word of each cue does not fit into the previous cue.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

@@ -170,8 +170,8 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button Undo of the editing bar also undoes changes of speaker names. The last change was the undo above, from
-  // Ms Weber back to Speaker 1. The button therefore restores the name Ms Weber.
+  // The button Undo in the message has changed the name from Ms Weber back to Speaker 1. The button Undo of the editing
+  // bar reverts this last change, so the name is Ms Weber again.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

@@ -108,8 +108,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
-  // The web app sends 17 MB in two PATCH requests. The test aborts the second request, so the upload always stops at 94
-  // %.
+  // The web app sends 17 MB in two PATCH requests: 16 MB and 1 MB. The test aborts the second request, so the upload
+  // always stops at 94 %.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   let pieces = 0

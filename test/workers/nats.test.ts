@@ -1,5 +1,6 @@
-// Tests what the server and its workers do if the NATS server is unreachable, if it has lost its data, or if another
-// program has a stream there.
+// Tests what the server and its workers do if the NATS server is unreachable, if it has lost its data, if it has no
+// JetStream (its message store) or no room there, or if another program's stream has the name that steno's stream
+// needs.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'

@@ -60,7 +60,8 @@ test('each letter is a word of its own in a language without spaces', async () =
 })
 
 test('text in another script than the language is decoded again in its script', async () => {
-  // The sound contains two tones at the same time: the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
+  // The test models recognise each token by a tone of its own frequency. The sound contains two tones at the same time:
+  // the tone of a Cyrillic letter, and a quieter tone of a Latin letter.
   const loud = tones(frames(6, 6, 6))
   const both = tones(frames(2, 2, 2)).map((sample, at) => 0.5 * sample + (loud[at] ?? 0))
   const recording = new Recording()

@@ -13,7 +13,10 @@ import { pocket, runtime, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const small = { width: 128, heads: 2, layers: 2 }
-/** The vocabulary of large-v3 has a token for Cantonese, so the ids of all later special tokens are one higher. */
+/**
+ * The vocabulary of large-v3 has one more token than that of the pocket model (the small model that tests use): a token
+ * for Cantonese. The ids of all later special tokens are therefore one higher.
+ */
 const large = { mels: 128, vocabulary: 51_866, movedFrom: 50_358, by: 1 }
 /**
  * The vocabulary of an English-only model has one text token less, so the ids of the special tokens are lower by one.

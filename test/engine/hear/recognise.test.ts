@@ -37,8 +37,9 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder. The tokens that it returns for a window are those in the entry of `scripts` that the window
- * names. `begun` lists, for each batch, the indexes of these entries. `prompts` lists the prompt of each batch.
+ * Returns a fake decoder. The field `script` of a window is the index of an entry in `scripts`. The decoder returns the
+ * tokens of this entry. `begun` lists, for each batch, the field `script` of each window. `prompts` lists the prompt of
+ * each batch.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)

@@ -33,13 +33,13 @@ const wanted = [
   'tokenizer.json',
 ]
 
-/**
- * The names of the small files of the model, which are downloaded before its weights. `wholeSmall` has the sizes of
- * these files in bytes. A test gives the test server a list `breaksAfter`. Each number in this list belongs to one
- * transfer: the transfer breaks off after this number of bytes. The first transfers are those of the small files. If
- * the list begins with `wholeSmall`, these files therefore arrive completely, and only transfers of weights break off.
- */
+/** The names of the small files of the model. They are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
+/**
+ * The sizes of the small files, in bytes. Number n of the option `breaksAfter` is the number of bytes after which
+ * transfer n breaks off. If `breaksAfter` begins with `wholeSmall`, the small files arrive completely, and only
+ * transfers of weights break off.
+ */
 const wholeSmall = small.map(path => files[path].length)
 
 let dir: string
@@ -190,8 +190,9 @@ test('a file whose hash stays wrong is never installed', async () => {
   const path = 'onnx/encoder_model.onnx'
   const hub = start({}, { ...files })
   const real = hub.endpoint
-  // This server answers requests for the content of one file with wrong bytes. It passes all other requests on to the
-  // hub. The hash that the hub announces for the file therefore does not match the wrong bytes.
+  // This server answers requests for the content of one file with wrong bytes. It passes all other requests on to
+  // `hub`, the test server of model files. The hash that `hub` announces for the file therefore does not match the
+  // wrong bytes.
   const forger = Bun.serve({
     port: 0,
     fetch: request => {

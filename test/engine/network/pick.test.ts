@@ -18,7 +18,7 @@ function random(): number {
 
 /**
  * Each entry is the history of a window: the number of model frames with sound, and the tokens that were decoded so
- * far. After each history, the rules allow other next tokens.
+ * far.
  */
 const histories = [
   [40, []],
@@ -39,8 +39,8 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // In some rounds, timestamp tokens are likely. In other rounds, the end token is likely. In this way, the test
-    // reaches every branch of the rules for the next token.
+    // In some rounds, timestamp tokens are likely. In other rounds, the end token is likely. In this way, each kind of
+    // token that a history allows is chosen at least once.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

@@ -9,9 +9,9 @@ const stepFrames = 59
 const unknown = () => new Int16Array(localVoices).fill(-1)
 
 /**
- * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n. `view`
- * is the number of a view (ten seconds of sound), in which the segmentation numbers the voices. `speakersOf(view)`
- * lists the speakers of these voices.
+ * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n. A view
+ * is ten seconds of sound. In each view, the segmentation numbers the voices anew. In the list `speakersOf(view)`,
+ * element n is the speaker whom this view calls voice n. The element is -1 if the view has no voice n.
  */
 function recordingOf(
   frames: readonly number[][],
