@@ -10,9 +10,10 @@ import type { Facts } from './facts.ts'
 const firstTimestampMax = 50
 
 /**
- * If at least this much sound (1.5 s) follows two adjacent timestamp tokens, the end token is not allowed directly
- * after these two tokens, because more speech follows. The model tends to choose the end token there: in its training,
- * the windows ended at any point of the speech. Steno's windows end at pauses.
+ * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows the two
+ * tokens, the end token is not allowed next. The model tends to choose the end token there, because it was trained with
+ * windows that could end in the middle of a sentence. Steno's windows end at pauses, so the text of the new segment
+ * must follow.
  */
 const restMin = 1.5 * framesPerSecond
 

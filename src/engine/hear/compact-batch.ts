@@ -38,10 +38,11 @@ export class CompactBatch implements Batch {
    */
   private readonly frames: number
   /**
-   * The encoder's output `mass` for all rows of the batch. Each row is one window. For each encoded frame, `mass` is
-   * the logarithm of the number of model frames that this encoded frame represents. A window that is shorter than the
-   * longest window does not use all encoded frames of its row. For the unused frames, the value is `forbidden`, which
-   * excludes these frames from the attention.
+   * The encoder's output `mass` of all windows of the batch, one row for each window. For each encoded frame, the value
+   * is the logarithm of the number n of model frames that the encoded frame represents. The decoder adds this value to
+   * the scores of the attention, so the encoded frame gets n times the weight. All rows are as long as the row of the
+   * longest window. In a shorter window, the values of the unused frames are `forbidden`, so the attention ignores
+   * these frames.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]
@@ -151,8 +152,8 @@ export class CompactBatch implements Batch {
   }
 
   /**
-   * Makes tensors that refer to the memory of the encoded windows of the remaining rows, without copying. Makes one
-   * tensor for each kind of encoder output and each decoder layer.
+   * Makes one tensor for each kind of encoder output (such as the keys) and each decoder layer. Each tensor contains
+   * this output for all windows that are still in the batch. The tensors use the memory of `cross`, without a copy.
    */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts

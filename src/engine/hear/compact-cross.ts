@@ -19,8 +19,9 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * The tensors of one kind for all windows of the batch: layers × rows × heads × length × 64 values. `rowBytes` is the
- * size of one row in one layer.
+ * The tensors of one kind (such as the keys) for all windows of the batch, in `memory`: layers × rows × heads × length
+ * × 64 values. A row is one window. `length` is the number of encoded frames, or 1 if all frames have the same values.
+ * `rowBytes` is the size of one row in one layer.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 

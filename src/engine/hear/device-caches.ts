@@ -51,9 +51,9 @@ export class DeviceCaches {
   }
 
   /**
-   * Connects the first `rows` rows of each cache to a run of the decoder, without copying these rows. The run reads all
-   * caches, and updates the caches in `own` in place. Returns tensors that refer to these rows. The caller must free
-   * the tensors.
+   * Connects the first `rows` rows of each cache to a run of the decoder, without a copy. The run only reads the caches
+   * in `cross`. The run updates the caches in `own` in place: the keys and values of the tokens, and the attention.
+   * Returns tensors that refer to the connected rows. The caller must free these tensors.
    */
   bind(binding: Binding, rows: number): Tensor[] {
     const { memory, type } = this.parts

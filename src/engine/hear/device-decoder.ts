@@ -1,5 +1,5 @@
-// Whisper's decoder on a GPU. After a batch of windows, the decoder keeps its caches and the runs of its graph that it
-// has prepared, because the next batch can use them again.
+// Whisper's decoder on a GPU. After a batch of windows, the decoder keeps its caches, and the objects that run its
+// graph. The next batch uses both again.
 
 import { cacheNames } from '../network/float-caches.ts'
 import { elements, elementsIn } from '../onnx/elements.ts'
@@ -63,8 +63,8 @@ export class DeviceDecoder implements Decoder {
   }
 
   /**
-   * Returns the prepared run of the decoder graph that adds one token to each of the `rows` rows of a batch. A later
-   * call with the same `rows` and `withScores` returns the same object.
+   * Returns the object that runs one decoding step. In this step, the decoder graph adds one token to each of the
+   * `rows` rows of a batch. A later call with the same `rows` and `withScores` returns the same object.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`
@@ -77,7 +77,8 @@ export class DeviceDecoder implements Decoder {
 }
 
 /**
- * CUDA records a run of the decoder under an id, and replays it later. The id is `allocations` × `recordsMax` + the
- * number of rows of the run. A run has fewer rows than `recordsMax`, so two different runs never have the same id.
+ * CUDA records a run of the decoder under an id, and replays the recording later by this id. The id is `allocations`
+ * (the number of times that the caches were allocated) × `recordsMax` + the number of rows of the run. A run has fewer
+ * rows than `recordsMax`, so two different recordings never have the same id.
  */
 const recordsMax = 1024

@@ -22,7 +22,10 @@ export type RunShape = {
   record: number
 }
 
-/** The value of `record` for a run that CUDA does not record. */
+/**
+ * CUDA can record the operations of a run, and replay them in later runs. The value -1 of `record` means that CUDA does
+ * not record the run.
+ */
 export const notRecorded = -1
 
 /** The values of the integer inputs of the decoder's ONNX graph. They are written from the CPU before each run. */

@@ -20,10 +20,9 @@ type ChosenFrames = { places: number[]; counts: number[] }
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The number of model frames that one frame represents in the middle of the silence after the sound. The encoder
- * multiplies the attention to this frame by the number of frames that it represents. The output probabilities then
- * differ from the probabilities with all frames by 0.009 nats a token. Without the multiplication, the difference is
- * 0.031 nats.
+ * In the middle of the silence after the sound, the encoder reads only one of this many model frames. The attention to
+ * this frame is multiplied by the number of frames that the frame represents. The output probabilities then differ by
+ * 0.009 nats a token from the probabilities with all frames. Without the multiplication, the difference is 0.031 nats.
  */
 const group = 8
 

@@ -1,6 +1,6 @@
 // Folds the frames of a sound for the Fourier transform. Each frame is folded at its middle: the sums of mirrored
-// samples give the real half of the spectrum, and their differences give the imaginary half. Each part is then divided
-// into the samples at even positions and the samples at odd positions.
+// samples give the real parts of the spectrum, and the differences give the imaginary parts. The sums are then divided
+// into those at even positions and those at odd positions, and the differences in the same way.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 

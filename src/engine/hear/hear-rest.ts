@@ -25,10 +25,11 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes some of the speech in the decoded windows again, in separate windows: the speech for which the model returned
- * no text, and the windows in the fields `rest`. Repeats this with the new windows until no such speech remains. Gives
- * up on a window if its new decoding returns no good text. Returns the texts of the given windows and of all new
- * windows. Warns about each window whose text is doubtful or missing.
+ * Decodes two kinds of speech again, in new windows. The first kind is speech for which the model returned no text. The
+ * second kind is in the field `rest` of a decoded window: the end of the window, if its text is incomplete or
+ * improbable. If a new window has such speech too, this speech is also decoded again. But if a new window gets no good
+ * text, its speech is not decoded again. Returns the texts of all windows. Warns about each window whose text is
+ * doubtful or missing.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -59,8 +60,9 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again because of a decoded window: windows over speech for which the model
- * returned no text, and the window `rest`, if the decoded window has one.
+ * Returns the windows that must be decoded again after one window was decoded. These are new windows over speech for
+ * which the model returned no text, and the window in `rest`. `rest` is the end of the decoded window, or null if this
+ * end need not be decoded again.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

@@ -20,8 +20,8 @@ const gainMax = 32
 const louder = 0.05
 
 /**
- * Amplifies samples below the level `quiet` to the level `usual`, by a factor of at most `gainMax`. Returns louder
- * samples, and complete silence, unchanged.
+ * Amplifies quiet sound. If the level of the samples is below `quiet`, the samples are amplified to the level `usual`,
+ * by a factor of at most `gainMax`. Louder sound is returned unchanged, and so is complete silence.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

@@ -7,8 +7,9 @@
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length
   for (let period = 1; period <= 24; period++) {
-    // By default, a sequence must occur four times. But people do say one word four times ("no, no, no, no"). So a
-    // single token must occur ten times, and a sequence of two tokens must occur five times.
+    // A sequence counts as a loop if it occurs `times` times, by default four times. But people do say one word four
+    // times ("no, no, no, no"). So a single token counts as a loop only if it occurs ten times, and a sequence of two
+    // tokens only if it occurs five times.
     const rounds = Math.max(times, Math.ceil(10 / period))
     if (period * rounds > length) continue
     let same = 0

@@ -12,9 +12,8 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * If speech has no text, this speech is decoded again. Such speech is between two words, or at the start or the end of
- * a window. This is its minimum length, in samples. Shorter speech is usually a breath, laughter, or an error of the
- * word times.
+ * The minimum length, in samples, of speech without text that is decoded again. Such speech is between two words, or at
+ * the start or the end of a window. Shorter speech is usually a breath, laughter, or an error of the word times.
  */
 const shortest = 1.5 * sampleRate
 

@@ -41,8 +41,9 @@ export type Decoder = {
 export type Batch = {
   rows: number
   /**
-   * Returns the score of each token of the vocabulary as the next token of a row. `position` is an index into the
-   * tokens that the last call of `begin` or `step` added; the default is the last of these tokens.
+   * Returns the scores of all tokens of the vocabulary for the next token of one window. `row` is the number of the
+   * window in the batch. `position` selects one of the tokens that the last call of `begin` or `step` added: the scores
+   * are for the token after the selected one. By default, the last of these tokens is selected.
    */
   logits(row: number, position?: number): Float32Array
   /**
@@ -52,8 +53,9 @@ export type Batch = {
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns a copy of the cross-attention of the last token of one row (window) of the batch: alignment heads × frames.
-   * With some decoders, the returned array contains only zeros until `drop` removes the row.
+   * Returns the cross-attention of the last token of one row (window) of the batch: alignment heads × frames. A decoder
+   * on a GPU copies the attention of all tokens of the row at once, when `drop` removes the row. Until then, the
+   * returned array contains only zeros.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

@@ -24,7 +24,10 @@ type Parts = {
   takesPositions: boolean
 }
 
-/** The outputs of a run: the scores, the cross-attention of each layer in `Parts.attended`, and the cache. */
+/**
+ * The outputs of a run: all tensors, the scores, the cross-attention by layer, and the keys and values of the tokens
+ * (`self`). Only layers with alignment heads have cross-attention here.
+ */
 type Outputs = {
   tensors: Tensor[]
   scores: Float32Array

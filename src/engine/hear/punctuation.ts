@@ -13,9 +13,9 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
 /**
- * Joins opening brackets to the next word, and also quotes and hyphens that follow a space. Joins other punctuation to
- * the previous word. Such punctuation stays a word of its own if there is no previous word, or if it follows a space
- * and does not match `closing`.
+ * Joins to the next word: opening brackets, `¿` and `¡`, and quotes and hyphens that follow a space. Joins to the
+ * previous word, if there is one: all other punctuation that does not follow a space, and closing punctuation
+ * (`closing`) even after a space. All other punctuation stays a word of its own.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
@@ -47,8 +47,8 @@ function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null
   if (bare === '') return hasWordBefore ? 'before' : null
   if (!/^[\p{P}]+$/u.test(bare)) return null
   const spaced = text.startsWith(' ')
-  // A quote or a hyphen is joined to the next word only if a space precedes it. An opening bracket needs no space
-  // before it.
+  // An opening bracket, `¿` or `¡` is always joined to the next word. A quote or a hyphen is joined to the next word
+  // only if the quote or the hyphen follows a space.
   if (opening.test(bare) && (spaced || /^[\p{Ps}¿¡]+$/u.test(bare))) return 'after'
   return hasWordBefore && (!spaced || closing.test(bare)) ? 'before' : null
 }

@@ -1,6 +1,7 @@
-// The ONNX graph that computes the logarithms of the mel bands from the folded frames that fold.ts makes. The graph has
-// four matrix products. Each matrix has about 100 × 100 values. ONNX Runtime computes these products several times
-// faster than JavaScript computes a fast Fourier transform.
+// The ONNX graph that computes the logarithms of the mel bands. The inputs are the folded frames of fold.ts: the sums
+// and the differences of mirrored samples. The spectrum needs four matrix products, each with a matrix of about 100 ×
+// 100 values. ONNX Runtime computes these products several times faster than JavaScript computes a fast Fourier
+// transform.
 
 import { samplesPerFft } from '../audio.ts'
 import { bins, melFilters } from '../mel.ts'
@@ -8,11 +9,11 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that computes the logarithms of the mel bands. Its inputs are frames that `fold` has folded: the
- * sums and the differences of mirrored samples, each divided into even and odd positions. The sums give the real half
- * of the spectrum, and the differences give the imaginary half. Each half needs two matrix products: one with the even
- * positions, and one with the odd positions. For frequency bin k, the two products are added. For bin 200 - k, one
- * product is subtracted from the other.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames: the sums and the
+ * differences of mirrored samples, each at even and at odd positions. The sums give the real part of the spectrum, and
+ * the differences give the imaginary part. Each part needs two matrix products: one for the even positions, and one for
+ * the odd positions. The waves of the frequency bins k and 200 - k differ only in their signs. So the sum of the two
+ * products gives bin k, and their difference gives bin 200 - k.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -20,8 +20,8 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins characters to words, for languages without spaces between words, at the boundaries that `Intl.Segmenter` finds.
- * A boundary inside an element of `pieces` is ignored.
+ * Joins pieces of text to words, for languages without spaces between words. A new word begins at each boundary that
+ * `Intl.Segmenter` finds. A boundary inside an element of `pieces` is ignored.
  */
 export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
   const text = pieces.map(piece => piece.text).join('')
@@ -72,8 +72,8 @@ function joined(
 }
 
 /**
- * Matches punctuation that begins with a space, or that ends with an opening bracket or quote. A text without a space
- * at its start is joined to such punctuation. After any other punctuation, the text begins a new word.
+ * Matches punctuation that can begin a word: it begins with a space, or ends with an opening bracket or quote. Text
+ * that follows without a space is joined to such punctuation. After any other punctuation, text begins a new word.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 

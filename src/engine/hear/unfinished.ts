@@ -18,11 +18,14 @@ const progressMin = 0.5 * framesPerSecond
 
 /**
  * Called when a text ends with the end token. Returns the part of the window that must be decoded again. Returns null
- * if no part must be decoded again. If the text ends with two timestamp tokens, the window has more speech after the
- * text. A window with only this rest would be short, and the model makes more errors in short windows. So the last
- * sentence before the rest is decoded again together with the rest, unless both together are too long. If the text does
- * not end with two timestamp tokens, the part after the last two adjacent timestamp tokens is decoded again, but only
- * if the text of this part is improbable.
+ * if there is no such part.
+ *
+ * If the text ends with two timestamp tokens, more speech follows the text. This speech is decoded again, together with
+ * the last sentence of the text, because the model makes more errors in short windows. If the speech and the sentence
+ * are too long, only the speech is decoded again.
+ *
+ * Otherwise, the last two adjacent timestamp tokens are searched for. The part after these two tokens is decoded again
+ * if its text is improbable.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -43,9 +46,9 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Called when a text has reached the maximum number of tokens. Returns the part of the window from the last two
- * adjacent timestamp tokens, because the tokens after these two belong to an incomplete sentence. Returns null if there
- * are no such tokens.
+ * Returns the part of the window after the last two adjacent timestamp tokens. Returns null if the text has no such
+ * tokens, or only near the start of the window. If a text has reached the maximum number of tokens, its last sentence
+ * is incomplete, and this part is decoded again.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {

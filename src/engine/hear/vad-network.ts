@@ -32,8 +32,8 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * Returns the weight of the published model whose name ends with `name`. `dims` are the dimensions that the weight must
- * have.
+ * Returns a weight of the published Silero VAD model: the weight whose name ends with `name`. Throws an error if this
+ * weight does not have the dimensions `dims`.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 

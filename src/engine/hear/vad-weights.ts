@@ -3,8 +3,9 @@
 import { bins, fftSamples } from './vad-sizes.ts'
 
 /**
- * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The input is folded at
- * its middle, so the first half is enough. Throws if the second half is not the mirror image of the first half.
+ * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The first half is
+ * enough, because the input contains only the sums (`sign` 1) or the differences (`sign` -1) of mirrored samples.
+ * Throws if the second half of a wave is not the mirror image of the first half, multiplied by `sign`.
  */
 export function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)

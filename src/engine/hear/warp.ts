@@ -1,12 +1,15 @@
 // Dynamic time warping (DTW): finds the best monotonic path through a matrix. In each row of the matrix, the path stays
 // within the band of this row, which is a range of columns.
 
-/** The columns that are allowed in a row of the matrix: from `begin` (inclusive) to `end` (exclusive). */
+/**
+ * The columns through which the path may go in one row of the matrix: from `begin` (inclusive) to `end` (exclusive). A
+ * row is a token, and a column is a frame of the sound.
+ */
 export type Band = { begin: number; end: number }
 
 /**
- * One row of the matrix: the band, which is the range of columns that are allowed in this row, and one value for each
- * of these columns.
+ * One row of the matrix through which a path is searched. `values` has one value for each column of the band, which is
+ * the range of columns that the path may use in this row.
  */
 export type BandedRow = Band & { values: Float32Array }
 
@@ -50,7 +53,10 @@ export function warp(rows: readonly BandedRow[]): Path {
   return { cells: walkBack(traced), sum: above?.sums.at(-1) ?? 0 }
 }
 
-/** One row of the matrix: for each column of the band, the direction from which the best path reaches the column. */
+/**
+ * One row of the searched matrix. For each column that the path may use in this row, `steps` has the direction from
+ * which the best path reaches the column: diagonal, upwards or leftwards.
+ */
 type Traced = Band & { steps: Uint8Array }
 
 const [diagonal, upwards, leftwards] = [0, 1, 2]

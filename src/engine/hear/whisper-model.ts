@@ -44,7 +44,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * Some speech models cannot detect the language. Whisper then detects it for them, from at most this many windows: the
- * longest windows of the block of windows that is recognised at once.
+ * Some speech models cannot detect the language. For such a model, Whisper detects it from the first block (the windows
+ * that are decoded together). Whisper reads at most this many windows of the block, and chooses the longest windows.
  */
 const votersMax = 3

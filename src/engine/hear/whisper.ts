@@ -11,7 +11,10 @@ import type { Network } from './network.ts'
 import { openPublished, type PublishedVariant } from './published.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
 
-/** The number format of the weights: the suffix of the published files, or `compact` for the compact form. */
+/**
+ * The number format of the weights: the suffix in the names of the published weight files (such as `_fp16`), or
+ * `compact` for the compact form (8-bit weights).
+ */
 export type Variant = PublishedVariant | 'compact'
 
 export type Whisper = Network & { facts: Facts; tokenizer: Tokenizer; device: Device }
