@@ -36,13 +36,13 @@ export type Engine = {
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine may still work on the job. After a restart, the server resumes such a
-   * job even if the engine has no free capacity.
+   * Returns true if a worker on another machine claimed the job before the server restarted. This worker possibly still
+   * works on the job. So the server resumes the job at once, even if the engine has no free capacity.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**
-   * Returns the ids of the running jobs that no worker works on. The server restarts the timeout of such a job again
-   * and again, so the job does not time out while it waits for a worker.
+   * Returns the ids of the jobs that the engine has accepted, but that no worker works on at the moment. The server
+   * restarts the timeouts of these jobs again and again, because a job must not time out while it waits for a worker.
    */
   waitingJobs?(): string[]
   /** Called when a job has ended and its transcript or its error is stored. */

@@ -23,8 +23,8 @@ export class EngineProcess {
   #timer: Timer | undefined
 
   /**
-   * Starts the child process. While the process works on a request, this class checks at intervals of `lookMs`
-   * milliseconds whether a signal such as SIGSTOP has paused the process, and then kills it.
+   * Starts the child process. While the process works on a request, this class checks every `lookMs` milliseconds
+   * whether a signal such as SIGSTOP has paused the process. If so, this class kills the process.
    */
   constructor(command: string[], { lookMs, onExit }: { lookMs: number; onExit: () => void }) {
     this.#lookMs = lookMs
@@ -72,9 +72,9 @@ export class EngineProcess {
     try {
       this.#child.send(order)
     } catch {
-      // The child process has exited, but Bun has not called `onExit` yet. The function `onExit` rejects `promise`. An
-      // earlier rejection would be wrong: until `onExit` is called, this child process counts as alive, so a retry of
-      // the job would be sent to the same child process.
+      // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
+      // process exits. The function `onExit` then rejects `promise`. A rejection at this point would be too early:
+      // until `onExit` is called, the process counts as alive. A retry of the job would be sent to the same process.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

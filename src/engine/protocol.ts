@@ -32,7 +32,10 @@ export type Order =
       parent: number
       /** The data folder of the server, whose secrets the process must not read. Null for a command without a server. */
       dataDir: string | null
-      /** The name of the first speech model. This model serves all languages that it supports. */
+      /**
+       * The name of the first speech model. A job uses the first speech model if this model supports the language of
+       * the job.
+       */
       name: string
       folder: string
       /** Other speech models, for the languages that the first model does not support. */
@@ -53,8 +56,8 @@ export type Order =
 export type PrintOrder = {
   path: string
   /**
-   * The spans of the file in which the person of the voice print speaks, in seconds. Null if nobody else should speak
-   * in the file, so that all its speech is used.
+   * The spans of the file in which the person of the voice print speaks, in seconds. Null if the spans are not known.
+   * The spans of the main speaker are then searched for, and a file in which other speakers talk much is refused.
    */
   speech: readonly { start: number; end: number }[] | null
   voices: VoiceFiles

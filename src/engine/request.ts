@@ -47,7 +47,10 @@ export type HandOver = {
 
 export type TranscribeOptions = {
   signal: AbortSignal
-  /** This field is missing in a command such as `steno transcribe`, because a command transcribes without a job. */
+  /**
+   * The facts with which the server gives the job to workers on other machines. Missing in a command such as
+   * `steno transcribe`, which transcribes without a job.
+   */
   handOver?: HandOver
   /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */
   onClaim?: (fence: number) => void

@@ -38,8 +38,8 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault, unless the last fault had the same reason. The engine's state does not contain the reason, because a
-   * reason can contain paths of this machine.
+   * Logs a fault, unless the last fault had the same reason. A reason can contain paths of this machine. So the reason
+   * is not added to the engine's state, which callers of the API can read.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

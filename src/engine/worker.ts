@@ -36,8 +36,8 @@ export type WorkerOptions = {
    */
   stallMs?: number
   /**
-   * The interval, in milliseconds, at which a worker checks whether its child process, while it has work, was stopped
-   * by a signal such as SIGSTOP.
+   * The interval, in milliseconds, at which a worker checks its child process while the child process has work. If a
+   * signal such as SIGSTOP has stopped the child process, the worker kills the child process.
    */
   lookMs?: number
   onExit?: (worker: Worker) => void

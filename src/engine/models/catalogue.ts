@@ -32,9 +32,9 @@ export type VoiceProfile = {
   threshold: number
   /**
    * If `likeness` is a number, the clustering threshold is computed for each recording, from the distances between
-   * embeddings of the same voice. Two voices become one voice if their mean distance is below `likeness` times the mean
-   * distance between the embeddings of one voice, unless the caller gave the number of voices. If `likeness` is null,
-   * the clustering threshold is fixed, and no voices are merged after the clustering.
+   * neighbouring embeddings that probably have the same voice. After the clustering, two voices are merged if their
+   * mean distance is below `likeness` times the mean distance within a voice. But no voices are merged if the caller
+   * gave the number of voices. If `likeness` is null, the clustering threshold is fixed, and no voices are merged.
    */
   likeness: number | null
   /**

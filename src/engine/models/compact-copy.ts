@@ -60,8 +60,8 @@ const formVersion = 1
 
 /**
  * Returns a hash that changes when a file of the model changes. For a downloaded model, the hash is computed from the
- * published hashes. For any other model, it is computed from the modification times, which change when a model is
- * copied to another machine.
+ * published hashes of the files. Any other model has no published hashes, so the modification times of its files are
+ * used.
  */
 async function revisionOf(folder: string, variant: FloatVariant): Promise<string> {
   const lock = await installedLock(folder)

@@ -42,7 +42,10 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
   }
 }
 
-/** Installs the CUDA provider from a NuGet package file. Throws an error if the package has another version. */
+/**
+ * Installs the CUDA provider from a NuGet package file. Throws an error if the version of the package is not the
+ * version of the ONNX Runtime in this program.
+ */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)
   const entries = listZip(path)

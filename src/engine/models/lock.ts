@@ -35,7 +35,9 @@ export async function isWhole(folder: string, files: readonly HubFile[]): Promis
   return true
 }
 
-/** Returns true if the file has the size and the hash that the hub published for it. */
+/**
+ * Returns true if the file has the size and the hash that the hub (the server of model files) published for this file.
+ */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

@@ -28,7 +28,10 @@ export type ModelDownload = {
   onChange?: (paths: readonly string[]) => void
 }
 
-/** Returns the path of a file that processes lock, so that only one process at a time changes the model's folder. */
+/**
+ * Returns the path of the lock file of a model's folder. A process locks this file before it changes the folder, so
+ * only one process at a time changes the folder.
+ */
 export function lockPath(folder: string): string {
   return `${folder}.lock`
 }

@@ -57,7 +57,10 @@ export function isVoiceModel(id: string): boolean {
   )
 }
 
-/** Returns the values of STENO_MODEL, except paths: the names of the speech models, and `auto-fast`. */
+/**
+ * Returns the names that the setting STENO_MODEL accepts: the names of the speech models, and `auto-fast`. STENO_MODEL
+ * also accepts the path of a folder.
+ */
 export function speechModelNames(): string[] {
   return [...Object.keys(models).filter(id => !isVoiceModel(id)), automaticFast]
 }

@@ -13,9 +13,15 @@ import { type VoiceChoice, voicesFor } from './voices.ts'
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
 
 export type ChosenModel = InstalledModel & {
-  /** Further speech models, for languages that this chosen model does not support. The best one is first. */
+  /**
+   * Further speech models, the best model first. These models are for the languages that the first speech model (`name`
+   * and `folder`) does not support.
+   */
   others: InstalledModel[]
-  /** The model that detects the language, if no other chosen model detects languages. */
+  /**
+   * The model that detects the language, if no chosen speech model can. Null if a chosen speech model can, or if no
+   * model for this purpose is installed.
+   */
   detector: InstalledModel | null
   voices: VoiceChoice
   /** A message for the operator when the built-in model is used because the default model is not installed. */

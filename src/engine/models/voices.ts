@@ -21,7 +21,7 @@ export type VoiceFiles = {
   warning: string | null
 }
 
-/** The chosen voice models, or the error message for a job with diarization (`problem`). */
+/** The chosen voice models. If there are none, `problem` is the message with which each job with diarization fails. */
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**

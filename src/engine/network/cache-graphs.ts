@@ -43,9 +43,9 @@ function inPlace(
 }
 
 /**
- * Builds an ONNX model that reads one row of the attention cache, which has a row for each window of the batch. `row`,
- * `count` and `frames` are inputs: the index of the row, and the numbers of its first tokens and first frames to read.
- * The output `read` has tokens × heads × frames values.
+ * Builds an ONNX model that reads one row of the attention cache, which has a row for each window of the batch. The
+ * input `row` is the index of this row. Of this row, the model reads only the first `count` tokens and the first
+ * `frames` frames. The output `read` has tokens × heads × frames values.
  */
 export function readAttention({ name, type, shape }: CacheShape): Uint8Array {
   const graph = new Graph()

@@ -71,8 +71,8 @@ export function decoderModel(
 }
 
 /**
- * Adds the position of each token in its row, and the mask of the self-attention. The mask excludes later tokens, and
- * the unused positions before the start of each row.
+ * Adds two results to the graph: the position of each token in its row (`places`), and the mask of the self-attention
+ * (`mask`). The mask excludes later tokens, and the unused positions before the start of each row.
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers

@@ -11,16 +11,16 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of two values in the graph: the channels that are added to all queries, and the channels that are added to
- * all keys. In a long silence, one frame can represent several frames. `isNeeded` is the name of a value that is false
- * if no frame represents other frames, so that the channels have no effect.
+ * The names of three values in the graph. `query` and `key` are added channels of all queries and of all keys. With
+ * these channels, a frame that represents several frames of a long silence gets more weight in the attention.
+ * `isNeeded` is false if each frame represents only itself. The graph then leaves the channels out.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds channels to the attention, so that a frame that represents 8 frames gets 8 times the weight. The added channel
- * of each query is 1. The added channel of each key is the logarithm of the number of frames that the frame of the key
- * represents. This logarithm is multiplied by the square root of the head size, because the attention divides all
+ * Adds channels to the attention, so that a frame that represents 8 frames of a silence gets 8 times the weight. `mass`
+ * is the logarithm of the number of frames that each frame represents. The added channel of each query is 1. The added
+ * channel of each key is `mass`, multiplied by the square root of the head size, because the attention divides all
  * scores by this square root. An attention mask would have the same effect, but ONNX Runtime computes attention with a
  * mask more slowly.
  */

@@ -14,8 +14,8 @@ import type { Size } from './size.ts'
  *
  * The inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position of each frame in the window; and
  * `counts` [frames], the number of model frames that each frame represents. The outputs are: `keys` and `values`
- * [layers, 1, heads, frames, 64]; their scales, `key_scales` and `value_scales`; and `mass` [1, 1, 1, frames], the
- * logarithm of `counts`.
+ * [layers, 1, heads, frames, 64], in 8 bits; `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors
+ * from the 8-bit numbers to floats; and `mass` [1, 1, 1, frames], the logarithm of `counts`.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)

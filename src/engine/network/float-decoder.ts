@@ -9,11 +9,11 @@ import type { FloatWeights } from './float-weights.ts'
 import { addPick, type PickTokens } from './pick.ts'
 
 /**
- * Builds the decoder model. A run adds `length` tokens to each row. The inputs are: `tokens` and `positions` [rows,
- * length]; `starts` [rows], the position of the first added token in the cache; `lengths` [rows], the number of tokens
- * in the cache after the run; `wanted`, the indices of the tokens whose `scores` are returned; `seen` [rows], the
- * position at which the run writes the attention into the attention cache; `allowed` [rows, 4], the tokens that may be
- * chosen (see pick.ts); and the caches.
+ * Builds the decoder model. A run adds `length` tokens to each row (one window of the batch). The inputs are: `tokens`
+ * and `positions` [rows, length]; `starts` [rows], the position in the key and value caches at which the run writes;
+ * `lengths` [rows], the number of tokens in these caches after the run; `seen` [rows], the position in the attention
+ * cache at which the run writes; `wanted`, the indices of the added tokens whose `scores` are returned; `allowed`
+ * [rows, 4], the tokens that may be chosen (see pick.ts); and all caches.
  */
 export function floatDecoder(
   weights: FloatWeights,

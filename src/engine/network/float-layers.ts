@@ -60,7 +60,8 @@ export class FloatLayers extends GraphWeights {
   }
 
   /**
-   * Adds the two matrix products of a feed-forward layer. The result does not include the bias of the second matrix.
+   * Adds the operations of a feed-forward layer to the graph: two matrix products, with a GELU between them. The result
+   * does not include the bias of the second matrix.
    */
   feedForward(name: string, normed: string): string {
     const wide = this.graph.add('MatMul', [normed, this.matrix(`${name}.fc1`)])

@@ -24,7 +24,10 @@ export class GraphWeights {
     return find()
   }
 
-  /** Adds a weight of the model to the graph, in the number format of the network. Returns its name. */
+  /**
+   * Adds the weight `name` of the model to the graph, converted to the number format of the network. Returns the name
+   * of the converted weight in the graph.
+   */
   weight(name: string): string {
     return this.once(name, () => {
       const { type, dims, bytes } = this.find(name)

@@ -35,7 +35,10 @@ export class Layers {
     })
   }
 
-  /** Returns the name of the value for this key. Only the first call for a key makes the value. */
+  /**
+   * Returns the name of the graph value for this key. Only the first call for a key calls `make`, which adds the value
+   * to the graph.
+   */
   once(key: string, make: () => string): string {
     const known = this.known.get(key) ?? make()
     this.known.set(key, known)
@@ -70,8 +73,8 @@ export class Layers {
 
   /**
    * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value in one row does not
-   * make other rows less precise. The output of GELU is never below -0.17, so only 32 of the 256 byte values represent
-   * negative numbers.
+   * make other rows less precise. If `from` is `gelu`, the activations are the output of GELU, which is never below
+   * -0.17. Then only 32 of the 256 byte values represent negative numbers.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this

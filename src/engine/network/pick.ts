@@ -11,7 +11,10 @@ export type PickTokens = {
   suppressed: ReadonlySet<number>
 }
 
-/** A number that is added to the score of a token that is not allowed. An infinite number would make the sums NaN. */
+/**
+ * A number that is added to the score of a token that is not allowed. The number is finite: -Infinity minus -Infinity,
+ * as in the logarithm of a sum of exponentials, would be NaN.
+ */
 const forbidden = -1e30
 
 type Range = { from: number; to: number }
@@ -33,9 +36,9 @@ export function allowedInput(
  *
  * The input `allowed` has four numbers for each row. The first number is added to the scores of all text tokens, and
  * the second number to the score of the end token. Both are 0 or `forbidden`. The third and the fourth number are the
- * first allowed timestamp token, and the end of the allowed timestamp tokens (exclusive). These two are not token ids:
- * the number 0 means the first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the
- * id of the chosen token, and the logarithm of its probability among the allowed tokens.
+ * range of the allowed timestamp tokens, from the third (inclusive) to the fourth (exclusive). In this range, 0 is the
+ * first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen
+ * token, and the logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

@@ -1,6 +1,7 @@
-// Quantises float matrices to 8 bits, in two layouts. Each layout is the fastest one for ONNX Runtime on a CPU. In the
-// encoder, a matrix is inputs × outputs, with one scale for each output (operation MatMulInteger). In the decoder, a
-// matrix is outputs × inputs, with one scale for each block of 64 inputs (operation MatMulNBits).
+// Quantises float matrices to 8 bits. The encoder and the decoder have different layouts, each with the fastest
+// operation of ONNX Runtime on a CPU for this part of the model. In the encoder, a matrix is inputs × outputs, with one
+// scale for each output (operation MatMulInteger). In the decoder, a matrix is outputs × inputs, with one scale for
+// each block of 64 inputs (operation MatMulNBits).
 
 import type { Draft } from './tensor-file.ts'
 

@@ -5,8 +5,9 @@ import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'
 
 /**
- * The functions that return a status, which is null or a pointer to an error. For each function: its index in the
- * array, and the types of its arguments. `p` is a pointer, `n` is a size, and `i` is an int.
+ * The functions of ONNX Runtime that return a status, which is null or a pointer to an error. For each function: its
+ * index in ONNX Runtime's array of function pointers, and the types of its arguments. `p` is a pointer, `n` is a size,
+ * and `i` is an int.
  */
 export const table = {
   CreateSession: [7, 'pppp'],

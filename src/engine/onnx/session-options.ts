@@ -25,7 +25,10 @@ export type SessionOptions = {
   singleThreaded?: boolean
 }
 
-/** Passes the content of external constants to ONNX Runtime. Returns one tensor for each constant. */
+/**
+ * Gives ONNX Runtime the content of the constants that are not stored in the model itself. Returns one tensor for each
+ * constant.
+ */
 export function weightTensors(
   runtime: Runtime,
   options: Pointer,
@@ -40,8 +43,8 @@ export function weightTensors(
 }
 
 /**
- * Returns the bytes at an address that is a multiple of 64, as kernels on a CPU require. Copies the bytes if their
- * address is not such a multiple.
+ * Returns the same bytes, at an address that is a multiple of 64, because operations of ONNX Runtime on a CPU require
+ * this. Copies the bytes only if their address is not such a multiple.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

@@ -63,8 +63,8 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the parts of an ONNX tensor. The bytes of the tensor's values are in parts with `flips: true`, and become
- * signed bytes. If the values are stored as a list of integers, they are stored as bytes instead.
+ * Returns the parts of an ONNX tensor. The parts with `flips: true` contain the values, which the caller changes to
+ * signed bytes. If the model has the values as a list of integers, the list is first converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

@@ -6,9 +6,10 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter of a usual recording: the `distance` between the embeddings of two neighbouring pieces of the same voice.
- * (A piece is a span in which one voice speaks alone.) The scatter of this recording is an average of the median of the
- * N distances that are measured in it, with the weight N, and of this usual distance, with the weight `weight`.
+ * The scatter of a recording is the distance between the embeddings of two neighbouring pieces of the same voice. (A
+ * piece is a span in which one voice speaks alone.) `distance` is the scatter of a usual recording. The scatter of one
+ * recording is a weighted mean: the median of its N measured distances has the weight N, and `distance` has the weight
+ * `weight`.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**

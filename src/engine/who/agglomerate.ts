@@ -6,8 +6,9 @@ import { type Cluster, Linkage } from './linkage.ts'
 
 /**
  * The embedding of one piece (a span in which one voice speaks alone) as a unit vector. `weight` says how much the
- * piece counts. It is usually the length of the piece in seconds. For the method VBx, it is a number of embeddings,
- * because VBx expects one embedding for each fixed time of speech.
+ * piece counts. It is usually the length of the piece in seconds. VBx (a clustering method) expects one embedding for
+ * each short span of fixed length. For VBx, `weight` is the number of embeddings that a piece of this length would
+ * have.
  */
 export type Weighted = { vector: Float32Array; weight: number }
 
@@ -15,8 +16,8 @@ export type Weighted = { vector: Float32Array; weight: number }
 const blockSize = 1200
 
 /**
- * Clusters the embeddings block by block. Two clusters with a distance of `limit` or more are not merged. Returns at
- * most `blockSize` clusters.
+ * Merges embeddings to clusters, block by block, in several rounds. Only clusters with a distance below `limit` are
+ * merged. Returns at most `blockSize` clusters: if more clusters remain, the smallest are dropped.
  */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({
@@ -36,9 +37,9 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
 }
 
 /**
- * Divides the embeddings into blocks of `blockSize`. Merges the closest clusters, first inside each block, and then of
- * all blocks together, until all distances are at least `limit`. If too many clusters remain in the blocks, the
- * smallest clusters are left out.
+ * Divides the embeddings into blocks of `blockSize`. Merges the closest clusters inside each block, and then the
+ * closest of the clusters that remain in all blocks, until all distances are at least `limit`. If too many clusters
+ * remain in the blocks, the smallest clusters are dropped before the blocks are joined.
  */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)

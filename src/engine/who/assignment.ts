@@ -1,9 +1,10 @@
 // Assigns a speaker to each local voice, which is a voice of one view. A view is ten seconds of sound.
 
 /**
- * Chooses one column for each row of the matrix `likeness`, so that the sum of the chosen values is as large as
- * possible. A row is a local voice (a voice of one view), and a column is a speaker of the recording. Each row gets a
- * different column. But if there are fewer columns than rows, each row gets the column of its highest value.
+ * Chooses a speaker for each voice of a view (ten seconds of sound). In the matrix `likeness`, a row is such a voice,
+ * and a column is a speaker of the recording. Chooses one column for each row, so that the sum of the chosen values is
+ * as large as possible. Each row gets a different column. But if there are fewer columns than rows, each row gets the
+ * column of its highest value.
  */
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0

@@ -15,9 +15,9 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their mean distance is less than `likeness` times the scatter, which is the mean
-   * distance between the embeddings of one voice. If `likeness` is null, or if the caller gave the number of voices, no
-   * voices are merged by this rule.
+   * Two voices become one voice if their mean distance is less than `likeness` times the scatter. The scatter is the
+   * mean distance between two embeddings of the same voice, over all voices of the recording. If `likeness` is null, or
+   * if the caller gave the number of voices, no voices are merged by this rule.
    */
   likeness: number | null
   /**
@@ -84,9 +84,9 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // The present clusters are the result for each threshold from `reached`, the largest distance of the merges so far,
-    // to `next`, the distance of the next merge. `factor` says how far `threshold` is from this range: `threshold` must
-    // be multiplied or divided by at least `factor`. It is 1 if `threshold` is in the range.
+    // Each threshold from `reached` to `next` gives the present clusters. `reached` is the largest distance of the
+    // merges so far, and `next` is the distance of the next merge. If `threshold` is outside this range, it must be
+    // multiplied or divided by `factor` to reach the range. If `threshold` is in the range, `factor` is 1.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

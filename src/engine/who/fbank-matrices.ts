@@ -26,12 +26,13 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
     // Pre-emphasis subtracts a fraction of each sample from the next sample, and a fraction of the first sample from
-    // itself. The matrix applies to the samples before pre-emphasis. So the weight of sample n is its weight after
-    // pre-emphasis, minus this fraction of the weight of sample n + 1.
-    const emphasised = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
-    emphasised[0]! -= preEmphasis * windowed[0]!
-    const mean = emphasised.reduce((sum, value) => sum + value, 0) / samplesPerFft
-    for (let n = 0; n < samplesPerFft; n++) matrix[n * bins + bin] = emphasised[n]! - mean
+    // itself. `windowed` has the weights of the emphasised samples, and `weights` has those of the original samples.
+    // Original sample n is part of the emphasised samples n and n + 1. So its weight is `windowed[n]`, minus the
+    // fraction of `windowed[n + 1]`.
+    const weights = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
+    weights[0]! -= preEmphasis * windowed[0]!
+    const mean = weights.reduce((sum, value) => sum + value, 0) / samplesPerFft
+    for (let n = 0; n < samplesPerFft; n++) matrix[n * bins + bin] = weights[n]! - mean
   }
   return matrix
 }

@@ -9,19 +9,19 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * A voice is a speaker only if a minimum of its speech was clustered. This minimum is `seconds` if at most `of` seconds
- * of speech were clustered in the whole recording. For more speech, the minimum grows with the square root of the
- * amount of clustered speech, because a longer recording has larger clusters of outliers, which are not speakers. For a
- * very short recording, `findVoices` replaces this minimum by a lower one.
+ * The minimum speech of a speaker, in seconds. A voice with less speech is not a speaker. Only speech that was
+ * clustered counts. The minimum is `seconds` if the recording has at most `of` seconds of clustered speech. For more
+ * speech, the minimum grows with the square root of the amount, because a longer recording has larger clusters of
+ * outliers, which are not speakers. For a very short recording, `findVoices` replaces this minimum by a lower one.
  */
 const speakerSecondsMin = { seconds: 4, of: 100 }
 
 /**
  * The settings for embeddings that a PLDA model has projected. `threshold` is the distance from which two clusters are
- * different voices: in meetings, all thresholds from 0.80 to 0.86 separate the voices correctly. `start` is the same
- * distance for the clusters with which VBx starts. It is low, because VBx must start with too many clusters. VBx
- * expects one embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of speech
- * counts as several embeddings.
+ * different voices: in meetings, all thresholds from 0.80 to 0.86 separate the voices correctly. `start` is a lower
+ * threshold, with which the first clusters for VBx are made. VBx must start with more clusters than there are voices.
+ * VBx expects one embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of
+ * speech counts as several embeddings.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -1,6 +1,6 @@
 // The distances between clusters of voice embeddings, with average linkage: the mean cosine distance over all pairs of
-// embeddings, one from each cluster. This distance is one minus the dot product of the centroids of the two clusters.
-// The centroids are not normalised. So the centroids are enough to calculate every later distance exactly.
+// embeddings, one from each cluster. This mean is exactly one minus the dot product of the centroids of the two
+// clusters, if the centroids are not normalised. So the embeddings themselves are not needed.
 //
 // pyannote normalises the centroids first, which makes the distances smaller. In short or noisy recordings, all
 // speakers then become one speaker (measured by scripts/bench/diarize.ts).

@@ -2,7 +2,10 @@
 
 /** The share of the frames (0 to 1) in which the noise is measured. These are the quietest frames. */
 const quietShare = 0.08
-/** The measured noise is multiplied by this factor, because the power of noise differs between frames. */
+/**
+ * The measured noise is multiplied by this factor before it is subtracted. The measured noise is a mean, and many
+ * frames have more noise than the mean.
+ */
 const oversubtraction = 2
 /** The spectral floor: at least this share of the original power remains in each band. */
 const remainingShare = 0.02

@@ -10,8 +10,8 @@ export type PldaArrays = {
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
   /**
-   * The mean (`centre`) and the matrix of a transform. After the transform, the projected embeddings of each voice have
-   * a variance of 1 in every dimension.
+   * The mean of the projected embeddings (`centre`), and the matrix of a transform. After this transform, the projected
+   * embeddings of one voice have a variance of 1 in every dimension.
    */
   centre: Float64Array
   transform: Float64Array

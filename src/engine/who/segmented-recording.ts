@@ -14,8 +14,8 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The clustered pieces with their speakers. For each frame, the views vote for speakers. In a frame of a clustered
-   * piece, the speaker of the piece always wins this vote.
+   * The pieces (spans of one voice) that took part in the clustering, with their speakers. The overlapping views of ten
+   * seconds vote for the speakers of each frame. In a frame of such a piece, the speaker of the piece always wins.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number

@@ -1,6 +1,6 @@
-// Finds the speaker of each local voice, which is a voice of one view. A piece is a span in which one voice speaks
-// alone. Each frame in which the local voice speaks alone is a vote for the speaker of the piece that contains this
-// frame.
+// Finds the speaker of each local voice. A local voice is a voice of one view, which is ten seconds of sound. A piece
+// is a span in which one voice speaks alone. Each frame in which the local voice speaks alone is a vote for the speaker
+// of the piece that contains this frame.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
@@ -12,14 +12,16 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The weight of a vote (one frame) from a piece that was too short for the clustering. Any other vote has the weight 1.
- * A view has `viewFrames` frames, so all weak votes in a view together count at most as much as one other vote.
+ * Each frame of a piece (a span in which one voice speaks alone) is a vote for the speaker of the piece. A vote has the
+ * weight 1, or `unsureVote` if the piece was too short for the clustering. A view has `viewFrames` frames. So all votes
+ * of a view with the weight `unsureVote` together count at most as much as one vote with the weight 1.
  */
 const unsureVote = 1 / viewFrames
 
 /**
  * Returns, for each view (ten seconds of sound), the speaker of each local voice (a voice that was found in this view).
- * The speaker is -1 if no piece with a known speaker has a frame in which only this local voice speaks.
+ * `pieces` are spans in which one voice speaks alone. The speaker of a local voice is -1 if this voice speaks alone in
+ * no frame of a piece with a known speaker.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -46,8 +48,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each local voice (a voice of one view), the entry of `classVoices` for the frames in which only this voice
- * speaks.
+ * For each local voice (a voice of one view): the entry of `classVoices` for the frames in which only this voice
+ * speaks. Only the bit of this voice is 1.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

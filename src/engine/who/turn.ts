@@ -3,7 +3,10 @@
 /** A span in which one speaker talks. `from` and `to` are indices of samples. Speakers are numbered from 0. */
 export type Turn = { from: number; to: number; speaker: number }
 
-/** Builds turns. `add` gets the first sample and the speaker of each frame, in order. The speaker -1 means silence. */
+/**
+ * Builds turns. `add` must be called for each frame, in order, with the index of the frame's first sample, and with the
+ * frame's speaker. The speaker -1 means silence.
+ */
 export class TurnBuilder {
   private readonly turns: Turn[] = []
   private speaker = -1

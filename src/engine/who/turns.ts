@@ -23,8 +23,8 @@ export type Timeline = {
  */
 const speakerSamplesMin = sampleRate
 /**
- * The number of votes that a clustered piece (a span of one voice, which the clustering has given to a speaker) gives
- * to its speaker in each frame of the piece. This number is higher than the sum of all other votes in the frame.
+ * A clustered piece is a span of one voice, to which the clustering has assigned a speaker. In each frame of the piece,
+ * this speaker gets this number of votes. This number is higher than the number of all other votes in the frame.
  */
 const sureVotes = 100
 

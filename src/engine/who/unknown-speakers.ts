@@ -15,9 +15,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views of the recording, with a speaker for each local voice (a voice of one view) whose speaker was
- * unknown. The views that overlap with its view vote for the speaker. A voice that gets no vote keeps an unknown
- * speaker.
+ * Returns the views (ten seconds of sound each) of the recording, with fewer unknown speakers. If the speaker of a
+ * local voice (a voice of one view) is unknown, the views that overlap with the view of the voice vote for the speaker.
+ * If no view votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -29,8 +29,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of the same view are two different persons. So the votes are set to 0 for each speaker who is
-      // already assigned to another voice of this view.
+      // Two voices of the same view (ten seconds of sound) are two different persons. So a speaker who is already
+      // assigned to another voice of this view gets no votes for this voice.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most
@@ -40,9 +40,9 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds the votes of the overlapping view `near` for the speaker of one voice of `view` (the voice with the index
- * `local`). Frame n of `view` is frame n + `shift` of `near`. In each frame in which this voice speaks in `view`, each
- * known speaker who speaks in `near` gets one vote.
+ * Adds votes for the speaker of one voice of `view`: the voice with the index `local`. The votes come from `near`, a
+ * view that overlaps with `view`. In each frame in which this voice speaks in `view`, each known speaker who speaks in
+ * `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

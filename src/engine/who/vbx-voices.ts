@@ -15,8 +15,9 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice: the sum of the weights of its embeddings. If no voice has this weight, only the
-   * voice with the largest weight remains.
+   * The minimum weight of a voice: the number of embeddings that belong to this voice. An embedding with the weight n
+   * counts as n embeddings, and parts of it may belong to several voices. If no voice has this weight, only the voice
+   * with the largest weight remains.
    */
   weightMin: number
 }

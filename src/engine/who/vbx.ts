@@ -73,9 +73,9 @@ export function vbx(
 }
 
 /**
- * Returns the posterior of each speaker. The score of an embedding for a speaker is the dot product of its features and
- * the speaker's `means`, plus the speaker's `offsets`. `penalty` is the negative divergence of all speakers from their
- * prior.
+ * Returns the posterior distribution of each speaker, as `means` and `offsets`. The score of an embedding for a speaker
+ * is the dot product of the embedding's features and the speaker's `means`, plus the speaker's `offsets`. `penalty` is
+ * the sum of the KL divergences of all speakers from their prior, multiplied by -`priorWeight`.
  */
 function speakersFrom(
   features: readonly Float64Array[],

@@ -15,7 +15,10 @@ export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameSte
 /** The maximum number of voices that the segmentation model finds in one view (ten seconds of sound). */
 export const localVoices = 3
 
-/** The local voices that speak in a frame of each class, as a bit set: bit k is set if local voice k speaks. */
+/**
+ * For each class of the segmentation model: the voices that speak in a frame of this class, as a bit set. Bit k is set
+ * if voice k of the view (ten seconds of sound) speaks.
+ */
 export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0b110)
 
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */

@@ -1,5 +1,6 @@
-// Finds the frames at which the voice changes. Views overlap: up to ten views contain the same frame. These views vote
-// on the number of voices in the frame, and on whether the voice changes there.
+// Finds the frames at which the voice changes. A view is ten seconds of sound, which the segmentation model reads at
+// once. Views overlap: up to ten views contain the same frame. These views vote on the number of voices in the frame,
+// and on whether the voice changes there.
 
 import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
@@ -64,10 +65,10 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 }
 
 /**
- * Returns the frames at which the recording is cut. A view is ten seconds of the recording, and views overlap. At each
- * returned frame, enough of the views that contain this frame find a change of voice there or nearby. Among several
- * such frames that are close together, only the frame with the most evidence is returned. A vote for a nearby frame
- * counts as less evidence.
+ * Returns the frames at which the recording is cut, because the voice changes there. A view is ten seconds of sound,
+ * and views overlap. If a view finds a change of voice at a frame, this frame gets evidence, and the frames nearby get
+ * less evidence. The recording is cut at frames with enough evidence for the number of views that contain the frame.
+ * Among several such frames that are close together, only the frame with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)
