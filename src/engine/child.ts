@@ -1,6 +1,6 @@
-// The engine process. It loads its models on one device, and runs one job at a time. It opens no network connection and
-// no database. It receives its tasks (messages of the type `Order`) from the server and sends reports to the server,
-// both as IPC messages.
+// The engine process. It loads its models on one device. It runs all its jobs at the same time, so that the windows of
+// short recordings are decoded together. It opens no network connection and no database. It receives its tasks (messages
+// of the type `Order`) from the server and sends reports to the server, both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
@@ -46,9 +46,18 @@ export async function engine(): Promise<void> {
       confineEngine({ dataDir: order.dataDir, device: 'cpu', writes: order.draft })
       send(await makeCompact(order))
     } else if (models) {
-      await work(models, order, reading)
+      work(models, order, reading).catch(endByFault)
     }
   }
+}
+
+/**
+ * Ends this process as an exception that is not caught does. The supervisor then does the jobs again in another process.
+ */
+function endByFault(error: unknown): void {
+  setImmediate(() => {
+    throw error
+  })
 }
 
 async function* orders(): AsyncGenerator<Order> {

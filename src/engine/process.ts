@@ -1,5 +1,5 @@
-// One engine child process. It gets one order (a request such as to load a model or to do a job) at a time, and is
-// killed after a timeout.
+// One engine child process. It gets orders (requests such as to load a model or to do a job), and is killed after a
+// timeout. It may do several jobs at the same time.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
@@ -19,7 +19,8 @@ export class EngineProcess {
   readonly #child: Subprocess<'ignore', 'ignore', 'inherit'>
   readonly #lookMs: number
   #exited: WorkerExited | null = null
-  #listener: Listener | null = null
+  /** The listeners of the pending requests. */
+  readonly #listeners = new Set<Listener>()
   #timer: Timer | undefined
 
   /**
@@ -36,7 +37,7 @@ export class EngineProcess {
       ipc: report => this.#receive(report),
       onExit: (_, code, signal) => {
         this.#exited = new WorkerExited(`the engine process ended (${signal ?? code})`)
-        this.#listener?.onExit(this.#exited)
+        for (const listener of this.#listeners) listener.onExit(this.#exited)
         onExit()
       },
     })
@@ -66,7 +67,8 @@ export class EngineProcess {
   ): Promise<Answer> {
     if (this.#exited) return Promise.reject(this.#exited)
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    this.#listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
+    const listener: Listener = { onReport: report => onReport(report, resolve, reject), onExit: reject }
+    this.#listeners.add(listener)
     this.restartTimer(timeoutMs)
     const look = setInterval(() => this.#killIfStopped(), this.#lookMs)
     try {
@@ -78,13 +80,16 @@ export class EngineProcess {
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {
-      clearTimeout(this.#timer)
       clearInterval(look)
-      this.#listener = null
+      this.#listeners.delete(listener)
+      if (this.#listeners.size === 0) clearTimeout(this.#timer)
     })
   }
 
-  /** Starts the timeout of the pending request again. */
+  /**
+   * Starts the timeout again. All pending requests have one timeout, because a job that is decoded together with other
+   * jobs makes no progress of its own while the process reads their media files.
+   */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
@@ -104,11 +109,12 @@ export class EngineProcess {
   }
 
   /**
-   * Passes a report from the engine process to the function `onReport` of the running request. Ignores a message that
+   * Passes a report from the engine process to the functions `onReport` of all pending requests. Ignores a message that
    * is not a report, because a faulty child process may send any message.
    */
   #receive(report: Report): void {
-    if (report !== null && typeof report === 'object' && 'kind' in report) this.#listener?.onReport(report)
+    if (report === null || typeof report !== 'object' || !('kind' in report)) return
+    for (const listener of this.#listeners) listener.onReport(report)
   }
 }
 

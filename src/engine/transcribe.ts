@@ -48,16 +48,22 @@ export async function transcribe(
   const texts: PlacedText[] = []
   const soFar = new UtterancesSoFar(input)
   const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, started.rows)
-  for await (const windows of blocks) {
-    if (chosen === null) {
-      language = detectWith(models, windows, recording)
-      chosen = modelFor(usable, language)
-      started = chosen.start(input)
+  try {
+    for await (const windows of blocks) {
+      if (chosen === null) {
+        language = detectWith(models, windows, recording)
+        chosen = modelFor(usable, language)
+        const detector = started
+        started = chosen.start(input)
+        detector.end?.()
+      }
+      const heard = await started.hear(windows, { recording, language, translate, listener: hearing })
+      language = heard.language
+      texts.push(...heard.texts)
+      listener.onUtterances?.(soFar.add(heard.texts, languageOfText()))
     }
-    const heard = await started.hear(windows, { recording, language, translate, listener: hearing })
-    language = heard.language
-    texts.push(...heard.texts)
-    listener.onUtterances?.(soFar.add(heard.texts, languageOfText()))
+  } finally {
+    started.end?.()
   }
   listener.onUtterances?.(soFar.end(languageOfText(), recording.length))
   await listener.onSamples(recording.length)

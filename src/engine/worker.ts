@@ -1,5 +1,5 @@
-// An engine child process, as the server sees it. A worker starts the child process, sends it one job at a time, and
-// kills it after a timeout or an abort.
+// An engine child process, as the server sees it. A worker starts the child process, sends it jobs, and kills it after a
+// timeout or an abort.
 
 import { log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
@@ -103,7 +103,7 @@ export class Worker {
   /**
    * Runs one job, and returns its transcript. Rejects with a JobFailure if the job cannot be done, and with
    * WorkerExited if the child process exits. An abort kills the child process and rejects with the reason of the
-   * signal.
+   * signal. All jobs that run at the same time must have the same signal.
    */
   async run(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { signal } = options

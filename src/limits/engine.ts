@@ -33,6 +33,12 @@ export const engineLimits = {
    * Interval of the progress reports of an engine. With each report, the engine also reads the messages of the server.
    */
   engineReportEveryMs: second / 4,
+  /**
+   * Maximum number, and maximum duration together, of the files that the command `transcribe` transcribes at the same
+   * time. The windows of these files are decoded in one batch.
+   */
+  jointFilesMax: 16,
+  jointMsMax: 4 * minute,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,
   /**

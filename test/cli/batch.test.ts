@@ -13,7 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Interrupted } from '../../src/cli/failure.ts'
 import { terminal } from '../../src/cli/terminal.ts'
@@ -150,6 +150,77 @@ test.skipIf(!clips)(
     expect(ended.err).toContain(`steno: ${files[0]}: the file vanished while it was read\n`)
   },
 )
+
+test.skipIf(!clips)(
+  `short files are transcribed at the same time, and their transcripts are in order${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = Array.from({ length: 20 }, (_, index) =>
+      put(folder, `${String(index).padStart(2, '0')}.flac`),
+    )
+    const begun: string[] = []
+    const ended: string[] = []
+    let waiting: (() => void)[] = []
+    // The fake engine answers only when it has 16 files, or the last file. It answers in the opposite order.
+    const transcribe: Transcribe = async (input, options) => {
+      const made = await answer(input, options)
+      begun.push(input.path)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.unshift(resolve)
+      if (begun.length === 16 || begun.length === 20) {
+        for (const each of waiting) each()
+        waiting = []
+      }
+      await promise
+      ended.push(input.path)
+      const text = `This is ${basename(input.path)}.`
+      return { ...made, utterances: made.utterances.map(each => ({ ...each, text })) }
+    }
+    const { done, out } = await run(files, { transcribe })
+    expect(done).toBe(20)
+    expect([ended.slice(0, 16).sort(), ended.slice(16).sort()]).toEqual([files.slice(0, 16), files.slice(16)])
+    expect(ended).not.toEqual(files)
+    expect(out).toBe(files.map(file => `This is ${basename(file)}.\n`).join(''))
+  },
+)
+
+test.skipIf(!clips)(
+  `a download is there while it is transcribed, and each is transcribed alone${skipped}`,
+  async () => {
+    const server = Bun.serve({ port: 0, fetch: () => new Response(Bun.file(sound)) })
+    try {
+      const running = new Set<string>()
+      const seen: unknown[] = []
+      const transcribe: Transcribe = async (input, options) => {
+        running.add(input.path)
+        const made = await answer(input, options)
+        seen.push({ isThere: existsSync(input.path), together: running.size })
+        running.delete(input.path)
+        return made
+      }
+      const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`)
+      expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
+      expect(seen).toEqual(seen.map(() => ({ isThere: true, together: 1 })))
+    } finally {
+      await server.stop(true)
+    }
+  },
+)
+
+test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fails${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
+  let calls = 0
+  const transcribe: Transcribe = (input, options) => {
+    // The first three calls are those for the group. The engine exits, so all of them fail.
+    if (calls++ < 3 || input.path === files[1]) throw new Error('the engine process ended (SIGKILL)')
+    return answer(input, options)
+  }
+  const ended = await run(files, { values: { out: join(folder, 'out'), quiet: true }, transcribe })
+  expect(ended).toMatchObject({ done: 2, failed: 1 })
+  expect(ended.err).toBe(`steno: ${files[1]}: the engine process ended (SIGKILL)\n`)
+  expect(readdirSync(join(folder, 'out')).sort()).toEqual(['a.txt', 'c.txt'])
+})
 
 test.skipIf(!clips)(`an output file is never replaced, unless --overwrite says so${skipped}`, async () => {
   const folder = temporaryFolder()
@@ -328,19 +399,16 @@ test.skipIf(!clips)(`an output folder that is a file is refused before any work$
 
 test.skipIf(!clips)(`a full disk fails the file and not the run${skipped}`, async () => {
   const folder = temporaryFolder()
-  const files = [put(folder, 'a.flac'), put(folder, 'b.flac')]
-  // While the first source is transcribed, the test replaces the output folder by a file, so the first transcript
-  // cannot be written.
-  const gone = join(folder, 'out')
-  let calls = 0
+  put(folder, 'in', 'a', 'a.flac')
+  put(folder, 'in', 'b.flac')
+  const out = join(folder, 'out')
+  // During the transcription, the test puts a file at the path of the folder of the first transcript. So this
+  // transcript cannot be written.
   const transcribe: Transcribe = (input, options) => {
-    if (calls++ === 0) {
-      rmSync(gone, { recursive: true })
-      writeFileSync(gone, '')
-    } else rmSync(gone)
+    writeFileSync(join(out, 'a'), '')
     return answer(input, options)
   }
-  const ended = await run(files, { values: { out: gone }, transcribe })
+  const ended = await run([join(folder, 'in')], { values: { out, recursive: true }, transcribe })
   expect(ended).toMatchObject({ done: 1, failed: 1 })
-  expect(readdirSync(gone)).toEqual(['b.txt'])
+  expect(readdirSync(out).sort()).toEqual(['a', 'b.txt'])
 })

@@ -122,6 +122,20 @@ test.skipIf(missing)(
   60_000,
 )
 
+test.skipIf(missing)(
+  `recordings that are transcribed at the same time have the transcripts that they have alone${skipped}`,
+  async () => {
+    const truths = await Promise.all(['doctor', 'es-a', 'en-f2', 'silence'].map(truthOf))
+    const together = await Promise.all(truths.map(truth => hear(sound(truth))))
+    for (const [index, truth] of truths.entries()) {
+      const alone = await hear(sound(truth))
+      expect(together[index]?.full_transcript).toBe(alone.full_transcript)
+      expect(together[index]?.language).toBe(alone.language)
+      expect(compareTimes(truth, together[index]!)).toEqual(compareTimes(truth, alone))
+    }
+  },
+)
+
 test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skipped}`, async name => {
   const truth = await truthOf(name)
   const transcript = await hear(sound(truth))

@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openFeatures } from '../../src/engine/hear/features.ts'
+import { JointDecoding } from '../../src/engine/hear/joint-decoding.ts'
 import type { EncodedWindow } from '../../src/engine/hear/network.ts'
 import { recognise } from '../../src/engine/hear/recognise.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
@@ -74,7 +75,7 @@ async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids
     promptAgain: [],
     timestamps: true,
     attention: false,
-    random: () => 0.5,
+    joint: new JointDecoding(8),
     onShare: async () => {},
   })
   for (const window of windows) window.close()

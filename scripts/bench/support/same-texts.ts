@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { openFloats } from '../../../src/engine/hear/device.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
 import type { Hypothesis } from '../../../src/engine/hear/hypothesis.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import { openWeights } from '../../../src/engine/network/source.ts'
@@ -64,7 +65,7 @@ async function hear(
     promptAgain: prompt,
     timestamps: true,
     attention: attendingDecoder !== null,
-    random: () => 0.5,
+    joint: new JointDecoding(8),
     onShare: async () => {},
   })
   for (const window of windows) window.close()

@@ -1,13 +1,16 @@
-// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`, one
-// after the other. If a source fails, prints its error and continues with the next source.
+// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`. Several
+// short files are transcribed at the same time, which needs less CPU time. If a source fails, prints its error and
+// continues with the next source.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
 import type { Config } from '../../config.ts'
 import { type OneShotEngine, openOnce } from '../../engine/once.ts'
+import type { TranscribeInput } from '../../engine/request.ts'
 import { JobFailure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { openMedia } from '../../media/inspect.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
 import { OutputError, terminal, visible } from '../terminal.ts'
 import { openFetcher } from './fetcher.ts'
 import type { Output } from './output-paths.ts'
@@ -18,6 +21,9 @@ import type { Source } from './source.ts'
 import type { Task } from './task.ts'
 
 export type Counts = { done: number; failed: number; skipped: number; seconds: number }
+
+/** A source that can be transcribed: its file is inspected, and some of its output files are missing. */
+type Prepared = { work: Work; missing: Output[]; input: TranscribeInput }
 
 type Run = {
   config: Config
@@ -49,21 +55,22 @@ export class Batch {
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
+    const group: Prepared[] = []
     for (const [source, outputs] of sources) {
       number += 1
       const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
-      const work: Work = { source, outputs, screen, utterances: [], startedAt: performance.now() }
-      try {
-        await this.#transcribe(work)
-      } catch (error) {
-        screen.end()
-        if (this.#run.signal.aborted) throw this.#results.interruption(work)
-        if (error instanceof EngineFailed || error instanceof OutputError) throw error
-        this.fail(source.place, this.#reason(source, error))
-      } finally {
-        screen.end()
-      }
+      const work: Work = { source, outputs, screen, utterances: [], elapsedMs: 0 }
+      // The copy of standard input or of a download is removed when the next source is read, so such a source is
+      // transcribed alone.
+      const isAlone = source.kind !== 'file'
+      if (isAlone) await this.#transcribe(group.splice(0))
+      const prepared = await this.#guard(work, () => this.#prepare(work))
+      if (!prepared) continue
+      if (!fitsInto(group, prepared)) await this.#transcribe(group.splice(0))
+      group.push(prepared)
+      if (isAlone) await this.#transcribe(group.splice(0))
     }
+    await this.#transcribe(group)
   }
 
   /** Counts a source as failed, and prints the reason to stderr. */
@@ -74,18 +81,37 @@ export class Batch {
 
   async close(): Promise<void> {
     this.#fetcher.close()
-    await this.#engine?.close()
-    this.#engine = null
+    await this.#closeEngine(this.#engine)
   }
 
-  async #transcribe(work: Work): Promise<void> {
+  /**
+   * Runs `action` for a source. If it fails, counts the source as failed and returns null, unless the error ends the
+   * whole command.
+   */
+  async #guard<Result>(work: Work, action: () => Promise<Result>): Promise<Result | null> {
+    const { source, screen } = work
+    try {
+      return await action()
+    } catch (error) {
+      screen.end()
+      if (this.#run.signal.aborted) throw this.#results.interruption(work)
+      if (error instanceof EngineFailed || error instanceof OutputError) throw error
+      this.fail(source.place, this.#reason(source, error))
+      return null
+    } finally {
+      screen.end()
+    }
+  }
+
+  /** Makes the source available as a file, and inspects it. Returns null if all its output files exist already. */
+  async #prepare(work: Work): Promise<Prepared | null> {
     const { source, screen, outputs } = work
     const { task, config, signal } = this.#run
     signal.throwIfAborted()
     const missing = this.#results.missing(outputs)
     if (missing.length === 0 && outputs.length > 0) {
       this.counts.skipped += 1
-      return
+      return null
     }
     const path = await this.#fetcher.bring(source, screen)
     screen.status('reading the file')
@@ -95,21 +121,60 @@ export class Batch {
         `the recording has ${channels} channels; at most ${limits.splitChannelsMax} can be split`,
       )
     const part = partOf(task.section, durationMs)
-    const engine = await this.#openEngine(screen)
-    work.startedAt = performance.now()
-    const total = part.durationMs / 1000
-    const transcript = await engine.transcribe(
-      { ...task.input, path, ...part, channels: task.splitChannels ? channels : null },
-      {
-        signal,
-        onSeconds: seconds => screen.progress(seconds, total),
+    return {
+      work,
+      missing,
+      input: { ...task.input, path, ...part, channels: task.splitChannels ? channels : null },
+    }
+  }
+
+  /**
+   * Transcribes a group of sources at the same time, and writes their transcripts in the order of the group. If the
+   * engine process exits, each source that has no transcript is transcribed again, alone. So only the source that
+   * caused the exit fails.
+   */
+  async #transcribe(group: readonly Prepared[]): Promise<void> {
+    const [first] = group
+    if (!first) return
+    const engine = await this.#guard(first.work, () => this.#openEngine(first.work.screen))
+    if (!engine) return
+    const startedAt = performance.now()
+    const heard = await Promise.allSettled(group.map(prepared => this.#hear(engine, prepared)))
+    const elapsedMs = performance.now() - startedAt
+    const durationMs = group.reduce((sum, { input }) => sum + input.durationMs, 0)
+    for (const [index, prepared] of group.entries()) {
+      const { work, missing, input } = prepared
+      const result = heard[index]!
+      if (
+        group.length > 1 &&
+        result.status === 'rejected' &&
+        this.#isEngineFault(work.source, result.reason)
+      ) {
+        await this.#closeEngine(engine)
+        await this.#transcribe([prepared])
+        continue
+      }
+      await this.#guard(work, async () => {
+        if (result.status === 'rejected') throw result.reason
+        work.elapsedMs = elapsedMs * (input.durationMs / durationMs)
+        this.#results.write(work, shifted(result.value, this.#run.task.section), missing)
+        this.counts.done += 1
+        this.counts.seconds += result.value.duration_seconds
+      })
+    }
+  }
+
+  async #hear(engine: OneShotEngine, { work, input }: Prepared): Promise<Transcript> {
+    const { screen } = work
+    try {
+      return await engine.transcribe(input, {
+        signal: this.#run.signal,
+        onSeconds: seconds => screen.progress(seconds, input.durationMs / 1000),
         onUtterances: utterances => this.#results.hear(work, utterances),
-      },
-    )
-    screen.end()
-    this.#results.write(work, shifted(transcript, task.section), missing)
-    this.counts.done += 1
-    this.counts.seconds += transcript.duration_seconds
+      })
+    } finally {
+      screen.end()
+    }
   }
 
   async #openEngine(screen: Screen): Promise<OneShotEngine> {
@@ -125,7 +190,23 @@ export class Batch {
     return this.#engine
   }
 
-  #reason({ kind, place }: Source, error: unknown): string {
+  /**
+   * Returns true if the error may mean that the engine process has exited. Each error that a source itself causes is a
+   * JobFailure, unless the file of the source vanished.
+   */
+  #isEngineFault({ kind, place }: Source, error: unknown): boolean {
+    const vanished = kind === 'file' && !existsSync(place)
+    return !(error instanceof JobFailure) && !vanished && !this.#run.signal.aborted
+  }
+
+  /** Closes an engine. The next source then gets another one. */
+  async #closeEngine(engine: OneShotEngine | null): Promise<void> {
+    if (this.#engine === engine) this.#engine = null
+    await engine?.close()
+  }
+
+  #reason(source: Source, error: unknown): string {
+    const { kind, place } = source
     if (kind === 'file' && !existsSync(place)) {
       // In `place`, each byte of the file name that is not UTF-8 was replaced by U+FFFD. So the file exists, but under
       // another name than `place`.
@@ -133,14 +214,15 @@ export class Batch {
         ? 'the name of the file is not UTF-8: rename the file'
         : 'the file vanished while it was read'
     }
-    if (!(error instanceof JobFailure) && this.#engine) {
-      // Each error that the source itself causes is a JobFailure. Any other error may mean that the engine process has
-      // exited. So the engine is closed, and another engine is started for the next source.
-      void this.#engine.close()
-      this.#engine = null
-    }
+    if (this.#isEngineFault(source, error)) void this.#closeEngine(this.#engine)
     return reasonOf(error)
   }
+}
+
+/** Returns true if a source is short enough to be transcribed together with the sources of the group. */
+function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
+  const durationMs = group.reduce((sum, each) => sum + each.input.durationMs, input.durationMs)
+  return group.length < limits.jointFilesMax && durationMs <= limits.jointMsMax
 }
 
 /**

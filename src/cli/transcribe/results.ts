@@ -18,7 +18,8 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   utterances: Utterance[]
-  startedAt: number
+  /** The time of the work. Of several sources that are transcribed together, each has a share by its duration. */
+  elapsedMs: number
 }
 
 export class Results {
@@ -62,7 +63,7 @@ export class Results {
         throw new Error(`${visible(output.path)} was written by another program meanwhile`)
     }
     if (this.#task.quiet) return
-    const speed = speedOf(transcript.duration_seconds, (performance.now() - work.startedAt) / 1000)
+    const speed = speedOf(transcript.duration_seconds, work.elapsedMs / 1000)
     const places = missing.map(({ path }) => visible(path)).join(', ')
     screen.line(`${visible(source.name)}: ${speed}${places === '' ? '' : ` → ${places}`}`)
   }

@@ -23,7 +23,6 @@ export type RecogniseOptions = {
   promptAgain: readonly number[]
   timestamps: boolean
   attention: boolean
-  random: () => number
   /** Called before each decoding step. `share` is the share of the windows whose text is complete (0 to 1). */
   onShare: (share: number) => Promise<void>
 }
@@ -37,11 +36,11 @@ const windowTokens = 224
 
 /**
  * A window that is being decoded. `row` contains the length of the sound and of the speech in this window. `best` is
- * the best decoded text so far.
+ * the best decoded text so far. `random` returns the random numbers, from 0 to 1, for this window.
  */
-export type Task = { row: Row; window: EncodedWindow; best: Hypothesis }
+export type Task = { row: Row; window: EncodedWindow; best: Hypothesis; random: () => number }
 
-type Attempt = {
+export type Attempt = {
   task: Task
   hypothesis: Hypothesis
   looped: boolean
@@ -56,7 +55,7 @@ type Attempt = {
 export async function decodeRows(
   tasks: readonly Task[],
   temperature: number,
-  { whisper, decoder, timestamps, attention, random, onShare, ...prompts }: RecogniseOptions,
+  { whisper, decoder, timestamps, attention, onShare, ...prompts }: RecogniseOptions,
 ): Promise<Attempt[]> {
   const { facts } = whisper
   const prompt = temperature === 0 ? prompts.prompt : prompts.promptAgain
@@ -79,9 +78,7 @@ export async function decodeRows(
     const live = [...attempts]
     while (live.length > 0) {
       await onShare(1 - live.length / tasks.length)
-      const next = live.map((attempt, row) =>
-        extend(attempt, batch, row, { rules, temperature, random, attention }),
-      )
+      const next = live.map((attempt, row) => extend(attempt, batch, row, { rules, temperature, attention }))
       for (let row = live.length - 1; row >= 0; row--) {
         if (next[row] !== null) continue
         batch.drop(row)
@@ -111,18 +108,18 @@ function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)
 }
 
-type ExtendOptions = { rules: Rules; temperature: number; random: () => number; attention: boolean }
+type ExtendOptions = { rules: Rules; temperature: number; attention: boolean }
 
 /**
  * Chooses the next token of one window, whose number in the batch is `row`, and adds the token to the text of this
  * window. Returns the token, or null if the text is complete.
  */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
-  const { hypothesis } = attempt
+  const { hypothesis, task } = attempt
   const { tokens, logProbabilities, attention, frames } = hypothesis
-  const { rules, temperature, random } = options
+  const { rules, temperature } = options
   const { token, logProbability } =
-    batch.pick?.(row) ?? choose(rules, batch.logits(row), hypothesis, temperature, random)
+    batch.pick?.(row) ?? choose(rules, batch.logits(row), hypothesis, temperature, task.random)
   if (options.attention) attention.push(batch.attention(row, frames))
   hypothesis.logProbability += logProbability
   if (token === rules.facts.end) {

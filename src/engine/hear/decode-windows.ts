@@ -5,6 +5,7 @@ import { seconds } from '../audio.ts'
 import type { Row } from './decode-rows.ts'
 import type { Features } from './features.ts'
 import { type Hypothesis, upTo } from './hypothesis.ts'
+import type { JointDecoding } from './joint-decoding.ts'
 import { restOf } from './missed.ts'
 import type { EncodedWindow } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
@@ -20,6 +21,7 @@ export type WhisperModels = {
   features: Features
   /** The maximum number of windows that are decoded together in one batch. */
   rows: number
+  joint: JointDecoding
 }
 
 type EncodeOptions<Result> = {
@@ -70,7 +72,7 @@ export type DecodeOptions = {
  * the encoder for `extended`. Words in the added speech are removed from the result.
  */
 export async function decodeWindows(
-  { whisper }: WhisperModels,
+  { whisper, joint }: WhisperModels,
   windows: readonly Window[],
   extended: readonly Window[],
   encoded: readonly EncodedWindow[],
@@ -79,6 +81,7 @@ export async function decodeWindows(
   const { decoder, attendingDecoder } = whisper
   const hypotheses = await recognise(encoded, extended.map(rowOf), {
     whisper,
+    joint,
     decoder: attendingDecoder ?? decoder,
     prompt: promptOf(whisper, context, { language, translate }),
     promptAgain: promptOf(whisper, [], { language, translate }),
@@ -86,7 +89,6 @@ export async function decodeWindows(
     // The attention of a translation does not follow the order of the speech, so the attention cannot give word times.
     // The word times of a translation are estimated from the lengths of the words.
     attention: attendingDecoder !== null && !translate,
-    random: seededRandom(),
     onShare,
   })
   return windows.map((window, row) => {
@@ -109,14 +111,5 @@ function rowOf(window: Window): Row {
   return {
     frames: framesOf(window),
     speechSeconds: seconds(speech.reduce((sum, { from, to }) => sum + to - from, 0)),
-  }
-}
-
-/** Returns a random number generator with a fixed seed, so that the same recording always has the same result. */
-function seededRandom(): () => number {
-  let state = 1
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
   }
 }

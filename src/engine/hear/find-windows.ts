@@ -44,14 +44,14 @@ async function* findWindows(
   sound: AsyncIterable<Float32Array>,
   recording: Recording,
 ): AsyncGenerator<{ windows: Window[]; needed: number }> {
-  vad.reset()
+  const speechIn = vad.start()
   const spans = new SpeechSpans(windowSamples)
   const packer = new Packer()
   const pack = (found: readonly SpeechSpan[]) => found.flatMap(span => packer.add(span))
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)
-    yield { windows: pack(spans.push(vad.next(levelled(chunk)))), needed: needed() }
+    yield { windows: pack(spans.push(speechIn(levelled(chunk)))), needed: needed() }
   }
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }

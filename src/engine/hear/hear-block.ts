@@ -1,6 +1,7 @@
 // Recognises the speech in a block of windows. The windows are encoded one by one, and decoded together in one batch.
 // If the model returned no text for some of the speech, this speech is decoded again in separate windows.
 
+import { sampleRate } from '../audio.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from './decode-windows.ts'
 import { hearRest } from './hear-rest.ts'
 import { detect } from './language.ts'
@@ -47,10 +48,27 @@ export async function hearBlock(
     translate,
     onShare,
   })
-  // A block allocates tens of megabytes in native buffers. The garbage collector does not count the size of these
-  // buffers, so it does not start often enough by itself.
-  Bun.gc(true)
+  collectAfter(windows)
   return { language, texts: texts.toSorted((one, other) => one.from - other.from) }
+}
+
+/**
+ * The length of sound, in samples, after which the garbage collector is run. A collection needs 20 ms of CPU time,
+ * which would be much for a short recording.
+ */
+const collectEvery = 120 * sampleRate
+let uncollected = 0
+
+/**
+ * Runs the garbage collector if enough sound was heard since its last run. A block of long windows allocates tens of
+ * megabytes in native buffers. The collector does not count the size of these buffers, so it does not start often
+ * enough by itself.
+ */
+function collectAfter(windows: readonly Window[]): void {
+  uncollected += windows.reduce((sum, { samples }) => sum + samples, 0)
+  if (uncollected < collectEvery) return
+  uncollected = 0
+  Bun.gc(true)
 }
 
 /**

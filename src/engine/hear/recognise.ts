@@ -1,23 +1,24 @@
 // Decodes a batch of windows and checks the text of each window. If a text fails the check, its window is decoded again
 // with the next higher temperature.
 
-import { decodeRows, type RecogniseOptions, type Row, type Task } from './decode-rows.ts'
+import type { RecogniseOptions, Row, Task } from './decode-rows.ts'
 import { guards, judge } from './guard.ts'
 import { better, emptyHypothesis, type Hypothesis } from './hypothesis.ts'
+import type { JointDecoding } from './joint-decoding.ts'
 import type { EncodedWindow } from './network.ts'
 
 export async function recognise(
   windows: readonly EncodedWindow[],
   rows: readonly Row[],
-  options: RecogniseOptions,
+  { joint, ...options }: RecogniseOptions & { joint: JointDecoding },
 ): Promise<Hypothesis[]> {
   const tasks = windows.map((window, index): Task => {
     const row = rows[index]!
-    return { row, window, best: emptyHypothesis(row.frames, 0, 0) }
+    return { row, window, best: emptyHypothesis(row.frames, 0, 0), random: seededRandom() }
   })
   let open = tasks
   for (const temperature of guards.temperatures) {
-    const attempts = await decodeRows(open, temperature, options)
+    const attempts = await joint.decode(open, temperature, options)
     open = []
     for (const { task, hypothesis, looped } of attempts) {
       const text = options.whisper.tokenizer.decode(hypothesis.tokens)
@@ -29,4 +30,13 @@ export async function recognise(
     if (open.length === 0) break
   }
   return tasks.map(task => task.best)
+}
+
+/** Returns a random number generator with a fixed seed, so that the same window always has the same result. */
+function seededRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
 }

@@ -31,6 +31,8 @@ export type Hearing = {
   /** A warning for the caller if the model does not use all of the caller's context. Otherwise null. */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
+  /** Ends the recognition. If present, must be called once for each recording, also after an error. */
+  end?(): void
 }
 
 export type SpeechModel = {

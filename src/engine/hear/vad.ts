@@ -23,17 +23,16 @@ import {
 } from './vad-sizes.ts'
 
 const chunkFrames = 2000
-/** The number of samples in one call of `Vad.next`. The last call of a recording may have fewer samples. */
+/** The number of samples in one call of the function that `Vad.start` returns. The last call of a recording may have fewer samples. */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Returns the probability of speech in each frame of `samples`. These samples follow the samples of the previous
-   * call. Only the last frame of a recording may be incomplete.
+   * Starts a recording. The returned function returns the probability of speech in each frame of its samples. These
+   * samples follow the samples of the previous call. Only the last frame of a recording may be incomplete. Several
+   * recordings may be read at the same time.
    */
-  next(samples: Float32Array): Float32Array
-  /** Resets the state. The next call of `next` then starts another recording. */
-  reset(): void
+  start(): (samples: Float32Array) => Float32Array
   close(): void
 }
 
@@ -42,12 +41,11 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
   const run = session.run(['even', 'odd', 'hidden', 'cell'], ['speech', 'hiddenAfter', 'cellAfter'])
   const even = new Float32Array(chunkFrames * hops * evenSize)
   const odd = new Float32Array(chunkFrames * hops * oddSize)
-  let context = new Float32Array(contextSamples)
-  let hidden = new Float32Array(stateSize)
-  let cell = new Float32Array(stateSize)
-
-  return {
-    next: samples => {
+  const start = () => {
+    let context = new Float32Array(contextSamples)
+    let hidden = new Float32Array(stateSize)
+    let cell = new Float32Array(stateSize)
+    return (samples: Float32Array) => {
       const frames = Math.ceil(samples.length / frameSamples)
       if (frames === 0) return new Float32Array(0)
       fold({ even, odd }, samples, frames, context)
@@ -65,10 +63,10 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
       context.set(last, contextSamples - last.length)
       for (const used of [...sound, ...state, speech, hiddenAfter, cellAfter]) used.free()
       return probabilities
-    },
-    reset: () => {
-      for (const state of [context, hidden, cell]) state.fill(0)
-    },
+    }
+  }
+  return {
+    start,
     close: () => session.close(),
   }
 }

@@ -4,6 +4,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { rowsFor, rowsWith } from './batch-rows.ts'
 import { openFeatures } from './features.ts'
 import { hearBlock } from './hear-block.ts'
+import { JointDecoding } from './joint-decoding.ts'
 import { detect } from './language.ts'
 import { contextTokens } from './prompt.ts'
 import type { SpeechModel } from './speech-model.ts'
@@ -12,7 +13,8 @@ import { framesOf, soundOf } from './windows.ts'
 
 export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): SpeechModel {
   const features = openFeatures(runtime, whisper.facts.mels)
-  const models = { whisper, features, rows: rowsFor(whisper) }
+  const rows = rowsFor(whisper)
+  const models = { whisper, features, rows, joint: new JointDecoding(rows) }
   return {
     name,
     languages: languagesOf(whisper),
@@ -23,6 +25,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
         rows: rowsWith(models.rows, ids),
         warning,
         hear: (windows, options) => hearBlock(models, windows, { ...options, context: ids }),
+        end: models.joint.enter(),
       }
     },
     detect(windows, recording) {

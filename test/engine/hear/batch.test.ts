@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { elect } from '../../../src/engine/hear/language.ts'
 import type { EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
@@ -41,7 +42,7 @@ test.skipIf(missing).each(layouts)(
         promptAgain: prompt,
         timestamps: true,
         attention: true,
-        random: () => 0.5,
+        joint: new JointDecoding(8),
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)

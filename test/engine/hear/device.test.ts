@@ -6,6 +6,7 @@ import { openFloats } from '../../../src/engine/hear/device.ts'
 import { checkDecoder } from '../../../src/engine/hear/device-check.ts'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import type { Decoder, EncodedWindow, Network } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import { choose } from '../../../src/engine/hear/rules.ts'
@@ -209,7 +210,7 @@ test.skipIf(missing)(
         promptAgain: prompt,
         timestamps: true,
         attention,
-        random: () => 0.5,
+        joint: new JointDecoding(8),
         onShare: async () => {},
       })
       for (const window of windows) window.close()

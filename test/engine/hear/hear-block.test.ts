@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { WhisperModels } from '../../../src/engine/hear/decode-windows.ts'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
@@ -80,6 +81,7 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
     whisper: { facts, tokenizer: tokenizerOf(words), encoder, decoder, attendingDecoder: null },
     features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },
     rows: 4,
+    joint: new JointDecoding(4),
   }
   return { models: models as unknown as WhisperModels, decoded }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
@@ -95,7 +96,7 @@ function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts), t
       promptAgain: [22],
       timestamps: timed,
       attention: false,
-      random: () => 0.5,
+      joint: new JointDecoding(8),
       onShare: async () => {},
     },
   )

@@ -1,0 +1,98 @@
+// Decodes windows of several recordings in one batch. A decoding step reads all weights of the decoder, however many
+// windows the batch has. So short recordings, which have one window each, need less CPU time if they are decoded
+// together. The text of a recording does not depend on the other recordings of the batch.
+
+import { windowFrames } from '../audio.ts'
+import { rowsWith } from './batch-rows.ts'
+import { type Attempt, decodeRows, type RecogniseOptions, type Task } from './decode-rows.ts'
+
+/** The windows of one recording that wait until they are decoded. */
+type Request = {
+  tasks: readonly Task[]
+  temperature: number
+  options: RecogniseOptions
+  resolve(attempts: Attempt[]): void
+  reject(error: unknown): void
+}
+
+export class JointDecoding {
+  /** The number of recordings that are being transcribed at the same time. */
+  private recordings = 0
+  private waiting: Request[] = []
+
+  /** `rows` is the maximum number of full windows (30 s) in one batch. */
+  constructor(private readonly rows: number) {}
+
+  /**
+   * Registers a recording. Windows of other recordings wait for the windows of this recording, until the recording
+   * calls the returned function at its end.
+   */
+  enter(): () => void {
+    this.recordings++
+    return () => {
+      this.recordings--
+      this.decodeIfAllWait()
+    }
+  }
+
+  /** Decodes windows of one recording, together with the windows of the other recordings. See `decodeRows`. */
+  decode(tasks: readonly Task[], temperature: number, options: RecogniseOptions): Promise<Attempt[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Attempt[]>()
+    this.waiting.push({ tasks, temperature, options, resolve, reject })
+    this.decodeIfAllWait()
+    return promise
+  }
+
+  private decodeIfAllWait(): void {
+    if (this.waiting.length < this.recordings) return
+    const alike = Map.groupBy(this.waiting.splice(0), keyOf)
+    const batches = [...alike.values()].flatMap(requests => batchesOf(requests, this.rows))
+    void batches.reduce((before, batch) => before.then(() => decodeBatch(batch)), Promise.resolve())
+  }
+}
+
+/** Returns a key that is equal for two requests if one batch can decode the windows of both. */
+function keyOf({ temperature, options: { prompt, promptAgain } }: Request): string {
+  return `${temperature}: ${prompt}; ${promptAgain}`
+}
+
+/**
+ * Divides requests into batches. Each row of a batch needs the memory of the longest window, so a batch has requests of
+ * similar length. Its memory is that of at most `rows` full windows. A request that needs more is a batch of its own.
+ */
+function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
+  const batches: [Request, ...Request[]][] = []
+  let filled = 0
+  for (const request of requests.toSorted((one, other) => longestIn(one) - longestIn(other))) {
+    const last = batches.at(-1)
+    const together = filled + request.tasks.length
+    const isSmall = together * longestIn(request) <= rows * windowFrames
+    if (last && isSmall && together <= rowsWith(together, request.options.prompt)) {
+      last.push(request)
+      filled = together
+    } else {
+      batches.push([request])
+      filled = request.tasks.length
+    }
+  }
+  return batches
+}
+
+/** Returns the length of the longest window of a request, in model frames. */
+function longestIn({ tasks }: Request): number {
+  return Math.max(...tasks.map(({ row }) => row.frames))
+}
+
+async function decodeBatch(batch: readonly [Request, ...Request[]]): Promise<void> {
+  const [{ temperature, options }] = batch
+  const tasks = batch.flatMap(request => request.tasks)
+  const onShare = async (share: number) => {
+    for (const request of batch) await request.options.onShare(share)
+  }
+  try {
+    const attempts = await decodeRows(tasks, temperature, { ...options, onShare })
+    for (const { tasks, resolve } of batch) resolve(attempts.splice(0, tasks.length))
+  } catch (error) {
+    for (const { reject } of batch) reject(error)
+  }
+}

@@ -1,0 +1,149 @@
+import { expect, test } from 'bun:test'
+import type { RecogniseOptions, Task } from '../../../src/engine/hear/decode-rows.ts'
+import type { Facts } from '../../../src/engine/hear/facts.ts'
+import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
+import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
+import { type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
+import type { Whisper } from '../../../src/engine/hear/whisper.ts'
+
+const [end, vocabulary] = [20, 30]
+const facts: Partial<Facts> = {
+  vocabulary,
+  positions: 448,
+  start: 22,
+  end,
+  noSpeech: null,
+  firstTimestamp: 24,
+  noTimestamps: 23,
+  suppressed: [],
+  suppressedAtStart: [],
+}
+
+class NumberedWindow extends EncodedWindow {
+  constructor(readonly number: number) {
+    super([])
+  }
+}
+
+/** Returns a fake decoder. For window n, it returns the token n once. `batches` lists the windows of each batch. */
+function numbering() {
+  const batches: number[][] = []
+  const decoder: Decoder = {
+    begin(windows) {
+      const live = (windows as NumberedWindow[]).map(({ number }) => ({ number, at: 0 }))
+      batches.push(live.map(({ number }) => number))
+      return {
+        get rows() {
+          return live.length
+        },
+        logits(row) {
+          const { number, at } = live[row]!
+          const scores = new Float32Array(vocabulary)
+          scores[at === 0 ? number : end] = 9
+          return scores
+        },
+        attention: () => new Float32Array(0),
+        step() {
+          for (const row of live) row.at++
+        },
+        drop(row) {
+          live[row] = live.at(-1)!
+          live.pop()
+        },
+        close() {},
+      }
+    },
+  }
+  return { decoder, batches }
+}
+
+const { decoder: plain } = numbering()
+
+function options(decoder: Decoder, change: Partial<RecogniseOptions> = {}): RecogniseOptions {
+  const whisper = { facts } as unknown as Whisper
+  const prompts = { prompt: [22], promptAgain: [22] }
+  return {
+    whisper,
+    decoder,
+    ...prompts,
+    timestamps: false,
+    attention: false,
+    onShare: async () => {},
+    ...change,
+  }
+}
+
+function tasks(...windows: { number: number; frames?: number }[]): Task[] {
+  return windows.map(({ number, frames = 100 }) => ({
+    row: { frames, speechSeconds: 1 },
+    window: new NumberedWindow(number),
+    best: emptyHypothesis(frames, 0, 0),
+    random: () => 0.5,
+  }))
+}
+
+const tokensOf = (attempts: { hypothesis: { tokens: number[] } }[]) =>
+  attempts.map(({ hypothesis }) => hypothesis.tokens)
+
+test('the windows of several recordings are decoded in one batch, and each recording gets its own texts', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder, batches } = numbering()
+  for (const _ of [1, 2]) joint.enter()
+  const [one, other] = await Promise.all([
+    joint.decode(tasks({ number: 1 }, { number: 2 }), 0, options(decoder)),
+    joint.decode(tasks({ number: 3 }), 0, options(decoder)),
+  ])
+  expect(batches).toEqual([[1, 2, 3]])
+  expect([tokensOf(one), tokensOf(other)]).toEqual([[[1], [2]], [[3]]])
+})
+
+test('a window waits for the other recordings until they end', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder, batches } = numbering()
+  joint.enter()
+  const leave = joint.enter()
+  const decoded = joint.decode(tasks({ number: 1 }), 0, options(decoder))
+  await Promise.resolve()
+  expect(batches).toEqual([])
+  leave()
+  expect(tokensOf(await decoded)).toEqual([[1]])
+})
+
+test('windows with another prompt or temperature are decoded in a batch of their own', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder, batches } = numbering()
+  for (const _ of [1, 2, 3]) joint.enter()
+  await Promise.all([
+    joint.decode(tasks({ number: 1 }), 0, options(decoder)),
+    joint.decode(tasks({ number: 2 }), 0, options(decoder, { prompt: [22, 5] })),
+    joint.decode(tasks({ number: 3 }), 0.2, options(decoder)),
+  ])
+  expect(batches).toEqual([[1], [2], [3]])
+})
+
+test('a batch has windows of similar length, and needs no more memory than full windows', async () => {
+  const joint = new JointDecoding(2)
+  const { decoder, batches } = numbering()
+  const lengths = [1500, 500, 1400, 600, 500, 600, 300]
+  for (const _ of lengths) joint.enter()
+  const all = lengths.map((frames, number) => joint.decode(tasks({ number, frames }), 0, options(decoder)))
+  expect((await Promise.all(all)).map(tokensOf)).toEqual(lengths.map((_, number) => [[number]]))
+  expect(batches).toEqual([
+    [6, 1, 4, 3, 5],
+    [2, 0],
+  ])
+})
+
+test('an error of the decoder fails all recordings of the batch, and no later one', async () => {
+  const joint = new JointDecoding(8)
+  const broken: Decoder = {
+    begin() {
+      throw new Error('no memory')
+    },
+  }
+  const leaves = [joint.enter(), joint.enter()]
+  const both = [1, 2].map(number => joint.decode(tasks({ number }), 0, options(broken)))
+  expect((await Promise.allSettled(both)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  for (const leave of leaves) leave()
+  expect(tokensOf(await joint.decode(tasks({ number: 3 }), 0, options(plain)))).toEqual([[3]])
+})

@@ -1,0 +1,66 @@
+import { afterEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { TranscribeInput } from '../../src/engine/request.ts'
+import { Worker } from '../../src/engine/worker.ts'
+import { defaults } from '../support/defaults.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const fakeChild = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
+let worker: Worker | null = null
+
+afterEach(() => worker?.kill())
+
+function open(behaviour: string): Worker {
+  const model = {
+    folder: '',
+    name: 'fake',
+    others: [],
+    detector: null,
+    voices: { problem: 'fake' },
+    notice: null,
+  }
+  worker = new Worker(model, defaults, { command: [process.execPath, fakeChild, behaviour] })
+  return worker
+}
+
+function runTwo(opened: Worker) {
+  const folder = temporaryFolder()
+  const signal = new AbortController().signal
+  return Promise.allSettled(
+    ['one', 'other'].map(async name => {
+      const reached: number[] = []
+      const input: TranscribeInput = {
+        path: join(folder, name),
+        durationMs: 10_000,
+        language: null,
+        diarize: false,
+        speakerCount: null,
+        align: true,
+        prompt: null,
+        vocabulary: [],
+      }
+      const { full_transcript } = await opened.run(input, { signal, onSeconds: each => reached.push(each) })
+      return { full_transcript, reached }
+    }),
+  )
+}
+
+test('two jobs at the same time each get their own progress and transcript', async () => {
+  const opened = open('slow')
+  await opened.load()
+  const answer = {
+    full_transcript: `heard by ${opened.pid}`,
+    reached: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  }
+  expect(await runTwo(opened)).toEqual([
+    { status: 'fulfilled', value: answer },
+    { status: 'fulfilled', value: answer },
+  ])
+})
+
+test('the exit of the child process rejects all its jobs', async () => {
+  const opened = open('dies')
+  await opened.load()
+  expect((await runTwo(opened)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+})
