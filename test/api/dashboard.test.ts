@@ -3,8 +3,10 @@
 import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
 import { enter, password, signedIn } from '../support/signed-in.ts'
+
+shareServices()
 
 test('a key is made, shown once, listed and revoked', async () => {
   const service = await startTestService()
@@ -25,7 +27,7 @@ test('a key is made, shown once, listed and revoked', async () => {
 
 test('an account has at most five keys, and sees and revokes only its own', async () => {
   const service = await startTestService()
-  const ana = await signedIn(service, 'ana@example.org')
+  const ana = await signedIn(service, 'mia@example.org')
   const { keyId } = service.account('ben')
   for (const name of ['1', '2', '3', '4', '5']) {
     expect((await ana('POST', '/app/keys', { name })).status).toBe(200)
@@ -94,15 +96,15 @@ test('the statement comes in pages', async () => {
 
 test('a changed password ends all other sessions, and needs the password before it', async () => {
   const service = await startTestService()
-  const ana = await signedIn(service, 'ana@example.org')
-  const elsewhere = await enter(service, { email: 'ana@example.org', password })
+  const ana = await signedIn(service, 'eve@example.org')
+  const elsewhere = await enter(service, { email: 'eve@example.org', password })
   const wrong = await ana('PUT', '/app/password', { current_password: 'guess', password: 'a new password' })
   expect([wrong.status, wrong.body.error.code]).toEqual([401, 'INVALID_CREDENTIALS'])
   const body = { current_password: password, password: 'a new password' }
   expect((await ana('PUT', '/app/password', body)).status).toBe(204)
   expect((await ana('GET', '/app/account')).body.has_password).toBe(true)
   expect((await elsewhere('GET', '/app/account')).body.error.code).toBe('SESSION_ENDED')
-  await enter(service, { email: 'ana@example.org', password: 'a new password' })
+  await enter(service, { email: 'eve@example.org', password: 'a new password' })
 })
 
 test('an account that signed in with a key can set its first password', async () => {
@@ -112,7 +114,7 @@ test('an account that signed in with a key can set its first password', async ()
   expect((await page('GET', '/app/account')).body.has_password).toBe(false)
   expect((await page('PUT', '/app/password', { password: 'short' })).status).toBe(400)
   expect((await page('PUT', '/app/password', { password: 'long enough' })).status).toBe(204)
-  await enter(service, { email: 'ben@example.org', password: 'long enough' })
+  await enter(service, { email: ben.email, password: 'long enough' })
 })
 
 test('the default webhook is set, checked and tested', async () => {

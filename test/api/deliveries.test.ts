@@ -3,7 +3,9 @@ import { retryPauseMs } from '../../src/jobs/due-events.ts'
 import { limits } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const minute = 60_000
 

@@ -9,8 +9,10 @@ import { type Example, examplesOf } from '../../src/api/docs/examples.ts'
 import { languages } from '../../src/languages.ts'
 import { clips, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { startTestService } from '../support/service.ts'
+import { shareServices, startTestService } from '../support/service.ts'
 import { addTranscript } from '../support/transcripts.ts'
+
+shareServices()
 
 const python = Bun.which('python3')
 

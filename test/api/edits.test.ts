@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { type Answer, startTestService, steered } from '../support/service.ts'
+import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
 import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
+
+shareServices()
 
 const texts = ['Good morning, Munich.', 'It is rainy today.', 'Thank you for watching.']
 

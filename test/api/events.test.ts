@@ -8,7 +8,9 @@ import { rates } from '../../src/limits.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
 import { eventsOf, readUntil, type ServerEvent } from '../support/event-source.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 

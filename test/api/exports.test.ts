@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const two: Transcript = {
   full_transcript: 'Good morning, Ben. Hello!',

@@ -7,7 +7,9 @@ import { requestErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+
+shareServices()
 
 const casesEach = 250
 const seed = 42

@@ -1,13 +1,17 @@
 import { expect, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { limits, rates } from '../../src/limits.ts'
-import { type Answer, startTestService, steered } from '../support/service.ts'
+import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
+
+const limited = { settings: { STENO_RATE_LIMITS: 'on' } }
 
 const windowSeconds = limits.rateWindowMs / 1000
 const dayMs = 24 * 3600 * 1000
 
 test('both headers accept a key, with or without Bearer', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const { key } = service.account('ana')
   const headers: Record<string, string>[] = [
     { Authorization: key },
@@ -20,7 +24,7 @@ test('both headers accept a key, with or without Bearer', async () => {
 })
 
 test('Authorization takes precedence over X-Api-Key', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const { key } = service.account('ana')
   const answer = await service.fetch('/v1/balance', {
     headers: { 'X-Api-Key': key, Authorization: 'sk_live_x' },
@@ -29,7 +33,7 @@ test('Authorization takes precedence over X-Api-Key', async () => {
 })
 
 test('a missing, malformed, unknown or revoked key gets 401 with a challenge', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ana = service.account('ana')
   const ask = async (headers: Record<string, string>) => {
     const { status, body, headers: got } = await service.fetch('/v1/balance', { headers })
@@ -48,7 +52,7 @@ test('a missing, malformed, unknown or revoked key gets 401 with a challenge', a
 })
 
 test('every response has headers with its quota and a link to the API description', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ana = service.account('ana')
   const answer = await ana.get('/v1/balance')
   expect(headersOf(answer)).toEqual({
@@ -62,7 +66,7 @@ test('every response has headers with its quota and a link to the API descriptio
 })
 
 test('GET /v1 and POST /v1/accounts need no key and send no RateLimit header', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   for (const answer of [
     await service.fetch('/v1'),
     await service.fetch('/v1/accounts', {
@@ -78,7 +82,7 @@ test('GET /v1 and POST /v1/accounts need no key and send no RateLimit header', a
 })
 
 test('405 names the methods; 404 and 405 show only the quota of the address', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ask = (method: string, path: string) => service.fetch(path, { method })
   for (const [method, path, allow] of [
     ['DELETE', '/v1/balance', 'GET'],
@@ -186,7 +190,9 @@ test('when rate limits are off, no header shows a quota', async () => {
 })
 
 test('a denied address always gets 403', async () => {
-  const service = await startTestService({ settings: { STENO_DENY_IPS: '127.0.0.0/8' } })
+  const service = await startTestService({
+    settings: { STENO_RATE_LIMITS: 'on', STENO_DENY_IPS: '127.0.0.0/8' },
+  })
   for (const path of ['/v1', '/nowhere', '/v1/health']) {
     const answer = await service.fetch(path)
     expect([answer.status, answer.body.error.code]).toEqual([403, 'FORBIDDEN'])
@@ -235,7 +241,7 @@ steered('the checks run in the order of the contract', async () => {
 })
 
 test('a body needs the type application/json and a JSON object', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ana = service.account('ana')
   const wrong = await ana.post('/v1/upload', '{}', { 'Content-Type': 'text/plain' })
   expect([wrong.status, wrong.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
@@ -253,7 +259,7 @@ test('a body needs the type application/json and a JSON object', async () => {
 })
 
 test('a body over 100 KB is refused, declared or not', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ana = service.account('ana')
   const large = JSON.stringify({ filename: 'x'.repeat(limits.bodyBytesMax) })
   const declared = await ana.post('/v1/upload', large)
@@ -272,7 +278,7 @@ test('a body over 100 KB is refused, declared or not', async () => {
 })
 
 test('cancel and delete ignore a body', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const ana = service.account('ana')
   const cancel = await ana.post('/v1/transcribe/x/cancel', 'what is this', { 'Content-Type': 'text/plain' })
   expect(cancel.body.error.code).toBe('TRANSCRIPTION_NOT_FOUND')

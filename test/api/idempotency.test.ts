@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
-import { marginMs, startTestService, steered } from '../support/service.ts'
+import { marginMs, shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const body = '{"url": "https://media.example/a.mp3"}'

@@ -5,19 +5,23 @@ import { expect, test } from 'bun:test'
 import { rates } from '../../src/limits.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+
+shareServices()
+
+const limited = { settings: { STENO_RATE_LIMITS: 'on' } }
 
 const malformedHosts = ['a b', '[', 'x:99999', '<script>', '', '%', 'user@x', '::1', 'a/b', 'x?']
 
 test.each(malformedHosts)('an unknown path with the Host %p gets the envelope of 404', async host => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const answer = await ask(service, 'GET', '/nope', { Host: host })
   expect([answer.status, answer.body.error.code]).toEqual([404, 'NOT_FOUND'])
   expectUsualHeaders(answer)
 })
 
 test.each(malformedHosts)('a wrong method with the Host %p gets the envelope of 405', async host => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   for (const method of ['DELETE', 'CONNECT', 'TRACE']) {
     const answer = await ask(service, method, '/v1', { Host: host })
     expect([method, answer.status, answer.body.error.code]).toEqual([method, 405, 'METHOD_NOT_ALLOWED'])
@@ -30,7 +34,7 @@ test.each(malformedHosts)('a wrong method with the Host %p gets the envelope of 
 })
 
 test('CONNECT to a host gets the envelope of 404', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   for (const target of ['x:443', 'x', '/nope']) {
     const answer = await ask(service, 'CONNECT', target, { Host: 'x:443' })
     expect([target, answer.status, answer.body.error.code]).toEqual([target, 404, 'NOT_FOUND'])
@@ -45,7 +49,7 @@ test('a request with a malformed Host counts towards the quota of its address', 
 })
 
 test('a path that cannot be decoded gets an envelope', async () => {
-  const service = await startTestService()
+  const service = await startTestService(limited)
   const { key } = service.account('ana')
   for (const path of ['/v1/transcribe/%zz', '/v1/transcribe/%ff', '/%']) {
     const answer = await ask(service, 'GET', path, { 'X-Api-Key': key })

@@ -12,7 +12,9 @@ import { LiveJobs } from '../../src/jobs/live.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
 import { redirectUri, signIn, startOAuth } from '../support/oauth.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+
+shareServices()
 
 /**
  * Connects an MCP client with an API key. The returned function `call` calls a tool and returns the text of the result.

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const source = speech(60)

@@ -5,7 +5,15 @@ import { createAccount } from '../../src/accounts/account.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, signIn, startOAuth } from '../support/oauth.ts'
-import { type Answer, startTestService, steered } from '../support/service.ts'
+import {
+  type Answer,
+  shareServices,
+  startTestService,
+  steered,
+  type TestService,
+} from '../support/service.ts'
+
+shareServices()
 
 /**
  * Returns the query parameters of the address to which the response redirects the browser. Checks that this address is
@@ -17,6 +25,10 @@ function answerIn({ headers }: Answer): Record<string, string> {
   return Object.fromEntries(new URL(location).searchParams)
 }
 
+function grantsOf({ db }: TestService, { id }: { id: string }): unknown[] {
+  return db.list('select * from grants where account_id = $id', { id })
+}
+
 function expectNoRedirect({ status, headers, text }: Answer): void {
   expect([status, headers.get('location')]).toEqual([400, null])
   expect(headers.get('content-type')).toStartWith('text/html')
@@ -24,11 +36,11 @@ function expectNoRedirect({ status, headers, text }: Answer): void {
 }
 
 test('a person who is signed in allows the access, and the client gets a code', async () => {
-  const { service, open, submit } = await startOAuth()
+  const { service, account, open, submit } = await startOAuth()
   const page = await open({ scope: 'read' })
   expect(page.status).toBe(200)
   expect(page.text).toContain('<strong>Probe</strong> asks')
-  expect(page.text).toContain('ana@example.org')
+  expect(page.text).toContain(account.email)
   expect(page.text).toContain('read your transcriptions')
   expect(page.text).not.toContain('spends your balance')
   expect(page.text).not.toContain('<script')
@@ -42,13 +54,13 @@ test('a person who is signed in allows the access, and the client gets a code', 
 })
 
 test('a person who denies the access sends an error to the client', async () => {
-  const { service, submit } = await startOAuth()
+  const { service, account, submit } = await startOAuth()
   for (const headers of [{ Origin: service.url }, { 'Sec-Fetch-Site': 'same-origin' }]) {
     const denied = await submit({ decision: 'deny' }, headers as Record<string, string>)
     expect(denied.status).toBe(303)
     expect(answerIn(denied)).toEqual({ error: 'access_denied', state: 'a state', iss: service.url })
   }
-  expect(service.db.list('select * from grants')).toEqual([])
+  expect(grantsOf(service, account)).toEqual([])
 })
 
 test('the page runs nothing, loads nothing, and no other page can show it', async () => {
@@ -79,7 +91,7 @@ test('a person who is not signed in signs in on the page, with a password or a k
   const headers = { Origin: service.url }
   for (const [credentials, email] of [
     [{ email: 'eve@example.org', password }, 'eve@example.org'],
-    [{ key: account.key }, 'ana@example.org'],
+    [{ key: account.key }, account.email],
   ] as const) {
     const signedIn = await submit({ decision: 'sign-in', ...credentials }, headers)
     const location = new URL(signedIn.headers.get('location') ?? '')
@@ -107,13 +119,13 @@ test('a wrong sign-in shows the form again, and opens no session', async () => {
 })
 
 test('without a session nothing is allowed', async () => {
-  const { service, submit } = await startOAuth()
+  const { service, account, submit } = await startOAuth()
   for (const Cookie of ['', 'steno_session=unknown']) {
     const page = await submit({ decision: 'allow' }, { Cookie, Origin: service.url })
     expect([page.status, page.headers.get('location')]).toEqual([400, null])
     expect(page.text).toContain('name="password"')
   }
-  expect(service.db.list('select * from grants')).toEqual([])
+  expect(grantsOf(service, account)).toEqual([])
 })
 
 test('a person may use another account', async () => {
@@ -124,7 +136,7 @@ test('a person may use another account', async () => {
 })
 
 test('a decision from another site is refused', async () => {
-  const { service, cookie, submit } = await startOAuth()
+  const { service, account, cookie, submit } = await startOAuth()
   for (const headers of [
     {},
     { Origin: 'https://elsewhere.example' },
@@ -141,7 +153,7 @@ test('a decision from another site is refused', async () => {
       expect([decision, status, got.get('location')]).toEqual([decision, 403, null])
       expect(text).toContain('<h1>')
     }
-  expect(service.db.list('select * from grants')).toEqual([])
+  expect(grantsOf(service, account)).toEqual([])
 })
 
 test('a form without a decision is refused', async () => {
@@ -256,7 +268,7 @@ const wrongRequests: [Record<string, string>, string][] = [
   [{ state: 'x'.repeat(limits.stateLengthMax + 1) }, 'invalid_request'],
 ]
 test('a wrong request of a known client is sent back with its error', async () => {
-  const { service, open, submit } = await startOAuth()
+  const { service, account, open, submit } = await startOAuth()
   for (const [changes, error] of wrongRequests) {
     for (const answer of [await open(changes), await submit({ decision: 'allow', ...changes })]) {
       expect([302, 303]).toContain(answer.status)
@@ -268,7 +280,7 @@ test('a wrong request of a known client is sent back with its error', async () =
       expect(error_description).toMatch(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/)
     }
   }
-  expect(service.db.list('select * from grants')).toEqual([])
+  expect(grantsOf(service, account)).toEqual([])
 })
 
 test('a parameter that is given twice is refused', async () => {
@@ -316,10 +328,10 @@ test('a body that is no form gets a page', async () => {
 })
 
 steered('a code whose exchange never came is forgotten', async () => {
-  const { service, getCode, exchange } = await startOAuth()
+  const { service, account, getCode, exchange } = await startOAuth()
   const code = await getCode()
   service.later(limits.codeTtlMs)
-  expect(service.db.list('select * from grants')).toEqual([])
+  expect(grantsOf(service, account)).toEqual([])
   expect((await exchange(code)).body.error).toBe('invalid_grant')
 })
 

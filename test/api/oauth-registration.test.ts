@@ -3,7 +3,9 @@
 import { expect, test } from 'bun:test'
 import { limits, rates } from '../../src/limits.ts'
 import { flow, redirectUri, registerClient, signIn } from '../support/oauth.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 test('the metadata names every endpoint and what is supported, for pages of any origin', async () => {
   const service = await startTestService()
@@ -207,7 +209,7 @@ test('the name of a client cannot forge the consent page', async () => {
 })
 
 test('an address may register ten clients a minute', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   for (let count = 0; count < rates['oauth.register']; count++)
     expect((await registerClient(service)).status).toBe(201)
   const refused = await registerClient(service)

@@ -12,7 +12,9 @@ import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
 import { clientConfig } from '../support/client-config.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests read fields of the document at any depth
 type Anything = any

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 steered('health answers while the process runs, ready only when it can work', async () => {
   const service = await startTestService()

@@ -2,7 +2,9 @@
 // switches the web app off.
 
 import { expect, test } from 'bun:test'
-import { startTestService } from '../support/service.ts'
+import { shareServices, startTestService } from '../support/service.ts'
+
+shareServices()
 
 const html = { headers: { Accept: 'text/html,application/xhtml+xml', 'Accept-Encoding': 'identity' } }
 const service = await startTestService()

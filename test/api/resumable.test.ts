@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
 import { metadataOf, type TusHeaders, tusCaller } from '../support/tus.ts'
+
+shareServices()
 
 const file = speech(60)
 /**
@@ -123,11 +125,11 @@ const badCreations: [string, TusHeaders, number, string][] = [
   ['no key', { Authorization: null }, 401, 'INVALID_API_KEY'],
 ]
 test.each(badCreations)('a creation with %s is refused', async (_, headers, status, code) => {
-  const { service, tus } = await start({ STENO_MAX_FILE_SIZE: '1KB' })
+  const { service, ana, tus } = await start({ STENO_MAX_FILE_SIZE: '1KB' })
   const answer = await tus.create(10, headers)
   expect(answer.headers.get('tus-resumable')).toBe('1.0.0')
   expect(await outcomeOf(answer)).toEqual([status, code])
-  expect(service.db.list('select id from uploads')).toEqual([])
+  expect(service.db.list('select id from uploads where account_id = $id', { id: ana.id })).toEqual([])
 })
 
 test('names from the disk of a person are accepted, and other metadata is ignored', async () => {
@@ -210,11 +212,13 @@ test('uploads of another account, unknown ones and those with a signed address g
 
 test('a deleted upload is unknown, and its bytes are gone', async () => {
   const { service, tus } = await start()
-  const { address } = await tus.open(10)
+  const { address, id } = await tus.open(10)
   await tus.patch(address, 0, 'hello')
+  const stored = () => readdirSync(join(service.dataDir, 'uploads')).filter(name => name.includes(id))
+  expect(stored()).toHaveLength(1)
   expect((await tus.send('DELETE', address)).status).toBe(204)
   expect((await tus.send('HEAD', address)).status).toBe(404)
-  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+  expect(stored()).toEqual([])
 })
 
 test('an upload that a job uses can neither grow nor be deleted', async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
 import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 

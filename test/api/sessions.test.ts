@@ -7,13 +7,22 @@ import { createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits, rates } from '../../src/limits.ts'
-import { type Answer, marginMs, startTestService, steered, type TestService } from '../support/service.ts'
+import {
+  type Answer,
+  marginMs,
+  shareServices,
+  startTestService,
+  steered,
+  type TestService,
+} from '../support/service.ts'
+
+shareServices()
 
 const password = 'correct horse battery'
 const passwordHash = await hashPassword(password)
 
 test('an email address and a password open a session for the whole API', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   const account = createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
   const answer = await signIn(service, { email: ' ana@EXAMPLE.org', password })
   expect([answer.status, answer.body.email, answer.body.key_id]).toEqual([200, 'ana@example.org', null])
@@ -29,16 +38,16 @@ test('an email address and a password open a session for the whole API', async (
 
 test('an API key opens a session, which ends when the key is revoked', async () => {
   const service = await startTestService()
-  const { key, keyId } = service.account('ana')
+  const { key, keyId, email } = service.account('ana')
   const ana = browser(service, await signIn(service, { key: `${key} ` }))
-  expect((await ana('GET', '/app/session')).body).toMatchObject({ email: 'ana@example.org', key_id: keyId })
+  expect((await ana('GET', '/app/session')).body).toMatchObject({ email, key_id: keyId })
   revokeKey(service.db, keyId)
   for (const path of ['/app/session', '/v1/balance']) await expectEnded(ana('GET', path))
   expect((await signIn(service, { key })).body.error.code).toBe('INVALID_CREDENTIALS')
 })
 
 test('every wrong sign-in gets the same answer', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
   createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })
   createAccount(service.db, { email: 'none@example.org', passwordHash: null, verified: true })
@@ -89,7 +98,7 @@ test.each<[string, object]>([
 })
 
 test('an address may sign in ten times a minute', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   const { key } = service.account('ana')
   for (let count = 0; count < rates['sessions.create']; count++)
     expect((await signIn(service, { key })).status).toBe(200)
@@ -210,7 +219,7 @@ test('with an https base address the cookie is for https only', async () => {
 })
 
 test('the database holds no token, and a session survives a restart', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   const answer = await signIn(service, { key: service.account('ana').key })
   const token = /steno_session=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')![1]!
   await service.stop()
@@ -260,6 +269,7 @@ steered('beyond fifty sessions of an account the least used one ends', async () 
 
 test('the newest key of the account signs the webhooks of a job of a session', async () => {
   const service = await startTestService({
+    alone: true,
     settings: { STENO_ALLOW_NETS: '127.0.0.0/8', STENO_PRICE_PER_HOUR_CENTS: '0' },
   })
   const email = 'ana@example.org'

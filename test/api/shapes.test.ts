@@ -5,7 +5,9 @@ import { listQuery } from '../../src/api/shapes/transcriptions.ts'
 import type { Inspection } from '../../src/media/media.ts'
 import { checkAnswer, checkEvent } from '../support/answers.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 // `startTestService` checks the shape of every JSON response, and `startReceiver` checks the shape of every webhook.
 // The tests in this file only cause the responses and webhooks.

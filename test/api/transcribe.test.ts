@@ -8,7 +8,9 @@ import { defaults } from '../support/defaults.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { speech, statedMedia } from '../support/media.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 

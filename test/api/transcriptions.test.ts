@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const url = 'https://media.example/a.mp3'

@@ -7,7 +7,9 @@ import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { marginMs, startTestService, steered } from '../support/service.ts'
+import { marginMs, shareServices, startTestService, steered } from '../support/service.ts'
+
+shareServices()
 
 const unlimited = { settings: { STENO_RATE_LIMITS: 'off' } }
 const small = { settings: { STENO_RATE_LIMITS: 'off', STENO_MAX_FILE_SIZE: '1KB' } }
@@ -128,7 +130,7 @@ steered('a signature is valid only for its address, type and time', async () => 
 })
 
 test('an oversized PUT keeps the bytes before it, and a smaller one makes the upload usable again', async () => {
-  const service = await startTestService(small)
+  const service = await startTestService({ ...small, alone: true })
   const ana = service.account('ana')
   const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
   const submit = async () =>
@@ -142,7 +144,7 @@ test('an oversized PUT keeps the bytes before it, and a smaller one makes the up
 })
 
 test('an interrupted PUT leaves no file', async () => {
-  const service = await startTestService(unlimited)
+  const service = await startTestService({ ...unlimited, alone: true })
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const url = new URL(body.upload_url)
   const socket = connect(Number(url.port), url.hostname)
@@ -156,7 +158,7 @@ test('an interrupted PUT leaves no file', async () => {
 })
 
 test('an address accepts one PUT at a time', async () => {
-  const service = await startTestService(unlimited)
+  const service = await startTestService({ ...unlimited, alone: true })
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const first = openPut(body, 10)
   first.send('12345')
@@ -170,7 +172,7 @@ test('an address accepts one PUT at a time', async () => {
 })
 
 test('part of a file and a compressed file are refused', async () => {
-  const service = await startTestService(unlimited)
+  const service = await startTestService({ ...unlimited, alone: true })
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const send = async (headers: Record<string, string>) => {
     const answer = await put({ ...body, headers: { ...body.headers, ...headers } }, 'bytes')
@@ -184,7 +186,7 @@ test('part of a file and a compressed file are refused', async () => {
 })
 
 test('below the reserve of the disk no media is taken', async () => {
-  const roomy = await startTestService(unlimited)
+  const roomy = await startTestService({ ...unlimited, alone: true })
   const ana = roomy.account('ana')
   const { body: address } = await ana.post('/v1/upload', { filename: 'a.wav' })
   const uploadId = await ana.upload()
@@ -220,7 +222,7 @@ test('a download ends when the disk reaches its reserve', async () => {
   })
   afterAll(() => source.stop(true))
   const settings = { ...unlimited.settings, STENO_ALLOW_NETS: '127.0.0.0/8' }
-  const roomy = await startTestService({ settings })
+  const roomy = await startTestService({ settings, alone: true })
   const ana = roomy.account('ana')
   const { id } = (await ana.post('/v1/transcribe', { url: source.url.href })).body
   await ana.until(id, 'downloading')

@@ -11,8 +11,8 @@ export type Tokens = { access_token: string; refresh_token: string; expires_in: 
 type Fields = Record<string, string>
 
 /** Starts a service with an account, an OAuth client and a signed-in browser. */
-export async function startOAuth(settings: Fields = {}) {
-  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off', ...settings } })
+export async function startOAuth(settings: Fields = {}, { alone = false } = {}) {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off', ...settings }, alone })
   const account = service.account('ana')
   const cookie = await signIn(service, account.key)
   const client = await registerClient(service)

@@ -1,9 +1,9 @@
 // Starts a server in a process of its own, on a data folder with an account and a key. Also reads the memory and the
 // CPU time of the server.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { openSecrets, type Secrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { Db } from '../../src/db/db.ts'
@@ -17,6 +17,17 @@ const named = process.env.STENO_TEST_PROGRAM
  * variable is not set.
  */
 export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
+
+/**
+ * Makes the built program at `path` unpack the files that it contains beside itself, and not into the data folder. So
+ * the servers of all tests use the same unpacked files.
+ */
+function shareUnpacked(path: string, dataDir: string): void {
+  const native = join(dirname(path), 'native')
+  mkdirSync(native, { recursive: true })
+  // A data folder that another server has used contains this symbolic link already.
+  if (!existsSync(join(dataDir, 'native'))) symlinkSync(native, join(dataDir, 'native'))
+}
 
 export type Ready = { port: number; pid: number; startMs: number; rssMb(): number; stop(): Promise<void> }
 
@@ -78,6 +89,7 @@ export function prepareData(
   const account = makeAccount(db, secrets, 'bench@example.org', 1_000_000_000)
   fill(db, account, secrets)
   db.close()
+  if (named) shareUnpacked(resolve(named), dataDir)
   return { ...account, dataDir, remove: () => rmSync(dataDir, { recursive: true }) }
 }
 
@@ -90,6 +102,8 @@ export function serve(
   environment: Record<string, string> = { STENO_MODEL: dataDir },
   program: readonly string[] = selfCommand(),
 ): Promise<Ready> {
+  const [path = '', ...rest] = program
+  if (rest.length === 0) shareUnpacked(path, dataDir)
   return start([...program, 'serve', '--port', '0'], {
     STENO_DATA_DIR: dataDir,
     STENO_RATE_LIMITS: 'off',

@@ -3,8 +3,9 @@
 // program, this program runs instead, in a process of its own.
 
 import { afterAll, test } from 'bun:test'
-import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import type { Service } from '../../src/api/service.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
@@ -32,6 +33,8 @@ type Options = {
    * service runs in the test process.
    */
   program?: string | null
+  /** True if the test must not share its service with other tests. See `shareServices`. */
+  alone?: boolean
 }
 
 type Started = Pick<Service, 'db' | 'secrets'> & {
@@ -73,13 +76,71 @@ export const steered = test.skipIf(namedProgram !== null)
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
-/** Starts a service, which stops at the end of the test. */
+type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
+
+/** The services that the tests of the running file share, by their settings. Null if the tests share none. */
+let shared: Map<string, Shared> | null = null
+
+/**
+ * Makes the tests of the calling file share services, if the built program is tested: a start takes a quarter of a
+ * second of CPU time. Tests with the same settings then use one service, which stops at the end of the file. It has no
+ * rate limits, unless a setting asks for them. Each test has accounts of its own in it.
+ *
+ * A test that stops its service, or depends on something that all accounts have in common, calls `startTestService`
+ * with `alone`.
+ */
+export function shareServices(): void {
+  if (namedProgram === null) return
+  const services = new Map<string, Shared>()
+  shared = services
+  afterAll(async () => {
+    shared = null
+    for (const { started, dataDir } of services.values()) {
+      await (await started).close()
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+}
+
+function findShared(services: Map<string, Shared>, settings: Record<string, string>): Shared {
+  const name = JSON.stringify(settings)
+  const known = services.get(name)
+  if (known) return known
+  const dataDir = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  const limited = { STENO_RATE_LIMITS: 'off', ...settings }
+  const found = { started: startProgram(resolve(namedProgram ?? ''), dataDir, limited), dataDir, names: [] }
+  services.set(name, found)
+  return found
+}
+
+/** Returns the service that the tests of the file share. An account gets another name if its name is taken. */
+async function openShared({ started, dataDir, names }: Shared) {
+  const service = await started
+  return {
+    ...service,
+    dataDir,
+    stop: (): Promise<void> => {
+      throw new Error('the service is shared: call startTestService with `alone`')
+    },
+    account(name: string, options: { credit?: number } = {}) {
+      const before = names.filter(each => each === name).length
+      names.push(name)
+      return openAccount(service, before === 0 ? name : `${name}-${before + 1}`, options)
+    },
+    fetch: (path: string, init: RequestInit = {}) => ask(service.url, path, init),
+  }
+}
+
+/** Starts a service, which stops at the end of the test. If the file shares its services, may return one of them. */
 export async function startTestService({
   settings = {},
   parts = {},
   dataDir,
   program = namedProgram,
+  alone = false,
 }: Options = {}) {
+  if (shared && !alone && !dataDir && program === namedProgram)
+    return openShared(findShared(shared, settings))
   const folder = dataDir ?? temporaryFolder()
   const started = await (program
     ? startProgram(resolve(program), folder, settings)
@@ -153,12 +214,6 @@ async function startProgram(
   folder: string,
   settings: Record<string, string>,
 ): Promise<Started> {
-  // The folder into which the program unpacks the libraries and models that it contains. All tests use the same folder,
-  // so these files are unpacked only once.
-  const native = join(dirname(path), 'native')
-  mkdirSync(native, { recursive: true })
-  // If another service has already used this data folder, the folder contains the symbolic link `native` already.
-  if (!existsSync(join(folder, 'native'))) symlinkSync(native, join(folder, 'native'))
   const environment = {
     // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
     // nothing.
@@ -193,7 +248,8 @@ async function startProgram(
  * in cents.
  */
 function openAccount({ db, secrets, url }: Started, name: string, { credit = 1000 }: { credit?: number }) {
-  const { accountId, key, keyId } = makeAccount(db, secrets, `${name}@example.org`, credit)
+  const email = `${name}@example.org`
+  const { accountId, key, keyId } = makeAccount(db, secrets, email, credit)
   const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     ask(url, path, {
       method,
@@ -207,6 +263,7 @@ function openAccount({ db, secrets, url }: Started, name: string, { credit = 100
 
   const self = {
     id: accountId,
+    email,
     key,
     keyId,
     send,

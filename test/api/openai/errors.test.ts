@@ -7,7 +7,9 @@ import { APIError } from 'openai'
 import { limits } from '../../../src/limits.ts'
 import { speech } from '../../support/media.ts'
 import { clientOf, post, recording, startOpenAi, unlimited } from '../../support/openai.ts'
-import { startTestService, steered } from '../../support/service.ts'
+import { shareServices, startTestService, steered } from '../../support/service.ts'
+
+shareServices()
 
 type Fault = { status: number; type: string; param: string | null; code: string | null }
 
