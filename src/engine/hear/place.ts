@@ -9,6 +9,7 @@ import { segmentsOf } from './segments.ts'
 import type { Span } from './speech-spans.ts'
 import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
+import { lengthenShort } from './word-lengths.ts'
 import { inFrames, spanOf, voicesIn } from './word-span.ts'
 
 /** A word with its text and its span in the recording. `probability` is null if it is not known. */
@@ -23,11 +24,9 @@ export function placeInRecording(
   if (hypothesis.verdict === 'silence') return []
   const segments = segmentsOf(hypothesis, facts.firstTimestamp)
   const voices = voicesIn(window)
-  const words =
-    hypothesis.attention.length === 0
-      ? estimatedTimes(tokenizer, language, segments, voices.map(inFrames))
-      : wordTimes(tokenizer, language, segments, hypothesis.frames)
-  return placeWords(window, words)
+  if (hypothesis.attention.length === 0)
+    return placeWords(window, estimatedTimes(tokenizer, language, segments, voices.map(inFrames)))
+  return lengthenShort(placeWords(window, wordTimes(tokenizer, language, segments, hypothesis.frames)))
 }
 
 /**

@@ -1,8 +1,10 @@
-// Shortens words whose times include silence.
+// Corrects the lengths of words: shortens words whose times include silence, and lengthens very short words after a
+// pause.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
-import { framesPerSecond } from '../audio.ts'
+import { framesPerSecond, sampleRate } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
+import type { Span } from './speech-spans.ts'
 
 const medianMax = 0.7 * framesPerSecond
 /**
@@ -28,5 +30,22 @@ export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
     const before = words[index - 1]
     if (!before || endsSentence(before.text)) return { ...word, from: word.to - longest }
     return length > wordMaxInside ? { ...word, to: word.from + longest } : word
+  })
+}
+
+/** The minimum length of a word after a pause, in samples: 0.12 s, which is the length of a short word such as `of`. */
+const lengthAfterPause = 0.12 * sampleRate
+
+/**
+ * Lengthens very short words after a pause, by an earlier start. The attention often gives such a word its last sound
+ * only, or no time at all, because voice detection and attention miss its soft first sound. No word starts before the
+ * end of the previous word.
+ */
+export function lengthenShort<Word extends Span>(words: readonly Word[]): Word[] {
+  let before = 0
+  return words.map(word => {
+    const from = Math.min(word.from, Math.max(before, word.to - lengthAfterPause))
+    before = Math.max(before, word.to)
+    return { ...word, from }
   })
 }

@@ -108,6 +108,27 @@ test('a pause belongs to no word: not to the one before a comma, nor to the one 
   }
 })
 
+test('a short word after a pause gets the length of a short word, but nothing of the previous word', () => {
+  const window = windowOf([speech(0, 2), speech(2.9, 5)])
+  const tokens = [at(0), 0, 3, 2, 1, at(240)]
+  // The attention of the word ` three` is at a few frames: at frame 145, directly before the second speech span.
+  const short: [number, number][] = [anywhere, [0, 60], [60, 144], [144, 146], [146, 240], [240, 250]]
+  const texts = placeInRecording(whisper, window, hypothesis(tokens, short), 'en')
+  const three = texts.find(({ text }) => text === ' three')!
+  expect((three.to - three.from) / sampleRate).toBeCloseTo(0.12, 5)
+  expect(three.from / sampleRate).toBeGreaterThan(2.7)
+  // Without a pause before it, the word keeps its start, which is the end of the previous word.
+  const dense = placeInRecording(
+    whisper,
+    windowOf([speech(0, 5)]),
+    hypothesis([at(0), 0, 2, 1, at(240)], [anywhere, [0, 144], [144, 146], [146, 240], [240, 250]]),
+    'en',
+  )
+  expect(dense[1]!.text).toBe(' three')
+  expect(dense[1]!.from).toBe(dense[0]!.to)
+  expect((dense[1]!.to - dense[1]!.from) / sampleRate).toBeLessThan(0.12)
+})
+
 test('without attention the words of a segment share its speech by their lengths', () => {
   const window = windowOf([speech(1, 3), speech(3.5, 9)])
   const tokens = [at(0), 0, 1, at(100), at(125), 2, 3]
