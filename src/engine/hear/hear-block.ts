@@ -4,7 +4,8 @@
 import { sampleRate } from '../audio.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from './decode-windows.ts'
 import { hearRest } from './hear-rest.ts'
-import { detect } from './language.ts'
+import { detectJointly } from './language.ts'
+import type { EncodedWindow } from './network.ts'
 import type { Heard, HearOptions, Listener } from './speech-model.ts'
 import type { Window } from './windows.ts'
 
@@ -23,7 +24,9 @@ export async function hearBlock(
     recording,
     onShare: share => report(share / 2),
     use: async encoded => {
-      const language = asked ?? detect(models.whisper, encoded, windows)
+      const { whisper, joint } = models
+      const odds = (voters: readonly EncodedWindow[]) => joint.detect(whisper, voters)
+      const language = asked ?? (await detectJointly(whisper, encoded, windows, odds))
       const onShare = (share: number) => report((1 + share) / 2)
       return {
         language,

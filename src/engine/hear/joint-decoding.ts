@@ -5,6 +5,9 @@
 import { windowFrames } from '../audio.ts'
 import { rowsWith } from './batch-rows.ts'
 import { type Attempt, decodeRows, type RecogniseOptions, type Task } from './decode-rows.ts'
+import { type Odds, oddsIn } from './language.ts'
+import type { EncodedWindow } from './network.ts'
+import type { Whisper } from './whisper.ts'
 
 /** The windows of one recording that wait until they are decoded. */
 type Request = {
@@ -15,12 +18,21 @@ type Request = {
   reject(error: unknown): void
 }
 
+/** The windows of one recording that wait until the language of each of them is detected. */
+type Detection = {
+  whisper: Whisper
+  encoded: readonly EncodedWindow[]
+  resolve(odds: Odds[]): void
+  reject(error: unknown): void
+}
+
 export class JointDecoding {
   /** The number of recordings that are being transcribed at the same time. */
   private recordings = 0
   private waiting: Request[] = []
+  private detecting: Detection[] = []
 
-  /** `rows` is the maximum number of full windows (30 s) in one batch. */
+  /** `rows` is the number of windows that one recording decodes in one batch. */
   constructor(private readonly rows: number) {}
 
   /**
@@ -31,7 +43,7 @@ export class JointDecoding {
     this.recordings++
     return () => {
       this.recordings--
-      this.decodeIfAllWait()
+      this.runIfAllWait()
     }
   }
 
@@ -39,12 +51,28 @@ export class JointDecoding {
   decode(tasks: readonly Task[], temperature: number, options: RecogniseOptions): Promise<Attempt[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Attempt[]>()
     this.waiting.push({ tasks, temperature, options, resolve, reject })
-    this.decodeIfAllWait()
+    this.runIfAllWait()
     return promise
   }
 
-  private decodeIfAllWait(): void {
-    if (this.waiting.length < this.recordings) return
+  /** Computes the probabilities of the languages in windows of one recording. See `oddsIn`. */
+  detect(whisper: Whisper, encoded: readonly EncodedWindow[]): Promise<Odds[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<Odds[]>()
+    this.detecting.push({ whisper, encoded, resolve, reject })
+    this.runIfAllWait()
+    return promise
+  }
+
+  /**
+   * Runs the requests if all recordings have one. Languages are detected first, because the recordings that wait for
+   * their language then request their texts, so that these can be decoded together with the waiting ones.
+   */
+  private runIfAllWait(): void {
+    if (this.waiting.length + this.detecting.length < this.recordings) return
+    if (this.detecting.length > 0) {
+      for (const group of detectionGroups(this.detecting.splice(0), this.rows)) detectGroup(group)
+      return
+    }
     const alike = Map.groupBy(this.waiting.splice(0), keyOf)
     const batches = [...alike.values()].flatMap(requests => batchesOf(requests, this.rows))
     void batches.reduce((before, batch) => before.then(() => decodeBatch(batch)), Promise.resolve())
@@ -56,9 +84,12 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
   return `${temperature}: ${prompt}; ${promptAgain}`
 }
 
+/** The memory of the largest batch, in proportion to the memory of a batch with `rows` full windows (30 s). */
+const memoryShare = 1.5
+
 /**
  * Divides requests into batches. Each row of a batch needs the memory of the longest window, so a batch has requests of
- * similar length. Its memory is that of at most `rows` full windows. A request that needs more is a batch of its own.
+ * similar length. A request that needs more memory than a batch may have is a batch of its own.
  */
 function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []
@@ -66,7 +97,7 @@ function batchesOf(requests: readonly Request[], rows: number): [Request, ...Req
   for (const request of requests.toSorted((one, other) => longestIn(one) - longestIn(other))) {
     const last = batches.at(-1)
     const together = filled + request.tasks.length
-    const isSmall = together * longestIn(request) <= rows * windowFrames
+    const isSmall = together * longestIn(request) <= memoryShare * rows * windowFrames
     if (last && isSmall && together <= rowsWith(together, request.options.prompt)) {
       last.push(request)
       filled = together
@@ -94,5 +125,32 @@ async function decodeBatch(batch: readonly [Request, ...Request[]]): Promise<voi
     for (const { tasks, resolve } of batch) resolve(attempts.splice(0, tasks.length))
   } catch (error) {
     for (const { reject } of batch) reject(error)
+  }
+}
+
+/** Divides requests into groups with at most `rows` windows. A request with more windows is a group of its own. */
+function detectionGroups(requests: readonly Detection[], rows: number): [Detection, ...Detection[]][] {
+  const groups: [Detection, ...Detection[]][] = []
+  let filled = 0
+  for (const request of requests) {
+    const last = groups.at(-1)
+    filled += request.encoded.length
+    if (last && filled <= rows) last.push(request)
+    else {
+      groups.push([request])
+      filled = request.encoded.length
+    }
+  }
+  return groups
+}
+
+function detectGroup(group: readonly [Detection, ...Detection[]]): void {
+  const [{ whisper }] = group
+  const windows = group.flatMap(({ encoded }) => encoded)
+  try {
+    const odds = oddsIn(whisper, windows)
+    for (const { encoded, resolve } of group) resolve(odds.splice(0, encoded.length))
+  } catch (error) {
+    for (const { reject } of group) reject(error)
   }
 }

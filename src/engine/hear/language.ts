@@ -11,23 +11,42 @@ import type { Window } from './windows.ts'
  */
 const votersMax = 8
 
+/** The probability of each language, by its code. */
+export type Odds = Map<string, number>
+
 export function detect(
-  { facts, decoder }: Whisper,
+  whisper: Whisper,
   encoded: readonly EncodedWindow[],
   windows: readonly Window[],
 ): string {
-  if (facts.languages.size === 0) return 'en'
-  const voters = windows.slice(0, votersMax)
-  const batch = decoder.begin(encoded.slice(0, votersMax), [facts.start])
-  const votes = voters.map(({ samples }, row) => ({
-    odds: oddsOf(batch.logits(row), facts.languages),
-    weight: samples,
-  }))
-  batch.close()
-  return elect(votes)
+  if (whisper.facts.languages.size === 0) return 'en'
+  return languageBy(oddsIn(whisper, encoded.slice(0, votersMax)), windows)
 }
 
-export type Vote = { odds: Map<string, number>; weight: number }
+/** Detects the language as `detect` does, but with the odds that `oddsOfAll` computes. */
+export async function detectJointly(
+  { facts }: Whisper,
+  encoded: readonly EncodedWindow[],
+  windows: readonly Window[],
+  oddsOfAll: (encoded: readonly EncodedWindow[]) => Promise<Odds[]>,
+): Promise<string> {
+  if (facts.languages.size === 0) return 'en'
+  return languageBy(await oddsOfAll(encoded.slice(0, votersMax)), windows)
+}
+
+/** Computes the probabilities of the languages in each window. All windows are decoded in one batch. */
+export function oddsIn({ facts, decoder }: Whisper, encoded: readonly EncodedWindow[]): Odds[] {
+  const batch = decoder.begin(encoded, [facts.start])
+  const odds = encoded.map((_, row) => oddsOf(batch.logits(row), facts.languages))
+  batch.close()
+  return odds
+}
+
+function languageBy(odds: readonly Odds[], windows: readonly Window[]): string {
+  return elect(odds.map((odds, index) => ({ odds, weight: windows[index]?.samples ?? 0 })))
+}
+
+export type Vote = { odds: Odds; weight: number }
 
 /**
  * Returns the language with the highest sum of votes. The vote of a window for its most probable language is the length
@@ -46,7 +65,7 @@ function likeliest(languages: ReadonlyMap<string, number>): [string, number] {
   return [...languages].reduce((best, language) => (language[1] > best[1] ? language : best))
 }
 
-function oddsOf(scores: Float32Array, languages: ReadonlyMap<string, number>): Map<string, number> {
+function oddsOf(scores: Float32Array, languages: ReadonlyMap<string, number>): Odds {
   const known = [...languages].map(([code, id]) => ({ code, score: scores[id] ?? Number.NEGATIVE_INFINITY }))
   const top = Math.max(...known.map(({ score }) => score))
   const weights = known.map(({ code, score }) => ({ code, weight: Math.exp(score - top) }))

@@ -121,16 +121,39 @@ test('windows with another prompt or temperature are decoded in a batch of their
   expect(batches).toEqual([[1], [2], [3]])
 })
 
-test('a batch has windows of similar length, and needs no more memory than full windows', async () => {
+test('a batch has windows of similar length, and needs no more memory than three full windows', async () => {
   const joint = new JointDecoding(2)
   const { decoder, batches } = numbering()
-  const lengths = [1500, 500, 1400, 600, 500, 600, 300]
+  const lengths = [1500, 500, 1400, 900, 500, 900, 300]
   for (const _ of lengths) joint.enter()
   const all = lengths.map((frames, number) => joint.decode(tasks({ number, frames }), 0, options(decoder)))
   expect((await Promise.all(all)).map(tokensOf)).toEqual(lengths.map((_, number) => [[number]]))
   expect(batches).toEqual([
     [6, 1, 4, 3, 5],
     [2, 0],
+  ])
+})
+
+test('languages are detected in one batch, while recordings with a known language wait', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder, batches } = numbering()
+  const languages = new Map([
+    ['en', 1],
+    ['de', 2],
+  ])
+  const whisper = { facts: { ...facts, languages }, decoder } as unknown as Whisper
+  for (const _ of [1, 2, 3]) joint.enter()
+  const known = joint.decode(tasks({ number: 3 }), 0, options(decoder))
+  const likeliest = [1, 2].map(async number => {
+    const [odds] = await joint.detect(whisper, [new NumberedWindow(number)])
+    await joint.decode(tasks({ number }), 0, options(decoder))
+    return [...odds!].reduce((best, each) => (each[1] > best[1] ? each : best))[0]
+  })
+  expect(await Promise.all(likeliest)).toEqual(['en', 'de'])
+  expect(tokensOf(await known)).toEqual([[3]])
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 1, 2],
   ])
 })
 
