@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
+import { pausesOf } from '../../scripts/bench/support/pauses.ts'
 import {
   compareStarts,
+  digitalSilence,
+  startsAfterPauses,
   wordErrors,
   wordsOutOfOrder,
   wordsOverSilence,
@@ -24,11 +27,12 @@ test('a word over silence covers more than 0.3 s of one pause', () => {
     { from: 0, to: 1 },
     { from: 2, to: 3 },
   ]
-  const sound = { path: '', text: '', utterances }
-  expect(wordsOverSilence(sound, [word('a', 0, 1.2), word('b', 1.8, 2.5), word('c', 2.5, 3.25)])).toBe(0)
-  expect(wordsOverSilence(sound, [word('a', 0, 1.4)])).toBe(1)
-  expect(wordsOverSilence(sound, [word('b', 1.6, 2.5)])).toBe(1)
-  expect(wordsOverSilence(sound, [word('c', 2.5, 3.4)])).toBe(1)
+  expect(
+    wordsOverSilence({ utterances }, [word('a', 0, 1.2), word('b', 1.8, 2.5), word('c', 2.5, 3.25)]),
+  ).toBe(0)
+  expect(wordsOverSilence({ utterances }, [word('a', 0, 1.4)])).toBe(1)
+  expect(wordsOverSilence({ utterances }, [word('b', 1.6, 2.5)])).toBe(1)
+  expect(wordsOverSilence({ utterances }, [word('c', 2.5, 3.4)])).toBe(1)
 })
 
 test('a word out of order ends before it starts, or starts before the word before it ends', () => {
@@ -41,4 +45,67 @@ test('starts are compared of the words that both programs heard', () => {
   const ours = [word('One', 0, 1), word('two', 1.5, 2), word('four', 3, 4)]
   const theirs = [word(' one,', 0.1, 1), word(' two', 1.2, 2), word(' three', 2, 3)]
   expect(compareStarts(ours, theirs)).toEqual({ near: 1, of: 2 })
+})
+
+test('a start of the other program in a pause does not count, unless it is near the end of the pause', () => {
+  const ours = [word('one', 1, 2), word('two', 3.5, 4), word('three', 5, 6)]
+  const theirs = [word('one', 1, 2), word('two', 3, 4), word('three', 4.9, 6)]
+  const pauses = [
+    { from: 2, to: 3.5 },
+    { from: 4, to: 5 },
+  ]
+  expect(compareStarts(ours, theirs)).toEqual({ near: 2, of: 3 })
+  expect(compareStarts(ours, theirs, { pauses })).toEqual({ near: 1, of: 1 })
+  expect(compareStarts(ours, theirs, { pauses, before: 0.2 })).toEqual({ near: 2, of: 2 })
+  const utterances = [
+    { from: 0, to: 2 },
+    { from: 3.2, to: 6 },
+  ]
+  expect(compareStarts(ours, theirs, { pauses: digitalSilence(utterances) })).toEqual({ near: 2, of: 2 })
+})
+
+test('the first word after a pause is measured from the end of the pause', () => {
+  const pauses = [
+    { from: 1, to: 2 },
+    { from: 4, to: 5 },
+    { from: 7, to: 8 },
+  ]
+  const words = [word('one', 0, 2.05), word('two', 1.5, 2.5), word('three', 5.25, 5.5), word('five', 8.5, 9)]
+  expect(startsAfterPauses(pauses, words)).toEqual([-0.5, 0.25])
+})
+
+const rate = 16_000
+
+/** Returns samples with a tone in each of `tones`, which are in seconds, and with weak noise between them. */
+function sound(seconds: number, tones: [from: number, to: number][]) {
+  return Int16Array.from({ length: seconds * rate }, (_, index) => {
+    const at = index / rate
+    const loud = tones.some(([from, to]) => at >= from && at < to)
+    return Math.round((loud ? 8000 : 20) * Math.sin(index * 0.3))
+  })
+}
+
+test('pauses are found in the samples, and a short click is no voice', () => {
+  const samples = sound(6, [
+    [0.5, 1.5],
+    [1.6, 2],
+    [2.3, 2.36],
+    [2.8, 3.4],
+    [3.6, 5],
+  ])
+  const found = pausesOf([
+    { samples, from: 10 },
+    { samples: sound(2, [[0.4, 1.8]]), from: 17 },
+  ])
+  const expected = [
+    [0, 10.5],
+    [12, 12.8],
+    [15, 17.4],
+  ]
+  expect(found).toHaveLength(expected.length)
+  for (const [index, [from = 0, to = 0]] of expected.entries()) {
+    expect(Math.abs(found[index]!.from - from)).toBeLessThan(0.03)
+    expect(Math.abs(found[index]!.to - to)).toBeLessThan(0.03)
+  }
+  expect(pausesOf([{ samples: new Int16Array(0), from: 0 }])).toEqual([])
 })

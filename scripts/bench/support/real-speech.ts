@@ -7,12 +7,18 @@ import { decode } from '../../../src/media/decode.ts'
 import { firstOf } from '../../../test/support/engine-room.ts'
 import { seeded } from '../../../test/support/random.ts'
 import { wavFile } from '../../../test/support/sound.ts'
+import { type Pause, pausesOf } from './pauses.ts'
 
 /**
  * A sound file with its reference text. `utterances` are the times of the utterances in seconds. Between two
- * utterances, there is digital silence.
+ * utterances, there is digital silence. `pauses` are the pauses of the voice, inside and between the utterances.
  */
-export type Sound = { path: string; text: string; utterances: { from: number; to: number }[] }
+export type Sound = {
+  path: string
+  text: string
+  utterances: { from: number; to: number }[]
+  pauses: Pause[]
+}
 export type SoundSet = { name: string; seconds: number; sounds: Sound[] }
 
 type Utterance = { id: string; text: string; samples: Int16Array }
@@ -86,7 +92,10 @@ async function writeJoined(path: string, utterances: Utterance[]): Promise<Sound
     return offset + part.length
   }, 0)
   await Bun.write(path, wavFile(sound))
-  return { path, text: utterances.map(each => each.text).join(' '), utterances: spans }
+  const pauses = pausesOf(
+    utterances.map(({ samples }, index) => ({ samples, from: spans[index]?.from ?? 0 })),
+  )
+  return { path, text: utterances.map(each => each.text).join(' '), utterances: spans, pauses }
 }
 
 function secondsOf(sounds: readonly Sound[]): number {

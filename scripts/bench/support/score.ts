@@ -2,6 +2,7 @@
 // times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
+import type { Pause } from './pauses.ts'
 import type { Sound } from './real-speech.ts'
 
 export type TimedWord = { word: string; start: number; end: number }
@@ -28,15 +29,20 @@ export function wordErrors(truth: string, heard: string): Errors {
 }
 
 /** Counts the words that overlap a pause for more than `silenceSecondsMax`. */
-export function wordsOverSilence({ utterances }: Sound, words: readonly TimedWord[]): number {
-  const ends = [0, ...utterances.map(({ to }) => to)]
-  const pauses = ends.map((from, index) => ({
-    from,
-    to: utterances[index]?.from ?? Number.POSITIVE_INFINITY,
-  }))
+export function wordsOverSilence(
+  { utterances }: Pick<Sound, 'utterances'>,
+  words: readonly TimedWord[],
+): number {
+  const pauses = digitalSilence(utterances)
   return words.filter(word =>
     pauses.some(pause => Math.min(pause.to, word.end) - Math.max(pause.from, word.start) > silenceSecondsMax),
   ).length
+}
+
+/** Returns the stretches of digital silence before, between and after the utterances. */
+export function digitalSilence(utterances: Sound['utterances']): Pause[] {
+  const ends = [0, ...utterances.map(({ to }) => to)]
+  return ends.map((from, index) => ({ from, to: utterances[index]?.from ?? Number.POSITIVE_INFINITY }))
 }
 
 /** Counts the words that end before they start, and the words that start before the previous word ends. */
@@ -49,14 +55,35 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is the
- * number of these words whose two start times differ by at most 0.2 s.
+ * number of these words whose two start times differ by at most 0.2 s. A word does not count if its start in `theirs` is
+ * in one of the pauses, more than `before` seconds before the end of this pause.
  */
-export function compareStarts(ours: readonly TimedWord[], theirs: readonly TimedWord[]) {
+export function compareStarts(
+  ours: readonly TimedWord[],
+  theirs: readonly TimedWord[],
+  { pauses = [], before = 0 }: { pauses?: readonly Pause[]; before?: number } = {},
+) {
   const plain = (words: readonly TimedWord[]) => words.map(({ word }) => plainWords(word).join(''))
-  const { pairs } = compareWords(plain(theirs), plain(ours))
-  const near = pairs.filter(([their, our]) => {
-    const apart = Math.abs((theirs[their]?.start ?? 0) - (ours[our]?.start ?? 0))
-    return apart <= startsWithinSeconds
+  const inPause = (at: number) => pauses.some(({ from, to }) => at > from && at < to - before)
+  const starts = compareWords(plain(theirs), plain(ours))
+    .pairs.map(([their, our]) => ({ their: theirs[their]?.start ?? 0, our: ours[our]?.start ?? 0 }))
+    .filter(({ their }) => !inPause(their))
+  const near = starts.filter(({ their, our }) => Math.abs(their - our) <= startsWithinSeconds)
+  return { near: near.length, of: starts.length }
+}
+
+/** The word after a pause ends at least this long after the pause. An earlier end is an error of the word before it. */
+const wordSecondsMin = 0.08
+/** A word that starts later than this after the pause is another word: the word after the pause was not recognised. */
+const lostAfterSeconds = 0.35
+
+/**
+ * Returns the start of the first word after each pause, in seconds after the end of the pause. The start is negative if
+ * it is in the pause. Pauses before words that were not recognised are left out.
+ */
+export function startsAfterPauses(pauses: readonly Pause[], words: readonly TimedWord[]): number[] {
+  return pauses.flatMap(({ to }) => {
+    const word = words.find(({ end }) => end > to + wordSecondsMin)
+    return word && word.start < to + lostAfterSeconds ? [word.start - to] : []
   })
-  return { near: near.length, of: pairs.length }
 }

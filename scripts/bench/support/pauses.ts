@@ -1,0 +1,66 @@
+// Finds the pauses of speech in the samples themselves, without a model. The pauses are the reference for the word times
+// of all programs.
+
+/** A pause in seconds. `from` is the end of the voice before the pause, and `to` is the start of the voice after it. */
+export type Pause = { from: number; to: number }
+
+const rate = 16_000
+const [hop, frame] = [0.01 * rate, 0.02 * rate]
+
+/**
+ * The voice is louder than `overNoise` decibels above the noise, which is the 10th percentile of the frames. The other
+ * two limits are decibels below the loud parts of the speech, which are the 95th percentile.
+ */
+const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
+/** The longest gap inside a stretch of voice, in frames: 0.1 s, longer than the closure of a plosive. */
+const gapMax = 10
+/** The shortest stretch of voice, in frames: 0.13 s. A shorter sound is a click of the lips or a breath. */
+const voiceMin = 13
+/** The shortest pause, in seconds. */
+const pauseMin = 0.3
+
+/**
+ * Returns the pauses of several utterances with a known text, in one sound. `utterances` has the samples of each utterance
+ * and the second of the sound at which the utterance begins. The silence before the first word is a pause too.
+ */
+export function pausesOf(utterances: readonly { samples: Int16Array; from: number }[]): Pause[] {
+  const voices = utterances.flatMap(({ samples, from }) =>
+    voicesOf(samples).map(voice => ({ from: from + voice.from, to: from + voice.to })),
+  )
+  return voices
+    .map(({ from }, index): Pause => ({ from: voices[index - 1]?.to ?? 0, to: from }))
+    .filter(({ from, to }) => to - from >= pauseMin)
+}
+
+/** Returns the stretches of voice in seconds. */
+function voicesOf(samples: Int16Array): Pause[] {
+  const levels = levelsOf(samples)
+  const sorted = levels.toSorted()
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0
+  const [noise, loud] = [at(0.1), at(0.95)]
+  const least = Math.min(
+    Math.max(noise + limits.overNoise, loud - limits.belowLoudMax),
+    loud - limits.belowLoudMin,
+  )
+  const stretches: { first: number; end: number }[] = []
+  for (const [index, level] of levels.entries()) {
+    if (level <= least) continue
+    const last = stretches.at(-1)
+    if (last && index - last.end <= gapMax) last.end = index + 1
+    else stretches.push({ first: index, end: index + 1 })
+  }
+  const seconds = (index: number) => (index * hop + hop / 2) / rate
+  return stretches
+    .filter(({ first, end }) => end - first >= voiceMin)
+    .map(({ first, end }) => ({ from: seconds(first), to: seconds(end) }))
+}
+
+/** Returns the level of each frame of 20 ms in decibels. A frame begins every 10 ms. */
+function levelsOf(samples: Int16Array): Float64Array {
+  const count = Math.max(0, Math.floor((samples.length - frame) / hop) + 1)
+  return Float64Array.from({ length: count }, (_, index) => {
+    const part = samples.subarray(index * hop, index * hop + frame)
+    const power = part.reduce((sum, sample) => sum + (sample / 32_768) ** 2, 0) / frame
+    return 10 * Math.log10(power + 1e-12)
+  })
+}

@@ -1,0 +1,77 @@
+// Measures where words start in real speech, with Whisper base. The sound itself is the reference: for the first word
+// after a pause, the start of the voice is known. The starts are also compared with those of openai/whisper, which often
+// starts such a word inside the pause. Times of computing are not measured, so the machine may be busy.
+//
+// The environment variables are those of the benchmark `real`, in real.ts.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { firstOf } from '../../test/support/engine-room.ts'
+import { fasterWhisper, openaiWhisper, steno } from './support/programs.ts'
+import { realSpeech, type Sound } from './support/real-speech.ts'
+import {
+  compareStarts,
+  digitalSilence,
+  startsAfterPauses,
+  type TimedWord,
+  wordsOverSilence,
+} from './support/score.ts'
+
+export const bench = { name: 'word times: 50 utterances joined, Whisper base, beside others', run }
+
+/** A start of openai/whisper that is this long before the voice or longer counts as a start in the pause, in seconds. */
+const inPauseSeconds = 0.2
+
+async function run(): Promise<string[][]> {
+  const head = [
+    'program',
+    'words after a pause',
+    'start within 0.1 s of the voice',
+    'within 0.2 s',
+    'more than 0.2 s too early',
+    'too late',
+    'words over silence',
+    'all words: start within 0.2 s of openai/whisper',
+    'without its starts in digital silence',
+    'without its starts in any pause',
+  ]
+  const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
+  try {
+    const sound = (await realSpeech(folder))?.[0]?.sounds[0]
+    const weights = firstOf('models/whisper-base/compact.safetensors')
+    if (!sound || !weights) return [head, ['skipped: the utterances or the built-in model are not here']]
+    const programs = [steno(dirname(weights)), fasterWhisper(), openaiWhisper()]
+    const heard: { name: string; words: TimedWord[] }[] = []
+    for (const { name, hear } of programs.filter(({ here }) => here))
+      heard.push({ name, words: (await hear([sound])).words?.[0] ?? [] })
+    const reference = heard.find(({ name }) => name === 'openai/whisper')?.words
+    return [head, ...heard.map(({ name, words }) => [name, ...cellsOf(sound, words, reference)])]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function cellsOf(sound: Sound, words: readonly TimedWord[], reference: readonly TimedWord[] | undefined) {
+  const starts = startsAfterPauses(sound.pauses, words)
+  const share = (near: number, of: number) => `${((100 * near) / of).toFixed(1)} %`
+  const within = (seconds: number) =>
+    share(starts.filter(start => Math.abs(start) <= seconds).length, starts.length)
+  const compared = (options: Parameters<typeof compareStarts>[2]) => {
+    if (!reference || words === reference) return ''
+    const { near, of } = compareStarts(words, reference, options)
+    return `${share(near, of)} of ${of}`
+  }
+  const silence = digitalSilence(sound.utterances)
+  return [
+    `${starts.length} of ${sound.pauses.length}`,
+    within(0.1),
+    within(0.2),
+    `${starts.filter(start => start < -0.2).length}`,
+    `${starts.filter(start => start > 0.2).length}`,
+    `${wordsOverSilence(sound, words)}`,
+    compared({}),
+    compared({ pauses: silence }),
+    compared({ pauses: sound.pauses, before: inPauseSeconds }),
+  ]
+}
