@@ -79,8 +79,9 @@ function unpackedFolder(files: Embedded): string {
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // `unpack` returns the path of the folder. If the folder is missing because the child process failed, `unpack`
-  // unpacks the files in this process, or throws an error with the reason.
+  // `unpack` returns the path of the folder with the unpacked files. If the child process above failed and this folder
+  // is missing, `unpack` unpacks the files in this process. If this also fails, `unpack` throws an error with the
+  // reason.
   return unpack(nativeHome(), files)
 }
 

@@ -23,11 +23,11 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * A bit mask whose two bits are both set. `restrictTo` passes this value to the kernel as two masks. The mask for TCP
- * forbids binding to ports and connecting. The mask for scopes forbids connections to abstract sockets of other
- * processes, and signals to other processes.
+ * A bit mask with two bits, both set. `restrictTo` passes this mask to the kernel twice. In the mask for TCP, the bits
+ * forbid binding to ports and connecting. In the mask for scopes, the bits forbid connections to abstract sockets of
+ * other processes, and signals to other processes.
  */
-const all = 0b11n
+const bothBits = 0b11n
 
 export type Paths = {
   read: string[]
@@ -61,7 +61,7 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
   const rights = handled & known
   const rules = systemCall(
     'landlockCreateRuleset',
-    ptr(new BigUint64Array([BigInt(rights), all, all])),
+    ptr(new BigUint64Array([BigInt(rights), bothBits, bothBits])),
     size,
     0,
   )

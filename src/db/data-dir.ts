@@ -15,10 +15,10 @@ const ownNames =
   /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
 
 /**
- * Creates the data folder, which only its owner may enter. A folder that exists but has no database is checked first:
- * throws if the folder contains files of another program. Also throws if it contains media files, because the server
- * removes media files that its database does not list. If `restoring` is true, media files are allowed, because the
- * caller then copies into the folder a database that lists them.
+ * Creates the data folder if it does not exist. Only the owner of the folder may enter it. Throws if the folder has no
+ * database but contains files of another program. Also throws if the folder has no database but contains media files,
+ * because the server removes media files that its database does not list. If `restoring` is true, media files are
+ * allowed: the caller then restores a database that lists these media files.
  */
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {

@@ -43,9 +43,9 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If the log could not be moved into the database file, or the database file could not be flushed, `reader`
-        // stays open. While `reader` is open, SQLite keeps all transactions in the write-ahead log. The log then grows
-        // until the server restarts.
+        // If the log could not be moved into the database file, or the database file could not be flushed, `isSafe` is
+        // false. Then `reader` stays open, so SQLite keeps all transactions in the log, and a power cut loses none of
+        // them. The log grows until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)

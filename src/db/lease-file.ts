@@ -1,6 +1,6 @@
-// The lease files. A lease allows one of the servers that share a folder to write to its database (see lease.ts). Each
-// lease has one file in the shared folder. The name of the file contains the number of the lease, which is called its
-// generation.
+// The lease files. Several servers share a folder, and each server also has its own database. Only the server that
+// holds the lease may write to its own database (see lease.ts). Each lease has one file in the shared folder. The name
+// of the file contains the number of the lease, which is called its generation.
 
 import { readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

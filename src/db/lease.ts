@@ -1,6 +1,7 @@
-// A lease in a folder that several servers share. Only the server that holds the lease may write to its database. The
-// holder renews the lease at short intervals. If the renewals stop, another server takes the lease. Each lease has a
-// number, its generation. The generation of a new lease is higher by 1 than the generation of the previous lease.
+// A lease in a folder that several servers share. Each server also has its own database. Only the server that holds the
+// lease may write to its own database. The holder renews the lease at short intervals. If the renewals stop, another
+// server takes the lease. Each lease has a number, its generation. The generation of a new lease is higher by 1 than
+// the generation of the previous lease.
 
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { Clock } from './db.ts'

@@ -1,6 +1,6 @@
 // The engine process. It loads its models on one device. It runs all its jobs at the same time, so that the windows of
-// short recordings are decoded together. It opens no network connection and no database. It receives its tasks (messages
-// of the type `Order`) from the server and sends reports to the server, both as IPC messages.
+// short recordings are decoded together. It opens no network connection and no database. It receives its tasks
+// (messages of the type `Order`) from the server and sends reports to the server, both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
 import { dieWithParent } from '../base/parent.ts'
@@ -52,7 +52,8 @@ export async function engine(): Promise<void> {
 }
 
 /**
- * Ends this process as an exception that is not caught does. The supervisor then does the jobs again in another process.
+ * Ends this engine process with an uncaught exception. A server then retries the jobs of this process in another engine
+ * process.
  */
 function endByFault(error: unknown): void {
   setImmediate(() => {

@@ -1,4 +1,4 @@
-// The interface of the engine that the server uses.
+// The interface of an engine: the part of the server that transcribes recordings.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
@@ -36,8 +36,9 @@ export type Engine = {
    */
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
-   * Returns true if a worker on another machine claimed the job before the server restarted. This worker possibly still
-   * works on the job. So the server resumes the job at once, even if the engine has no free capacity.
+   * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still be
+   * working on the job. So the server passes the job to the engine at once, even if the engine has no free capacity.
+   * The engine first waits for the result of this worker.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**

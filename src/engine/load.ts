@@ -1,5 +1,5 @@
-// Loads the engine's models on a device, and returns the models with the name of the device. If the setting is `auto`
-// and no GPU can be used, the models are loaded on the CPU.
+// Loads the engine's models on a device, and returns the models with the name of the device. If the setting for the
+// device is `auto` and no GPU can be used, the models are loaded on the CPU.
 
 import { firstLineOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
@@ -92,7 +92,10 @@ async function openFurther(
   }
 }
 
-/** Opens the voice models. If they cannot be opened, returns the error message for jobs with diarization. */
+/**
+ * Opens the voice models. If they cannot be opened, returns an error message instead. Each job with diarization then
+ * fails with this message.
+ */
 function openVoicesFor(
   runtime: Runtime,
   voices: VoiceChoice,

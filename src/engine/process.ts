@@ -87,8 +87,8 @@ export class EngineProcess {
   }
 
   /**
-   * Starts the timeout again. All pending requests have one timeout, because a job that is decoded together with other
-   * jobs makes no progress of its own while the process reads their media files.
+   * Starts the timeout again. All pending requests share one timeout. While the process reads the media file of one
+   * job, other jobs in the same batch make no progress. With a timeout for each request, these jobs could time out.
    */
   restartTimer(timeoutMs: number): void {
     clearTimeout(this.#timer)

@@ -30,7 +30,10 @@ export type Order =
   | {
       kind: 'load'
       parent: number
-      /** The data folder of the server, whose secrets the process must not read. Null for a command without a server. */
+      /**
+       * The data folder of the server. The engine process must not read the secrets in this folder. Null for a command
+       * that runs without a server, such as `steno transcribe`.
+       */
       dataDir: string | null
       /**
        * The name of the first speech model. A job uses the first speech model if this model supports the language of

@@ -48,8 +48,8 @@ export type HandOver = {
 export type TranscribeOptions = {
   signal: AbortSignal
   /**
-   * The facts with which the server gives the job to workers on other machines. Missing in a command such as
-   * `steno transcribe`, which transcribes without a job.
+   * The data with which the server offers the job to workers on other machines. Undefined in a command such as `steno
+   * transcribe`, which transcribes a file without creating a job.
    */
   handOver?: HandOver
   /** Called each time a worker on another machine claims the job. `fence` is the number of this claim. */

@@ -10,8 +10,8 @@ import type { TimedToken } from './words.ts'
 const letter = /\p{Letter}/gu
 
 /**
- * Returns true if more than half of the letters are not in the scripts of the language. False if the script is not
- * known.
+ * Returns true if more than half of the letters of `text` are not in a script of `language`. Returns false if
+ * `language` is null, or if the scripts of `language` are not known.
  */
 export function isForeign(text: string, language: string | null): boolean {
   const own = language === null ? null : lettersOf(language)

@@ -67,7 +67,10 @@ export async function openTdt(
   }
 }
 
-/** Decodes the windows. A window is decoded a second time if most of its text is not in a script of the language. */
+/**
+ * Decodes the windows. If most of the text of a window is not in a script of the language, decodes this window again.
+ * In the second decoding, tokens with letters of other scripts are not permitted.
+ */
 function inScript(
   tokens: Tokens,
   language: string | null,

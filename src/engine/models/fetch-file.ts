@@ -1,6 +1,6 @@
-// Downloads one file. A download resumes at the byte where the last attempt stopped. It fails after `pullTriesMax`
-// successive attempts without a received byte, or with a wrong hash. The file gets its final name only after its
-// content is verified.
+// Downloads one file. A download resumes at the byte where the last attempt stopped. The download fails after
+// `pullTriesMax` failed attempts in succession. An attempt fails if it receives no byte, or if the complete file has a
+// wrong hash. The file gets its final name only after its hash is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 import type { HubFile } from '../../net/hub.ts'
 import { sizeOf } from './fetch-file.ts'
 
-/** The content of `steno-lock.json`. `revision` is the hash of the model's commit on the hub. */
+/**
+ * The content of `steno-lock.json`. `revision` is the hash of the commit that was downloaded from `repository`, the
+ * model's repository on Hugging Face.
+ */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 

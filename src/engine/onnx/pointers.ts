@@ -2,7 +2,10 @@
 
 import { CString, type Pointer, ptr } from 'bun:ffi'
 
-/** Calls a C function that writes a pointer to its argument `out`. Returns this pointer. */
+/**
+ * Calls `call`, which must pass the array `out` to a C function. Returns the pointer that the C function writes into
+ * `out`.
+ */
 export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   const out = new BigUint64Array(1)
   call(out)

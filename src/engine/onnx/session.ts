@@ -102,8 +102,9 @@ export function openSession(
   model: string | Uint8Array,
   device: Device = 'cpu',
   /**
-   * The constants whose content is not in the bytes of `model`: the folder of their files, or their content by name.
-   * Null if there are none, or if `model` is a path, because ONNX Runtime then finds the files itself.
+   * The source of the constants (such as weights) whose content is not in the bytes of `model`. A string is the path of
+   * the folder with their files. A map has their content by name. Null if there are no such constants. Also null if
+   * `model` is a path, because ONNX Runtime then finds the files itself.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
   { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},

@@ -17,9 +17,9 @@ const shift = 128
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
- * Changes the weights of a model to signed bytes. A large model has hundreds of megabytes, so the result is written
- * over the memory of `model`. A changed field is never longer than before, so no part moves to a higher address.
- * Returns `model` unchanged if its weights cannot be changed.
+ * Changes the weights of a model to signed bytes. The result is written over the memory of `model`, because a copy of a
+ * large model would need hundreds of megabytes. No field of the file becomes longer, so a write never reaches bytes
+ * that are read later. Returns `model` unchanged if its weights cannot be changed.
  */
 export function withSignedWeights(model: Uint8Array): Uint8Array {
   const names = unsignedNames(model)
