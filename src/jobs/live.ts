@@ -31,8 +31,10 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * Running jobs, by their ids. A job gets an entry when it gets a listener or utterances, or when it changes while any
-   * account has a listener. The entry is removed when the job ends, or earlier if it is no longer needed.
+   * Running jobs, by their ids. A job gets an entry in three cases: a listener is added to the job, utterances are
+   * added to the job, or the job changes while a listener follows the jobs of any account. The entry is removed when
+   * the job ends. The entry is removed earlier if the last listener leaves and the job has no utterances and no pending
+   * notification.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()

@@ -10,7 +10,10 @@ export class SourceError extends Error {}
 export type SourceRequest = {
   signal: AbortSignal
   headers?: Record<string, string>
-  /** A hint for the operator. It is added to the error message if the server answers with status 401 or 403. */
+  /**
+   * A hint for the operator, for example that a token may be missing. The hint is added to the error message if the
+   * server that got this request answers with status 401 or 403.
+   */
   signInHint?: string
 }
 

@@ -29,9 +29,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job whose transcript has no head (the fields without the utterances), so that its utterances must be
- * removed. The transcript was deleted, or the job failed while its transcript was being stored. Returns null if there
- * is no such job. If `jobId` is null, all jobs are searched.
+ * Finds an ended job whose transcript must be removed, because the transcript has no head (the fields without the
+ * utterances). The head is missing if the transcript was deleted, or if the job failed while its transcript was being
+ * stored. Returns null if there is no such job. If `jobId` is null, all jobs are searched.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(

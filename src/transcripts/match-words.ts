@@ -1,4 +1,4 @@
-// Finds the words of an utterance that an edit has not changed.
+// Compares the words of an utterance before and after an edit, and finds the unchanged words.
 
 import type { Word } from './transcript.ts'
 

@@ -6,8 +6,8 @@
 export type Piece = { text: string; spaced: boolean }
 
 /**
- * A part (a word or an utterance) is searched only within this number of characters after the previous part. So a part
- * that the text does not contain costs little time.
+ * The maximum number of characters between the end of a part (a word or an utterance) and the start of the next part.
+ * The search for the next part ends at this distance. So a part that the text does not contain costs little time.
  */
 const reach = 64
 
@@ -18,10 +18,10 @@ export function findPieces(parts: string[], whole: string): Piece[] {
   let cursor = 0
   const pieces: Piece[] = []
   /**
-   * The piece made from the previous part. The previous part ends at `cursor` in the text `whole`. Undefined for the
-   * first part, or if `whole` does not contain the previous part.
+   * The piece (a part with its punctuation) that was made from the previous part. Undefined for the first part, or if
+   * the previous part was not found in the text `whole`.
    */
-  let before: Piece | undefined
+  let previous: Piece | undefined
   for (const part of parts) {
     const ahead = whole.slice(cursor, cursor + reach + part.length)
     const at = ahead.indexOf(part)
@@ -30,15 +30,15 @@ export function findPieces(parts: string[], whole: string): Piece[] {
     // A punctuation mark belongs to the word that it touches without a space.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
-      if (before) before.text += closing
-      piece.text = `${before ? opening : gap.trimStart()}${part}`
+      if (previous) previous.text += closing
+      piece.text = `${previous ? opening : gap.trimStart()}${part}`
     }
     cursor += at < 0 ? 0 : at + part.length
-    before = at < 0 ? undefined : piece
+    previous = at < 0 ? undefined : piece
     pieces.push(piece)
   }
   const rest = whole.slice(cursor, cursor + reach).trimEnd()
-  if (before && !letters.test(rest)) before.text += rest
+  if (previous && !letters.test(rest)) previous.text += rest
   return pieces
 }
 

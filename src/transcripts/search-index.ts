@@ -12,8 +12,9 @@ import { type IndexedJob, utteranceId } from './utterance-id.ts'
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
 /**
- * Writes one piece of the search index. If a transcript was deleted, removes a piece of it. Otherwise, adds a piece of
- * the newest transcript that is not completely in the index. Returns false if there is nothing to write.
+ * Does one small step of the work on the search index. If a deleted transcript still has utterances, removes some of
+ * them from the index and from the database. Otherwise, adds some utterances of the newest transcript that is not
+ * completely in the index. Returns false if there is nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {

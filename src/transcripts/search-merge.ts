@@ -7,8 +7,8 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 /**
- * Merges a few pages of the search index, because a search is faster if the index has fewer segments. Returns false if
- * there is nothing to merge.
+ * Merges segments of the search index, but writes only a few pages of the database in each call. A search is faster if
+ * the index has fewer segments. Returns false if there is nothing to merge.
  */
 export function mergeIndexPiece(db: Db): boolean {
   return merge(db, limits.mergedPagesPerPiece)
@@ -20,8 +20,9 @@ export function needsPurge(db: Db): boolean {
 }
 
 /**
- * Removes the words of deleted transcripts from the search index. Each `next` of the generator merges a few pages. A
- * transcript that is deleted during the purge needs another purge.
+ * Removes the words of deleted transcripts from the search index, by merging all segments of the index into one. Each
+ * `next` of the generator does a small part of the merge. If another transcript is deleted during the merge, the words
+ * of that transcript need a further purge.
  */
 export function* purgeIndex(db: Db): Generator<void> {
   const purged = db.list<{ seq: number }>('select seq from unpurged')

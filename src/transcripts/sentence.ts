@@ -31,9 +31,9 @@ export function endsSentence(text: string): boolean {
  */
 const insideWords = '[.!?…]'
 /**
- * Matches a bracket or a quotation mark. If such a character directly follows the mark at the end of a sentence, it
- * belongs to this sentence. The quotation mark `“` is excluded: in Chinese, it may open the next sentence directly
- * after a full stop.
+ * Matches a closing bracket, a closing quotation mark or a straight quotation mark. If such a character directly
+ * follows the punctuation at the end of a sentence, the character belongs to this sentence. The quotation mark `“` is
+ * not matched: in Chinese, it may open the next sentence directly after a full stop.
  */
 const closingAnywhere = '[\\p{Pe}\\p{Pf}"\']'
 const boundary = new RegExp(

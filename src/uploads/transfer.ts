@@ -15,8 +15,9 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The number of bytes by which this transfer increases the used part of the disk quota: the Content-Length, or the
-   * number of received bytes if this number is larger. This number is 0 if the quota already includes these bytes.
+   * The number of bytes that this transfer adds to the used part of the disk quota. The value is 0 if the quota already
+   * includes the bytes of this transfer. Otherwise, the value is the larger one of two numbers: the Content-Length and
+   * the number of received bytes.
    */
   bytes: number
   readonly #isReserved: boolean

@@ -27,7 +27,9 @@ export class Turn {
 }
 
 export class Turns {
-  /** The turns of the running requests, by the id of the upload. */
+  /**
+   * The current turn of each upload, by the id of the upload. A turn is the time in which one request uses an upload.
+   */
   readonly #running = new Map<string, Turn>()
 
   /**

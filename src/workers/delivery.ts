@@ -17,7 +17,7 @@ export type Delivery = {
    * delivers the message again.
    */
   keep(): void
-  /** Returns the message to JetStream, which delivers the message again after the delay. */
+  /** Gives the message back to JetStream, which delivers the message again after the delay. */
   giveBack(delayMs: number): void
 }
 
@@ -35,9 +35,9 @@ export async function pull(
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
-  // JetStream answers with the message of a job, which keeps the subject of the job. By default, all requests of a
-  // connection share one subscription. This subscription finds the request for an answer by the subject of the answer.
-  // With `noMux`, this request has a subscription of its own.
+  // By default, all requests of a connection share one subscription. This subscription matches an answer to its request
+  // by the subject of the answer. JetStream answers with the message of a job, which keeps the subject of the job. So
+  // the shared subscription would not find the request. With `noMux`, this request has a subscription of its own.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }

@@ -188,9 +188,10 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool. A job that is already in a queue stays in the same pool, as long as this pool
-   * has a ready worker. Any other job goes to the pool with the most free places, among the pools that can do the job.
-   * If no pool can do the job, the pool is chosen among all pools.
+   * Puts a job into the queue of a pool (a group of workers with the same abilities). If the job is already in the
+   * queue of a pool with a ready worker, the job stays in this queue. Otherwise, the pool with the most free places is
+   * chosen among the pools that can do the job. If no pool can do the job, the pool with the most free places is chosen
+   * among all pools.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

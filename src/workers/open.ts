@@ -7,7 +7,11 @@ import { Fleet, type FleetParts } from './fleet.ts'
 
 export type { Fleet } from './fleet.ts'
 
-/** Connects the server to NATS. `own` is the server's own engine, or null if the server has none. */
+/**
+ * Connects the server to NATS, through which the server reaches workers on other machines (the fleet). Returns the
+ * fleet, and an engine that passes each job either to the fleet or to `own`. `own` is the server's own engine, or null
+ * if the server has none.
+ */
 export function openFleet(parts: FleetParts, own: Engine | null): { fleet: Fleet; engine: Engine } {
   const fleet = new Fleet(parts)
   return { fleet, engine: new Engines(fleet, own) }

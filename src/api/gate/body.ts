@@ -46,11 +46,12 @@ export function parseBody(bytes: Uint8Array): object {
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field before Elysia validates the field. This step prevents two problems. Elysia would need
- * seconds to report 15,000 invalid nested objects. If a field must be a text but contains an object, Elysia could throw
- * an unexpected error. So each object in a field becomes an empty object. Only in the fields that `nestedFields` lists,
- * objects keep their own fields, and the objects inside these objects become empty. A list or object that is too long
- * is cut to one element more than the limit, so that the validation still refuses it.
+ * Simplifies the value of a field of the body before Elysia validates the value. This step prevents two problems.
+ * Elysia would need seconds to report 15,000 invalid nested objects. Elysia could also throw an unexpected error if a
+ * field must be a text but contains an object. So each object in a field becomes an empty object. But in the fields
+ * that `nestedFields` lists, an object keeps its properties, and only the objects inside this object become empty. A
+ * list or an object that is too long is cut to one element more than the limit. So the validation still refuses this
+ * list or object.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

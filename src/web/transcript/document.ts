@@ -1,4 +1,4 @@
-// A transcript as the API returns it, its writing direction, and the text between its sentences.
+// A transcript as the API returns it, the direction of its text, and the separator between two sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 

@@ -92,8 +92,9 @@ export const transcriptWords = {
   },
 
   /**
-   * The number of the shown place in a transcript, and the labels of the buttons to the previous and the next place. A
-   * place is a match of a search, or an unsure word.
+   * The texts of the controls that move from place to place in a transcript. A place is a match of a search, or an
+   * unsure word. `count` says which place is shown, for example `3 of 12`. `previous` and `next` are the labels of the
+   * buttons.
    */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
