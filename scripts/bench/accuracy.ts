@@ -27,8 +27,8 @@ const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
 /**
- * A clip with its reference `truth` (text and word times). `group` is `short` or `long`. The table ends with the sums
- * of each group. `path` is a file of raw samples.
+ * A test clip. `group` is `short` or `long`: the printed table ends with the sums for each group. `truth` is the
+ * reference: the text and the times of the words. `path` is a file of raw samples.
  */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 

@@ -1,6 +1,7 @@
-// Compares the speakers that diarization finds with the true speakers (the reference) of test clips: always the clips
-// of this project, and also the clips of another folder if it exists. The last column is the share of words with the
-// correct speaker, among the words that the pocket model (a very small Whisper model for tests) recognised correctly.
+// Compares the speakers that diarization finds in test clips with the true speakers (the reference). The clips are two
+// clips of this project, and those of a second folder if that folder exists. The last column of the printed table is
+// the share of words with the correct speaker. This share counts only the words that the pocket model (a very small
+// Whisper model for tests) recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'

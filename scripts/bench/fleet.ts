@@ -1,8 +1,10 @@
-// Passes many jobs to many workers, through a real nats-server and a real server. The engines of the workers sleep for
-// as long as a GPU would work. Some jobs meet a fault. From time to time, one of the processes in which the workers run
-// is killed. Each job must be completed once and charged once. STENO_BENCH_WORKERS sets the number of workers, and
-// STENO_BENCH_JOBS the number of jobs. STENO_BENCH_SPEED sets the seconds of audio that a worker recognises in a
-// second.
+// Passes many jobs to many workers, through a real nats-server and a real steno server. The engines of the workers
+// recognise nothing: they sleep for as long as a GPU would work. A few jobs meet a fault on purpose: the engine fails,
+// or the worker disappears for a while. From time to time, the benchmark kills one of the processes in which the
+// workers run. The server must charge each completed job exactly once. A job may fail only after four attempts.
+//
+// STENO_BENCH_WORKERS: the number of workers. STENO_BENCH_JOBS: the number of jobs. STENO_BENCH_SPEED: the seconds of
+// audio that a worker recognises in a second.
 
 import { Database } from 'bun:sqlite'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -74,7 +76,7 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** The maximum number of hard links to one file. In the file system ext4, a file can have 65,000 links. */
+/** The maximum number of hard links that this benchmark makes to one file. The file system ext4 allows 65,000. */
 const linksMax = 50_000
 
 /** Gives each job a media file. These files are hard links to a few real files, so they need hardly any space. */

@@ -56,8 +56,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The maximum error rate of a chosen threshold. An error is a pair of voice prints of two readers whose similarity is
- * above the threshold, so that they seem to be from one reader.
+ * The benchmark chooses a threshold that accepts at most this share of the pairs of voice prints from two different
+ * people. A pair is accepted if its similarity is above the threshold, as if both voice prints were from one person.
  */
 const wrongMax = 0.001
 
@@ -108,10 +108,10 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Compares pairs of voice prints. Returns the number of pairs, two error rates at each threshold, and the equal error
- * rate. The first rate counts the pairs in which the same person reads: it is the share of these pairs whose similarity
- * is below the threshold. The second rate counts the pairs in which two different people read: it is the share of these
- * pairs whose similarity reaches the threshold.
+ * Returns the number of pairs of voice prints from one person, and from two people. Also returns two error rates at
+ * each threshold, and the equal error rate. The first error rate is the share of the pairs from one person with a
+ * similarity below the threshold. The second error rate is the share of the pairs from two people with a similarity of
+ * at least the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

@@ -1,5 +1,6 @@
 // Measures server-sent events with many listeners: the delay from the engine to each listener, and the memory of the
-// server. For the second row of the table, additional clients request a long transcript and never read the response.
+// server. Measures twice: first with these listeners alone, and then with additional clients. Each additional client
+// requests a long transcript and never reads the response.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -82,7 +83,10 @@ function open({ port }: Ready, head: string): Socket {
   return socket
 }
 
-/** Starts a job, and waits until the engine has sent the long transcript. */
+/**
+ * Starts a job and returns its id. The engine of this job first sends a long transcript of `firstUtterances`
+ * utterances, and then single utterances. This function waits until the first of the single utterances arrives.
+ */
 async function startJob({ port }: Ready, key: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/${path}`, {

@@ -24,8 +24,9 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * A script that clicks on words in the page. At each click, the page finds the word at this point, highlights the word,
- * and moves the player. The script returns the processing time of each click, in milliseconds, sorted.
+ * A script that clicks on words in the page. At each click, the page finds the word under the pointer, highlights this
+ * word, and moves the player to the time of this word. The script returns the processing time of each click, in
+ * milliseconds, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])

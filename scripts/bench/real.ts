@@ -1,6 +1,7 @@
-// Measures Whisper base on real speech: word errors, word times, and the cost of whole processes. The programs run in
-// turn: openai/whisper and transformers.js once, and each other program twice. Compare the programs by their CPU times,
-// because the wall times depend on the other programs of the machine.
+// Measures Whisper base on real speech: word errors, word times, and what each program costs from its start to its exit
+// (CPU time, wall time and peak memory). The programs run in turn: openai/whisper and transformers.js once, and each
+// other program twice. Compare the programs by their CPU times, because the wall times depend on what else runs on the
+// machine.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model. The other programs must get the weights of the
 // same model, each in the format of the program. STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
@@ -9,6 +10,7 @@
 // STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given. STENO_BENCH_GGML:
 // the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in the published
 // layout, for transformers.js.
+//
 // STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds. STENO_BENCH_SAY=1: prints every text
 // to stderr.
 

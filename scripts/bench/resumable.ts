@@ -1,5 +1,5 @@
 // Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored file
-// is identical. One of the resumable uploads is interrupted twice: SIGKILL ends the server, and the server is started
+// is identical. During one of the resumable uploads, the benchmark twice kills the server with SIGKILL and starts it
 // again. STENO_BENCH_MEGABYTES is the size of the file.
 
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

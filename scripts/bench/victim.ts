@@ -64,8 +64,8 @@ async function startNames(): Promise<NameServer | null> {
 }
 
 /**
- * Starts a web server that serves the clip and receives webhooks. The web server answers the requests of the attacks
- * slowly or never.
+ * Starts a web server that serves the clip and receives webhooks. In some attacks, the attacked server sends requests
+ * to addresses that this web server answers slowly or never.
  */
 function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   const awaited = new Map<string, (event: string) => void>()

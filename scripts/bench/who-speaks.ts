@@ -27,7 +27,7 @@ type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
 type Rates = { rate: number; missed: number; added: number; confused: number }
 
 const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
-/** A conversation lasts `secondsEach` seconds for each of its voices, and another `secondsEach` seconds. */
+/** A conversation of n voices lasts (n + 1) × `secondsEach` seconds. */
 const secondsEach = 30
 
 async function run(): Promise<string[][]> {

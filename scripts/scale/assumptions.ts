@@ -62,8 +62,8 @@ export const gpu = {
   outageShare: 0.7,
   outageHoursMean: 2,
   /**
-   * The time, in seconds, after which another worker gets the job of a GPU that was withdrawn. This time is equal to
-   * the default of the setting STENO_WORKER_LEASE.
+   * If the provider withdraws a GPU, the job of this GPU waits for this time, in seconds. Another worker then gets the
+   * job. The time is equal to the default of the setting STENO_WORKER_LEASE.
    */
   leaseSeconds: 30,
   attemptsMax: 4,

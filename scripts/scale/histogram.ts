@@ -8,8 +8,8 @@ export type Histogram = {
   add(seconds: number): void
   count(): number
   /**
-   * Returns a quantile of the waiting times: the time that is not exceeded by the share `share` of all jobs. `share` is
-   * from 0 to 1.
+   * Returns a quantile of the waiting times. For example, `quantile(0.95)` is the time within which 95 % of the jobs
+   * started. `share` is from 0 to 1.
    */
   quantile(share: number): number
   longest(): number

@@ -1,5 +1,5 @@
-// The pool of GPUs of one simulated server. GPUs are ordered and removed here, and their cost is summed. A GPU is
-// removed when the provider withdraws it, or when it is no longer needed.
+// The GPUs that one simulated server rents from a cloud provider. This file adds and removes GPUs, and sums their cost.
+// A GPU is removed when the provider withdraws it, or when it is no longer needed.
 
 import type { Random } from '../../test/support/random.ts'
 import { exponential } from './arrivals.ts'
@@ -11,9 +11,9 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
 /**
- * A simulated GPU. `run` is increased by 1 when the GPU starts a job, and when the GPU is removed. The event at the end
- * of a job stores the value that `run` had when the job started. If `run` has another value at the time of the event,
- * the GPU no longer works on that job, and the event is ignored.
+ * A simulated GPU. `run` is a counter: it is increased by 1 when the GPU starts a job, and when the GPU is removed. The
+ * event for the end of a job has the value of this counter from the start of the job. If the counter has changed before
+ * this event, the GPU no longer works on the job, and the event is ignored.
  */
 export type Gpu = {
   kind: Kind

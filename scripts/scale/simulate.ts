@@ -186,7 +186,7 @@ function handOut(world: World, now: number): void {
   }
 }
 
-/** Removes the first job from the queue `world.waiting`, and counts the waiting time of the job. */
+/** Removes `job`, the first job in the queue `world.waiting`, and adds its waiting time to the histograms. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
   // The array `waiting` is shortened when jobs that have left the queue fill more than half of the array.

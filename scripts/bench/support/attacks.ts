@@ -15,12 +15,15 @@ type Attack = {
    */
   jobs: number
   /**
-   * Limits the rate of the attack: after the first `jobs` jobs, which start at once, the attack starts on average at
-   * most one job every `everyMs` milliseconds. The default `submitEveryMs` gives the highest rate that the rate limits
-   * allow.
+   * The mean time between the starts of two jobs of the attack is at least this many milliseconds. The first jobs start
+   * at once: the field `jobs` is their number. The default is `submitEveryMs`, the shortest time that the rate limits
+   * of the server allow.
    */
   everyMs?: number
-  /** Submits one job and waits until it has ended. `count` is different at each call. */
+  /**
+   * Submits one job and waits until it has ended. `count` is the number of earlier calls. Some attacks write this
+   * number into a host name, so that each job has a host name of its own.
+   */
   step(caller: Caller, places: Places, count: number): Promise<void>
 }
 

@@ -85,10 +85,10 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Returns the spans of speech in seconds. Sound is speech if its energy is less than 32 dB below the energy of the loud
- * parts, and more than 9 dB above the energy of the background. Sound that is less than 12 dB below the loud parts is
- * speech at any level of the background. A gap of less than 250 ms between two spans of speech also counts as speech. A
- * sound of less than 60 ms between two gaps does not.
+ * Returns the spans of speech in seconds. A frame of sound is speech if its level is less than 32 dB below the loud
+ * parts, and more than 9 dB above the background. A frame that is less than 12 dB below the loud parts is always
+ * speech. Then, speech of less than 60 ms between two gaps counts as a gap. After that, a gap of less than 250 ms
+ * between two spans of speech counts as speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {

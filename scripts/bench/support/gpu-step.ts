@@ -1,7 +1,7 @@
 // Computes the cost of one decoding step on a GPU with steno's graphs for GPUs: the bytes that the PCIe bus copies, the
-// numbers of graph nodes and of kernels, and the bytes that are read from the memory of the GPU. The bytes on the PCIe
-// bus are also computed for the published graphs. The computation needs only the shapes of the weights, so the graphs
-// are made without the weights themselves.
+// numbers of graph nodes and of kernels, and the bytes that are read from the memory of the GPU. For comparison, the
+// bytes on the PCIe bus are also computed for the published graphs (the ONNX files from Hugging Face). The computation
+// needs only the shapes of the weights, so the graphs are made without the weights themselves.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'
@@ -130,10 +130,10 @@ function emptyWeights({ width, decoderLayers }: FloatSize, vocabulary: number): 
 const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
- * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider. The
- * operation `Attention` has four kernels. Two of them clear a buffer each, the third computes parts of the result, and
- * the fourth joins the parts. With a cache, a fifth kernel converts the lengths. `ReduceLogSumExp` also has five
- * kernels.
+ * Returns the number of kernels that an operation starts, according to the source code of ONNX Runtime's CUDA provider.
+ * `Attention` starts four kernels. Two of them clear a buffer each, the third computes parts of the result, and the
+ * fourth joins the parts. If `Attention` gets the lengths of the rows in a cache, a fifth kernel converts these
+ * lengths. `ReduceLogSumExp` always starts five kernels.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

@@ -1,5 +1,6 @@
-// A child process of the benchmarks: transcribes a file of samples that is repeated `repeat` times, and measures the
-// cost. `bareWallMs` and `bareCpuMs` are the times of the encoder and the decoder inside ONNX Runtime.
+// A child process of the benchmarks: transcribes a recording that consists of `repeat` copies of a file of samples, and
+// measures the cost. `bareWallMs` and `bareCpuMs` are the times that the encoder and the decoder spend inside ONNX
+// Runtime.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'

@@ -60,8 +60,8 @@ export function segmentsOf(
 }
 
 /**
- * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, the number of the floats in five bytes, and
- * the floats.
+ * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, a field of five bytes for the number of
+ * floats, and the floats.
  */
 function readVectors(bytes: Buffer): Float32Array[] {
   const vectors: Float32Array[] = []
@@ -76,10 +76,10 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads Kaldi's PLDA model from the file `model`: a mean, a transform and the variances. Before each of these parts,
- * the file has a marker and the size of the part. The projection of the vectors comes from the file `transform`.
- * Kaldi's model expects projected vectors with the norm 1. The returned model is scaled: like the PLDA model of
- * pyannote's community-1, it expects projected vectors with the norm √128.
+ * Reads Kaldi's PLDA model from the contents of two files. The file `transform` has the projection that is applied to
+ * the vectors first: two means and a matrix. The file `model` has a mean, a second matrix and the variances, each after
+ * a marker and a size. Kaldi's model expects projected vectors with the norm 1. The returned model is scaled: like the
+ * PLDA model of pyannote's community-1, it expects projected vectors with the norm √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

@@ -1,5 +1,5 @@
-// Scores transcripts of real speech: word errors, words in digital silence, and the differences between the word
-// times of two programs.
+// Scores transcripts of real speech: word errors, words that a program puts into digital silence (samples that are all
+// 0), and the differences between the word times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
 import type { Pause } from './pauses.ts'
