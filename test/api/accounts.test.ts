@@ -122,8 +122,8 @@ test('an address may sign up ten times a minute', async () => {
 })
 
 async function signUp(service: TestService, body: object) {
-  // Without a mail server, the service prints the link in the mail to stdout for the operator. This spy replaces
-  // `console.log`, so the link does not appear in the output of the tests.
+  // Without a mail server, the service calls `console.log` to show the operator the link that the mail contains. This
+  // spy replaces `console.log`, so the output of the tests does not contain the link.
   const printed = spyOn(console, 'log').mockImplementation(() => {})
   try {
     return await service.fetch('/v1/accounts', {

@@ -286,8 +286,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   await silent.closed
 }, 20_000)
 
-// This test stops the server in an orderly way. The functions that start the built program for tests can only kill it,
-// so this test does not run with the built program.
+// This test shuts the server down in an orderly way. The tests stop a built program only with SIGKILL, so this test is
+// skipped for a built program.
 steered('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })

@@ -31,8 +31,8 @@ export function withLongIndex(file: Buffer): Buffer {
 }
 
 /**
- * Moves the index of an MP4 file to the end of the file, without a change of its length. Then adds a megabyte of
- * padding after the index.
+ * Moves the index of an MP4 file to the end of the file. The index keeps its length. Then adds a megabyte of padding
+ * after the index.
  */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])
@@ -76,7 +76,7 @@ export type Tables = {
   /** The duration of a packet in samples. */
   length: number
   perChunk: number
-  /** The place of the chunks, in bytes from the start of the file. All chunks are at this same place. */
+  /** The position of the chunks, in bytes from the start of the file. All chunks have the same position. */
   offset: number
   /** The duration of the track in milliseconds. */
   durationMs: number

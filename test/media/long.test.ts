@@ -282,8 +282,8 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 })
 
 /**
- * Returns the peak memory of the media child process from its start to its first samples, in bytes. The child process
- * then waits for a reader of its output.
+ * Returns the peak memory of the media child process from its start to its first samples, in bytes. The test reads no
+ * further samples, so the child process waits while its memory is measured.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const samples = decode(path, { signal: forever, durationMsMax, bounds })

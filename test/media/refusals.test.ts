@@ -63,8 +63,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const samples = await decodeAll(fixture(name))
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
-    // The level (root mean square) of a sine wave with the peak 1 is the square root of 1/2. If the mixed wave were
-    // clipped, its level would be higher.
+    // Every channel has the same sine wave with the peak 1, so the mix must be this sine wave. Its level (root mean
+    // square) is the square root of 1/2. If the mix were clipped, its level would be higher.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )
@@ -110,7 +110,8 @@ const garbage = [
 test.each(garbage)('packets that cannot be decoded are refused early: $name', async ({ head, byte }) => {
   const path = join(temporaryFolder(), 'garbage.m4a')
   writeFileSync(path, Buffer.concat([Buffer.from(head), Buffer.alloc(32 * 1024 ** 2, byte)]))
-  // Decoding the whole file would take minutes. The limit of 10 s of CPU time must end the child process.
+  // Decoding the whole file would take minutes. The media program must refuse the file after a limited number of
+  // damaged packets. Otherwise the limit of 10 s of CPU time would end the media program, with another error.
   const strict = openMedia({ ...defaults, bounds: { ...bounds, cpuMs: 10_000 } })
   expect(await failureOf(strict.inspect(path, { signal: forever }))).toEqual({
     code: 'INVALID_MEDIA_FORMAT',

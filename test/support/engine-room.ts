@@ -33,9 +33,9 @@ export const voices: VoiceFiles | null =
 export const clips = firstOf('test/fixtures/speech')
 
 /**
- * Returns the last part of the title of a test that needs the file or program `what`. If `what` is null, the test is
- * skipped, and this part says that `name` is missing. Otherwise, this part is empty.
+ * Returns a suffix for the title of a test that needs a file or a program. `found` is null if this file or program is
+ * missing: the caller then skips the test, and the suffix says that `name` is missing. Otherwise, the suffix is empty.
  */
-export function unless(what: string | null, name: string): string {
-  return what ? '' : ` (SKIPPED: no ${name} here)`
+export function unless(found: string | null, name: string): string {
+  return found ? '' : ` (SKIPPED: no ${name} here)`
 }

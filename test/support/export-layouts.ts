@@ -43,7 +43,10 @@ export function withExternalData(
   return { model: changed, content: Buffer.concat(moved) }
 }
 
-/** Adds the input `cache_position` to the graph, as exports of recent versions of transformers have it. */
+/**
+ * Adds the input `cache_position` to the graph. Models that were exported with recent versions of Hugging Face's
+ * library transformers have this input.
+ */
 export function withCachePosition(model: Uint8Array): Uint8Array {
   const input = field(fields.input, port('cache_position', 'int64', ['length']))
   return rewritten(model, (id, graph, whole) =>

@@ -1,6 +1,6 @@
-// Makes float weights for tests of the network that runs on a GPU. The weights come from one of two sources. One source
-// is the pocket model, the small speech model that is built into steno. In its files, the weights have other names than
-// in the published models. The other source is a test that makes its own weights.
+// Makes float weights for tests of the network that runs on a GPU. The weights come from the pocket model (the small
+// speech model that is built into steno), or from arrays that a test gives. The files of the pocket model have other
+// weight names than the published models.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'
@@ -13,8 +13,8 @@ export function weightOf(data: Float32Array, dims: readonly number[]): Weight {
 }
 
 /**
- * The names of the parts of a layer. The keys are the names in the pocket model, and the values are the names in the
- * published models.
+ * The names of the parts of a layer. The keys are the names in the pocket model (a small Whisper model for tests), and
+ * the values are the names in the published models.
  */
 const parts = {
   attn_ln: 'self_attn_layer_norm',

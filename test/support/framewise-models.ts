@@ -87,9 +87,9 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // In these test models, each token is a tone of its own frequency. A feature is the power of one tone in the sound.
-  // The features begin with the blank token. The index of each other token in the features is therefore one higher than
-  // in the vocabulary.
+  // There is one feature for each token. The first feature belongs to the blank token, and is a constant. Each other
+  // token has a tone of its own frequency, and its feature is the power of this tone in the sound. The index of such a
+  // feature is one higher than the index of its token in the vocabulary, where the blank token is the last one.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])

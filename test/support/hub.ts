@@ -64,7 +64,8 @@ export function startHub(
         status: from > 0 ? 206 : 200,
       })
     },
-    // If a transfer breaks off on purpose, an error may occur in this server. The error must not fail the test.
+    // A test can make this server break off a transfer. This may cause an error in this server, which must not fail the
+    // test.
     error: () => new Response(null, { status: 500 }),
   })
   return { endpoint: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) }

@@ -9,8 +9,8 @@ type KeyPair = ReturnType<typeof nkeys.createUser>
 export type Rights = { publish: string[]; subscribe: string[] }
 
 /**
- * Returns settings for nats-server that contain the account, and a function that writes the credentials of a user to a
- * file.
+ * Creates an account of NATS. Returns settings for nats-server that contain this account, and a function that creates a
+ * user of this account and writes the credentials of the user to a file.
  */
 export function makeAccounts(): {
   settings: string

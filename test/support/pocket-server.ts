@@ -7,8 +7,9 @@ import { prepareData, serve, testedProgram } from './server.ts'
 
 type PocketServer = {
   /**
-   * True if the pocket model, the voice models that the tests need, or the clips are missing. No server is then
-   * started, and the tests must be skipped.
+   * True if files that the tests need are missing: the pocket model (a small Whisper model), the voice models if the
+   * tests use them, or the clips (short recordings of speech). No server is then started, and the tests must be
+   * skipped.
    */
   missing: boolean
   /**

@@ -14,8 +14,8 @@ export const recording = join(clips ?? '', 'en-two-voices.flac')
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
 /**
- * Starts the one server against which the commands of all documents run. `close` stops the server and returns its exit
- * code.
+ * Starts a server. The tests run the commands of all documents against this one server. `close` stops the server and
+ * returns its exit code.
  */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
@@ -67,8 +67,8 @@ export type Reader = {
   /** Sends a request with the API key and returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for the recording and waits for its end. Stores the id of the job as the value of the placeholder ID.
-   * `fields` are additional fields of the request.
+   * Creates a job for the recording, and waits until the job has ended. In later commands, the id of the job replaces
+   * the placeholder ID. `fields` are additional fields of the request.
    */
   transcribe(fields?: object): Promise<void>
   /**
@@ -167,8 +167,8 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // A command with If-Match edits a transcript only if this transcript was never edited before. Earlier commands may
-  // have edited the transcript, so a new job is made for this command.
+  // In the documents, a command with If-Match succeeds only for version 0 of a transcript, before the first edit.
+  // Earlier commands may have edited the transcript, so a new job is made for this command.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }

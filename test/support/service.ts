@@ -63,8 +63,8 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
 const namedProgram = process.env.STENO_TEST_PROGRAM || null
 
 /**
- * The time, in milliseconds, between an expiry and the checks before and after the expiry. This time is long: the clock
- * of a test also runs with the real time, and the steps of a test can take many seconds on a busy machine.
+ * A test makes a check this many milliseconds before an expiry. This margin is long, because real time also passes
+ * during a test: its steps can take many seconds on a busy machine.
  */
 export const marginMs = 30_000
 

@@ -61,11 +61,15 @@ export async function simulate(seed: number): Promise<string[]> {
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
 /**
- * One start of the service. `base` is the path of a copy of the database file. SQLite does not change the database file
- * in this life, because `reader` has a read transaction open: all changes are appended to the write-ahead log.
+ * The time from one start of the service to its end by a kill or a power cut. During this time, SQLite appends all
+ * changes to the write-ahead log and does not change the database file, because `reader` has a read transaction open.
+ * `base` is the path of a copy of the database file.
  */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender; reader: Database; base: string }
-/** The content of the database that is safe on the simulated disk: `base`, and the first bytes of a write-ahead log. */
+/**
+ * The content of the database that survives a simulated power cut: the copy `base` of the database file, and the first
+ * `logBytes` bytes of the write-ahead log. `number` is the number of the flush that saved this content.
+ */
 type Durable = { number: number; base: string; logBytes: number }
 type Caller = { accountId: string; keyId: string }
 
@@ -108,7 +112,8 @@ class World {
   #flushes = 0
   #lives = 0
   /**
-   * The content of the newest flush that has ended. After a simulated power cut, the service starts with this content.
+   * The content of the database that the newest completed flush saved. After a simulated power cut, the service starts
+   * with this content.
    */
   #durable: Durable
   #wallMs = 1_800_000_000_000
@@ -260,9 +265,9 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. When the flush has ended, what the write-ahead log contained at the start of the
-   * flush survives a power cut. Flushes may end in another order than they started, so only a later flush replaces the
-   * durable content.
+   * Simulates a flush of the database. After the flush has ended, a power cut does not destroy the data that was in the
+   * write-ahead log when the flush started. Flushes may end in another order than they started. A flush therefore
+   * replaces the durable content only if it started after the flush that saved this content.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, base: this.#life.base, logBytes: this.#logBytes() }
@@ -285,7 +290,10 @@ class World {
     this.#life = this.#start()
   }
 
-  /** Copies the durable part of the write-ahead log to the copy of its database file, before SQLite removes the log. */
+  /**
+   * Called before SQLite removes the write-ahead log. Copies the durable part of the log to a file next to `base`, the
+   * copy of the database file.
+   */
   #keepDurableLog(): void {
     const { base, logBytes } = this.#durable
     if (base !== this.#life.base || logBytes === 0) return

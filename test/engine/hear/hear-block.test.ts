@@ -40,9 +40,9 @@ class WindowFrom extends EncodedWindow {
 }
 
 /**
- * Returns fake models that recognise sentences without a network. In the test recording, the value of each sample is
- * its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and returns the
- * tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows.
+ * Returns fake models that return prepared tokens and use no neural network. In the test recording, the value of each
+ * sample is its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and
+ * returns the tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
@@ -121,9 +121,9 @@ function hear(models: WhisperModels, spans: [number, number][]) {
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
 
-// Each case has a language, the number of tokens that two seconds of speech need, and the times in seconds at which the
-// decoded windows begin. The published tokenizer needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6,
-// Telugu 11.1, Georgian 17.7.
+// Each case has a language, the number of tokens for two seconds of speech, and the times in seconds at which the
+// decoded windows begin. The numbers of tokens correspond to three to five words in two seconds. Whisper's tokenizer
+// needs these numbers of tokens per word: Hindi 4.4, Bengali 11.6, Telugu 11.1, Georgian 17.7.
 test.each([
   ['Hindi', 20, [0, 20]],
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],

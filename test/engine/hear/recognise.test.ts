@@ -38,9 +38,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder. The field `script` of a window is the index of an entry in `scripts`. The decoder returns the
- * tokens of this entry. `begun` lists, for each batch, the field `script` of each window. `prompts` lists the prompt of
- * each batch.
+ * Returns a fake decoder. A window with the field `script` N gets the tokens of `scripts[N]`. For each batch, the
+ * decoder adds the list of these fields to `begun`, and the prompt to `prompts`.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -62,8 +61,8 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
           const { script, at, attempt } = live[row]!
           const { attempts, noSpeech: silent = 0 } = scripts[script]!
           const scores = new Float32Array(vocabulary)
-          // A call with a `position` asks for the scores after the start token. These scores contain the probability
-          // that the window has no speech.
+          // The caller gives a `position` only for the scores at the start token. From these scores, the caller takes
+          // the probability that the window has no speech.
           if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
           else {
             const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
