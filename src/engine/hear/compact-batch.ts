@@ -21,9 +21,9 @@ export class CompactBatch implements Batch {
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
-   * The cached keys and values of the tokens of all rows (windows) of the batch, layer by layer. These tensors are
-   * outputs of the decoder's last run. After a row was removed, they are shorter tensors that use the memory of these
-   * outputs.
+   * The cached keys and values of the tokens of all rows (windows) of the batch, layer by layer. After each run of the
+   * decoder, these tensors are outputs of this run. The removal of a row replaces the tensors by tensors with one row
+   * less, which use the memory of the same outputs.
    */
   private self: Tensor[]
   /**

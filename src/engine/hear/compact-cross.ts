@@ -1,5 +1,6 @@
-// The output of the encoder in the compact form (8-bit weights), gathered for all windows of a batch. For each kind of
-// tensor, one memory area holds the tensors of all windows.
+// Gathers the encoded windows of a batch, for networks in the compact form (8-bit weights). For each window, the
+// encoder returns several kinds of tensors, such as the keys of the decoder's cross-attention. For each kind, the
+// tensors of all windows are copied into one memory area.
 
 import { headSize } from '../network/layers.ts'
 import type { ElementType } from '../onnx/session.ts'
@@ -19,9 +20,10 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * The tensors of one kind (such as the keys) for all windows of the batch, in `memory`: layers × rows × heads × length
- * × 64 values. A row is one window. `length` is the number of encoded frames, or 1 if all frames have the same values.
- * `rowBytes` is the size of one row in one layer.
+ * One output of the encoder for all windows of a batch, such as the keys of the decoder's cross-attention. `kind`
+ * describes this output. `length` is the number of encoded frames in the longest window, or 1 if all frames share the
+ * same numbers. `memory` has layers × windows × heads × `length` × 64 numbers. `rowBytes` is the size of one window in
+ * one layer.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 

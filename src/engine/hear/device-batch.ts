@@ -1,9 +1,9 @@
-// One batch of windows that a GPU decodes. Each window is a row of the batch. The caches, the scores and the attention
-// stay in the memory of the GPU, so each decoding step copies only a few numbers for each row.
+// One batch of windows that a GPU decodes. Each window is a row of the batch. The caches and the attention stay in the
+// memory of the GPU. If the GPU also chooses the tokens, each decoding step copies only a few numbers for each row.
 //
-// Each decoding step is one run of the decoder. For each number of rows, CUDA records the kernel calls of a step once
-// (as a CUDA graph), and then replays them. So that few recordings are needed, the number of rows in a run is always a
-// power of two. A row that has no window is idle.
+// Each decoding step is one run of the decoder. If the GPU chooses the tokens, CUDA stores the operations of a step as
+// a CUDA graph, and replays this graph in later steps. Each number of rows needs its own graph. To keep the number of
+// graphs small, the number of rows in a run is always a power of two. A row that has no window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'
@@ -30,9 +30,9 @@ type Row = {
   frames: number
   tokens: number[]
   /**
-   * The arrays that `attention` returned for this window. The key is the number of the decoding step. An array contains
-   * zeros until this window is removed from the batch. Then the attention values are copied from the GPU into the
-   * array.
+   * The arrays that `attention` returned for this window. The key is the number of the decoding step. The arrays are
+   * filled later: when this window is removed from the batch, its attention values are copied from the GPU. Until then,
+   * the arrays contain zeros.
    */
   asked: Map<number, Float32Array>
 }
@@ -45,7 +45,7 @@ export class DeviceBatch implements Batch {
   private size: number
   /** The number of tokens that the cache holds for each row of the batch. */
   private length = 0
-  /** The number of decoding steps since the prompt was added. */
+  /** The number of decoding steps after the run that processed the prompt. */
   private steps = 0
   private readonly greedy: Greedy | null
   /**

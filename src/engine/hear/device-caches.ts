@@ -148,7 +148,7 @@ export class DeviceCaches {
   }
 }
 
-/** Returns the dimensions of one row of the cache with the name `name`. */
+/** Returns the dimensions of one row of the cache `name`. A row is the part of a cache that belongs to one window. */
 export function rowDimsOf(name: string, { size }: Pick<DeviceParts, 'size'>): number[] {
   const { width, heads, frames, positions, alignmentHeads } = size
   if (name === 'attention') return [alignmentHeads.length, positions, frames]

@@ -42,7 +42,10 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
   }
 }
 
-/** Decodes two equal windows token by token. Returns the tokens that the decoder chose for the second window. */
+/**
+ * Decodes a batch that contains `window` twice, token by token. Returns the tokens that the decoder chose for the
+ * second copy. The first copy cannot show a wrong row offset, because its offset is 0.
+ */
 function picksInSteps(
   decoder: Decoder,
   window: EncodedWindow,

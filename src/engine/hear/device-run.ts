@@ -12,8 +12,8 @@ export type RunShape = {
   /** The number of tokens that one run of the decoder adds to each row. A row is one window of the batch. */
   length: number
   /**
-   * A run adds `length` tokens to each row of the batch. The graph computes scores only for the tokens at these indices
-   * (from 0 to `length` - 1).
+   * The indices of the tokens for which the graph computes scores. A run adds `length` tokens to each row of the batch,
+   * and the first of these tokens has the index 0.
    */
   wanted: readonly number[]
   /** If true, the run writes the scores of the tokens to an output `scores`, in memory that the host can read. */

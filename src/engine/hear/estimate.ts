@@ -41,9 +41,10 @@ function speechWithin(speech: readonly Frames[], from: number, to: number): Fram
 }
 
 /**
- * Returns a function that converts a share of the speech (0 to 1) to a model frame. `speech` is a list of ranges of
- * model frames, with gaps between them. If the share ends exactly between two ranges, the function returns the end of
- * the first range if `side` is `earlier`, and the start of the second range if `side` is `later`.
+ * Returns a function that finds the model frame at which a given share (0 to 1) of the speech has passed. `speech` is a
+ * list of ranges of model frames. The gaps between the ranges do not count as speech. If the share is reached exactly
+ * at the end of a range, `side` decides: `earlier` gives the end of this range, and `later` gives the start of the next
+ * range.
  */
 function clockOf(speech: readonly Frames[]): (share: number, side: 'earlier' | 'later') => number {
   const total = speech.reduce((sum, { from, to }) => sum + to - from, 0)

@@ -9,10 +9,7 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/**
- * The number of samples of sound before the next speech span. This sound stays in memory, because a window may begin
- * before its speech.
- */
+/** The number of samples that stay in memory before the first speech span that is not in a window yet. */
 const margin = 0.5 * sampleRate
 
 /** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */
@@ -36,8 +33,8 @@ export async function* findBlocks(
 }
 
 /**
- * Yields each window as soon as its last speech span is known. `needed` is the first sample that later windows may
- * need.
+ * Reads the sound in chunks. After each chunk, yields the windows whose last speech span is now known. `needed` is the
+ * first sample that later windows may need. The caller can remove the sound before this sample.
  */
 async function* findWindows(
   vad: Vad,

@@ -1,6 +1,7 @@
-// Folds the frames of a sound for the Fourier transform. Each frame is folded at its middle: the sums of mirrored
-// samples give the real parts of the spectrum, and the differences give the imaginary parts. The sums are then divided
-// into those at even positions and those at odd positions, and the differences in the same way.
+// Folds the frames of a sound for the Fourier transform. Folding pairs the samples of a frame that have the same
+// distance from its middle. The sums of the pairs give the real parts of the spectrum, and their differences give the
+// imaginary parts. The sums at even positions and the sums at odd positions go into separate arrays, and so do the
+// differences.
 
 import { samplesPerFft, samplesPerMelFrame, windowMelFrames } from '../audio.ts'
 
@@ -67,8 +68,8 @@ export function fold(
 }
 
 /**
- * Returns sample `at` of the padded sound. As in Whisper, silence fills the window of 30 s, and the sound is mirrored
- * at both ends of the window.
+ * Returns sample `at` of the padded sound, as in Whisper. Shorter sound is extended with silence to the length of a
+ * window, which is 30 s. Before the start and after the end of the 30 s, the samples are mirrored.
  */
 function mirrored(samples: Float32Array, at: number): number {
   const length = windowMelFrames * samplesPerMelFrame

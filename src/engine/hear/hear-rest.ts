@@ -26,9 +26,9 @@ type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
  * Decodes two kinds of speech again, in new windows. The first kind is speech for which the model returned no text. The
- * second kind is in the field `rest` of a decoded window: the end of the window, if its text is incomplete or
- * improbable. If a new window has such speech too, this speech is also decoded again. But if a new window gets no good
- * text, its speech is not decoded again. Returns the texts of all windows. Warns about each window whose text is
+ * second kind is the end of a window, if the text there is incomplete or improbable. If the text of a new window passes
+ * the checks, the speech of these two kinds in the new window is decoded again too. If the text fails the checks or is
+ * missing, the new window is not tried again. Returns the texts of all windows. Warns about each window whose text is
  * doubtful or missing.
  */
 export async function hearRest(
@@ -60,9 +60,8 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again after one window was decoded. These are new windows over speech for
- * which the model returned no text, and the window in `rest`. `rest` is the end of the decoded window, or null if this
- * end need not be decoded again.
+ * Returns the windows that must be decoded again after `window` was decoded: one window for each gap that has speech
+ * but no text. If `rest` is not null, the window `rest.window` is added, which covers the end of `window`.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

@@ -25,8 +25,8 @@ export type Hypothesis = {
 }
 
 /**
- * The part of a window that must be decoded again. It begins at model frame `frame`. The first `tokens` tokens of the
- * text are kept.
+ * The part of a window that must be decoded again. The first `tokens` tokens of the text belong to the sound before
+ * this part, and stay in the result. `frame` is the start of the part, in model frames (20 ms) of the window.
  */
 export type Unfinished = { tokens: number; frame: number }
 

@@ -36,8 +36,9 @@ export class JointDecoding {
   constructor(private readonly rows: number) {}
 
   /**
-   * Registers a recording. Windows of other recordings wait for the windows of this recording, until the recording
-   * calls the returned function at its end.
+   * Registers a recording whose windows are decoded together with the windows of other recordings. No windows are
+   * decoded until every registered recording waits for the result of `decode` or `detect`. Call the returned function
+   * at the end of this recording, so that the other recordings no longer wait for its windows.
    */
   enter(): () => void {
     this.recordings++
@@ -88,8 +89,10 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 const memoryShare = 1.5
 
 /**
- * Divides requests into batches. Each row of a batch needs the memory of the longest window, so a batch has requests of
- * similar length. A request that needs more memory than a batch may have is a batch of its own.
+ * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. Each row
+ * needs the memory of the longest window of the batch, so a batch gets requests with windows of similar length. The
+ * memory of a batch is limited (see `memoryShare`). A long prompt also limits the number of windows. A request that is
+ * too large by itself becomes a batch of its own.
  */
 function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []

@@ -47,15 +47,15 @@ export type Batch = {
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the next token of a window, whose number in the batch is `row`, if the decoder itself has chosen this
-   * token. Otherwise returns null, and the caller chooses the token by the scores from `logits`. A decoder that never
-   * chooses tokens does not have this function.
+   * Returns the token that the decoder itself chose as the next token of a window. `row` is the number of the window in
+   * the batch. Returns null if the decoder did not choose a token: the caller then chooses the token by the scores from
+   * `logits`. A decoder that never chooses tokens does not have this function.
    */
   pick?(row: number): NextToken | null
   /**
-   * Returns the cross-attention of the last token of one row (window) of the batch: alignment heads × frames. A decoder
-   * on a GPU copies the attention of all tokens of the row at once, when `drop` removes the row. Until then, the
-   * returned array contains only zeros.
+   * Returns the cross-attention of the last token of one row (window) of the batch: alignment heads × frames. In a
+   * network with steno's graphs for GPUs, the returned array contains zeros at first. The values are copied from the
+   * GPU into the array when `drop` removes the row.
    */
   attention(row: number, frames: number): Float32Array
   step(tokens: readonly number[]): void

@@ -127,8 +127,8 @@ export class PublishedBatch implements Batch {
     const views = this.self.map(layer => shrink(layer, this.length))
     this.cross = this.cross.map(layer => shrink(layer, windowFrames))
     for (const view of before) view.free()
-    // The tensors in `views` refer to the memory of the outputs of the last run. So the next decoding step frees these
-    // outputs and these tensors together.
+    // The tensors in `views` refer to the memory of the outputs of the last run. The next decoding step reads these
+    // tensors. After this step, the outputs and all tensors in `held` are freed.
     this.held.push(...views)
     this.self = views
   }

@@ -1,4 +1,5 @@
-// The decoder of a published model.
+// Makes the decoder of a Whisper network from a published ONNX graph, which is a file in the model's folder. The other
+// kinds of network use graphs that steno builds.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Session, tensor } from '../onnx/session.ts'

@@ -13,9 +13,10 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
 /**
- * Joins to the next word: opening brackets, `¿` and `¡`, and quotes and hyphens that follow a space. Joins to the
- * previous word, if there is one: all other punctuation that does not follow a space, and closing punctuation
- * (`closing`) even after a space. All other punctuation stays a word of its own.
+ * Joins punctuation to words. Opening brackets, `¿` and `¡` are joined to the next word. So are quotes and hyphens that
+ * follow a space, except closing quotes. Closing punctuation (`closing`) is joined to the previous word, even after a
+ * space. Other punctuation is joined to the previous word if it does not follow a space. Punctuation that is joined to
+ * no word becomes a word of its own.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []

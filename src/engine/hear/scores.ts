@@ -1,4 +1,5 @@
-// Computes the best token, a sum of probabilities, or a random token from the scores of all tokens of the vocabulary.
+// Functions that read the scores of all tokens of the vocabulary. They find the token with the highest score, compute
+// the probability of a token, or draw a random token.
 
 import type { Range } from './allowed.ts'
 
@@ -19,20 +20,22 @@ export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
   return best
 }
 
+/** The number of text tokens in a group. The last group may have fewer tokens. */
+const groupSize = 128
 /**
- * The highest score of each group of `runLength` text tokens. `sumOfText` skips a group if this score is negligible.
+ * The highest score of each group of text tokens. `bestText` writes these scores. `sumOfText` skips a group if its
+ * highest score is negligible.
  */
-const runLength = 128
-const runScores = new Float32Array(1024)
+const groupScores = new Float32Array(1024)
 
 export function bestText(scores: Float32Array, count: number): Candidate {
   let score = Number.NEGATIVE_INFINITY
   let token = 0
-  for (let run = 0, from = 0; from < count; run++, from += runLength) {
-    const to = Math.min(from + runLength, count)
+  for (let group = 0, from = 0; from < count; group++, from += groupSize) {
+    const to = Math.min(from + groupSize, count)
     let most = Number.NEGATIVE_INFINITY
     for (let id = from; id < to; id++) if (scores[id]! > most) most = scores[id]!
-    runScores[run] = most
+    groupScores[group] = most
     if (most > score) {
       score = most
       token = from
@@ -45,9 +48,9 @@ export function bestText(scores: Float32Array, count: number): Candidate {
 
 export function sumOfText(scores: Float32Array, count: number, top: number): number {
   let sum = 0
-  for (let run = 0, from = 0; from < count; run++, from += runLength) {
-    const to = Math.min(from + runLength, count)
-    if (runScores[run]! > top - negligible) sum += sumOf(scores, { from, to }, top)
+  for (let group = 0, from = 0; from < count; group++, from += groupSize) {
+    const to = Math.min(from + groupSize, count)
+    if (groupScores[group]! > top - negligible) sum += sumOf(scores, { from, to }, top)
   }
   return sum
 }

@@ -9,11 +9,12 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames: the sums and the
- * differences of mirrored samples, each at even and at odd positions. The sums give the real part of the spectrum, and
- * the differences give the imaginary part. Each part needs two matrix products: one for the even positions, and one for
- * the odd positions. The waves of the frequency bins k and 200 - k differ only in their signs. So the sum of the two
- * products gives bin k, and their difference gives bin 200 - k.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames of fold.ts. Folding
+ * computes the sum and the difference of the two samples that have the same distance from the middle of a frame. The
+ * sums give the real part of the spectrum, and the differences give the imaginary part. Each part needs two matrix
+ * products: one for the even positions in the frame, and one for the odd positions. At each kind of position, the waves
+ * of the frequency bins k and 200 - k differ only in their signs. So the sum of the two products gives bin k, and their
+ * difference gives bin 200 - k.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

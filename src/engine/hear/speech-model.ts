@@ -28,7 +28,9 @@ export type Heard = { language: string; texts: PlacedText[] }
 export type Hearing = {
   /** The maximum number of windows in one call of `hear`. */
   rows: number
-  /** A warning for the caller if the model does not use all of the caller's context. Otherwise null. */
+  /**
+   * A warning for the caller. Null if the model uses the whole context: the prompt and the vocabulary of the request.
+   */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>
   /** Ends the recognition. If present, must be called once for each recording, also after an error. */

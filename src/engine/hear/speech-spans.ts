@@ -17,7 +17,7 @@ export type SpeechSpan = Span & {
  * is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
  */
 const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
-/** The padding at each end of a span, in samples. The padding is shorter than the silence that ends a span. */
+/** The length of the sound that is added before and after each span, in samples. */
 const speechPad = 0.25 * sampleRate
 
 /**

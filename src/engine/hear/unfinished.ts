@@ -1,4 +1,5 @@
-// Finds the part of a window that must be decoded again, from the timestamp tokens of its text.
+// Finds the part of a window that must be decoded again. The timestamp tokens in the text of the window show where this
+// part begins.
 
 import { framesPerSecond } from '../audio.ts'
 import { guards } from './guard.ts'
@@ -17,15 +18,15 @@ const sentenceFramesMax = 15 * framesPerSecond
 const progressMin = 0.5 * framesPerSecond
 
 /**
- * Called when a text ends with the end token. Returns the part of the window that must be decoded again. Returns null
- * if there is no such part.
+ * Called when the model has returned the end token. Returns the part of the window that must be decoded again. Returns
+ * null if there is no such part.
  *
- * If the text ends with two timestamp tokens, more speech follows the text. This speech is decoded again, together with
- * the last sentence of the text, because the model makes more errors in short windows. If the speech and the sentence
- * are too long, only the speech is decoded again.
+ * If the last two tokens of the text are timestamp tokens, the window has more speech after the text. This speech is
+ * decoded again, together with the last sentence of the text, because the model makes more errors in short windows. If
+ * both together are too long, only the speech after the text is decoded again.
  *
- * Otherwise, the last two adjacent timestamp tokens are searched for. The part after these two tokens is decoded again
- * if its text is improbable.
+ * Otherwise, the function looks for the last place with two adjacent timestamp tokens. If the text after this place is
+ * improbable, the part of the window after this place is decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -46,9 +47,10 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Returns the part of the window after the last two adjacent timestamp tokens. Returns null if the text has no such
- * tokens, or only near the start of the window. If a text has reached the maximum number of tokens, its last sentence
- * is incomplete, and this part is decoded again.
+ * Returns the part of the window after the last place in the text with two adjacent timestamp tokens. At this place,
+ * one sentence ends and the next sentence begins. Returns null if there is no such place, or only near the start of the
+ * window. If a text has reached the maximum number of tokens, its last sentence is incomplete, so the returned part
+ * must be decoded again.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {
   for (let index = tokens.length - 2; index > 0; index--) {

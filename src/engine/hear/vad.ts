@@ -23,13 +23,16 @@ import {
 } from './vad-sizes.ts'
 
 const chunkFrames = 2000
-/** The number of samples in one call of the function that `Vad.start` returns. The last call of a recording may have fewer samples. */
+/**
+ * The number of samples in one call of the function that `Vad.start` returns. The last call of a recording may have
+ * fewer samples.
+ */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {
   /**
-   * Starts a recording. The returned function returns the probability of speech in each frame of its samples. These
-   * samples follow the samples of the previous call. Only the last frame of a recording may be incomplete. Several
+   * Starts to read a recording. Returns a function that takes the next samples of the recording, and returns the
+   * probability of speech in each frame of these samples. Only the last frame of a recording may be incomplete. Several
    * recordings may be read at the same time.
    */
   start(): (samples: Float32Array) => Float32Array

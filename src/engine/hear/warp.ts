@@ -2,8 +2,8 @@
 // within the band of this row, which is a range of columns.
 
 /**
- * The columns through which the path may go in one row of the matrix: from `begin` (inclusive) to `end` (exclusive). A
- * row is a token, and a column is a frame of the sound.
+ * The range of columns that a path may use in one row of a matrix: from `begin` (inclusive) to `end` (exclusive). A row
+ * is a token, and a column is a frame of the sound. The path shows at which frames each token is spoken.
  */
 export type Band = { begin: number; end: number }
 
