@@ -10,10 +10,12 @@ import type { Size } from './size.ts'
 export const forbidden = -1e9
 
 /**
- * Builds the decoder model. Its inputs are: `tokens` [rows, length]; `starts` [rows], the first used position of each
- * row in the cache; `wanted`, the indices of the tokens whose scores are returned; `mass`, the logarithm of the number
- * of model frames that each encoded frame represents; the cache of earlier tokens; and the keys and values of the
- * encoded windows.
+ * Builds the decoder model. Its inputs are:
+ * - `tokens` [rows, length], the tokens that a run adds to each row (one window of the batch);
+ * - `starts` [rows], the first used position of each row in the cache;
+ * - `wanted`, the indices of the tokens whose scores are returned;
+ * - `mass`, for each encoded frame, the logarithm of the number of model frames that the encoded frame represents;
+ * - the cached keys and values of the earlier tokens, and the keys and values of the encoded windows.
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -72,7 +74,8 @@ export function decoderModel(
 
 /**
  * Adds two results to the graph: the position of each token in its row (`places`), and the mask of the self-attention
- * (`mask`). The mask excludes later tokens, and the unused positions before the start of each row.
+ * (`mask`). A row is one window of the batch. The mask excludes later tokens, and the unused positions of the cache
+ * before the first token of each row (see the input `starts`).
  */
 function positions(layers: Layers): { places: string; mask: string } {
   const { graph } = layers

@@ -11,18 +11,19 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of three values in the graph. `query` and `key` are added channels of all queries and of all keys. With
- * these channels, a frame that represents several frames of a long silence gets more weight in the attention.
- * `isNeeded` is false if each frame represents only itself. The graph then leaves the channels out.
+ * The names of three values in the graph. `query` has the channels that are added to each query, and `key` has the
+ * channels that are added to each key. The added channels give more weight to a frame that represents several frames of
+ * a long silence. `isNeeded` is false if each frame represents only itself. The graph then leaves the added channels
+ * out.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds channels to the attention, so that a frame that represents 8 frames of a silence gets 8 times the weight. `mass`
- * is the logarithm of the number of frames that each frame represents. The added channel of each query is 1. The added
- * channel of each key is `mass`, multiplied by the square root of the head size, because the attention divides all
- * scores by this square root. An attention mask would have the same effect, but ONNX Runtime computes attention with a
- * mask more slowly.
+ * Adds channels to the attention. One frame may represent several frames of a silence, and must then have the weight of
+ * all these frames. `mass` is the logarithm of the number of frames that each frame represents. Only the first added
+ * channel is used. In each query, its value is 1. In each key, its value is `mass` times the square root of the head
+ * size, because the attention divides all scores by this square root. An attention mask would have the same effect, but
+ * ONNX Runtime computes attention with a mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers
@@ -39,8 +40,8 @@ export function extraChannels(layers: Layers, mass: string, shape: string, { hea
 }
 
 /**
- * Adds the self-attention of one layer of the encoder. `parts` has three names: of the queries, the keys and the values
- * of this layer.
+ * Adds the self-attention of one layer of the encoder to the graph. `parts` has the names of three values in the graph:
+ * the queries, the keys and the values of this layer.
  */
 export function attend(
   layers: Layers,

@@ -19,7 +19,10 @@ export function cacheNames({ decoderLayers, alignmentHeads }: FloatSize): { own:
 /** The prefix in the name of an output that updates a cache. The name of the cache follows this prefix. */
 export const updated = 'updated '
 
-/** Adds the self-attention of a layer, which writes the keys and values of the tokens into the cache first. */
+/**
+ * Adds the self-attention of a layer to the graph. The graph first writes the keys and values of the new tokens into
+ * the caches, and then computes the attention to all tokens in the caches.
+ */
 export function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers
   const name = `decoder.layers.${layer}.self_attn`

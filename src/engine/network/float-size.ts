@@ -12,7 +12,7 @@ export type FloatSize = {
   heads: number
   /** The number of model frames in a window. A model frame is one output frame of the encoder: 0.02 s of sound. */
   frames: number
-  /** The maximum number of tokens in a row of a batch, including the tokens of the prompt. */
+  /** The maximum number of tokens for one window, including the tokens of the prompt. */
   positions: number
   encoderLayers: number
   decoderLayers: number

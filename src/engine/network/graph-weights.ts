@@ -1,5 +1,5 @@
-// The weights and constants of a Whisper network in an ONNX graph. The graph does not contain the weights: ONNX Runtime
-// reads them from the model's files, which are mapped into memory.
+// Adds the weights and constants of a Whisper network to an ONNX graph. The graph contains only references to the
+// weights: ONNX Runtime reads the weights from the model's files, which are mapped into memory.
 
 import { Graph } from '../onnx/graph.ts'
 import type { FloatType } from './float-size.ts'

@@ -72,9 +72,9 @@ export class Layers {
   }
 
   /**
-   * Quantises activations, rows × inputs, to 8 bits. Each row has its own scale, so a large value in one row does not
-   * make other rows less precise. If `from` is `gelu`, the activations are the output of GELU, which is never below
-   * -0.17. Then only 32 of the 256 byte values represent negative numbers.
+   * Quantises a matrix of activations (rows × inputs) to 8 bits. Each row has its own scale, so a large value in one
+   * row does not make other rows less precise. If `from` is `gelu`, the activations are the output of GELU, which is
+   * never below -0.17. Then only 32 of the 256 byte values represent negative numbers.
    */
   quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
@@ -90,8 +90,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of quantised activations and a matrix in the layout of the encoder (inputs × outputs), without the
-   * bias. This layout is fast for activations with many rows.
+   * Adds operations to the graph that multiply quantised activations by a matrix. The bias is not added. The matrix has
+   * the layout of the encoder (inputs × outputs), which is fast for activations with many rows.
    */
   product(name: string, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
@@ -102,8 +102,8 @@ export class Layers {
   }
 
   /**
-   * Adds the product of activations and a matrix in the layout of the decoder (outputs × blocks of inputs). This layout
-   * is fast for activations with few rows.
+   * Adds an operation to the graph that multiplies activations by a matrix. The matrix has the layout of the decoder
+   * (outputs × blocks of inputs), which is fast for activations with few rows.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

@@ -1,6 +1,6 @@
-// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). Rules
-// that depend on the earlier tokens of a row are in the input `allowed`. The tokens that are never allowed are
-// constants.
+// The part of the decoder graph that chooses the most probable token under Whisper's rules (see hear/allowed.ts). The
+// input `allowed` says, for each row (window) of the batch, which tokens may follow the earlier tokens. The tokens that
+// may never be chosen are a constant of the graph.
 
 import type { FloatLayers } from './float-layers.ts'
 

@@ -1,7 +1,7 @@
-// Quantises float matrices to 8 bits. The encoder and the decoder have different layouts, each with the fastest
-// operation of ONNX Runtime on a CPU for this part of the model. In the encoder, a matrix is inputs × outputs, with one
-// scale for each output (operation MatMulInteger). In the decoder, a matrix is outputs × inputs, with one scale for
-// each block of 64 inputs (operation MatMulNBits).
+// Quantises float matrices to 8 bits. The encoder and the decoder use different operations of ONNX Runtime: each uses
+// the operation that is fastest on a CPU for this part of the model. Each operation needs its own layout of a matrix.
+// In the encoder (operation MatMulIntegerToFloat), a matrix is inputs × outputs, with one scale for each output. In the
+// decoder (operation MatMulNBits), a matrix is outputs × inputs, with one scale for each block of 64 inputs.
 
 import type { Draft } from './tensor-file.ts'
 

@@ -4,7 +4,10 @@ import { limits } from '../../limits.ts'
 import type { Source } from './source.ts'
 
 export class SourceReader {
-  /** The lengths of the tensors that were already read, by name, so that large tensors need not be read again. */
+  /**
+   * The length of each tensor that was already read, by name. For these tensors, `lengthOf` need not read the tensor
+   * again.
+   */
   private readonly lengths = new Map<string, number>()
   private garbageBytes = 0
 

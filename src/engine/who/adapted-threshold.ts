@@ -6,15 +6,14 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter of a recording is the distance between the embeddings of two neighbouring pieces of the same voice. (A
- * piece is a span in which one voice speaks alone.) `distance` is the scatter of a usual recording. The scatter of one
- * recording is a weighted mean: the median of its N measured distances has the weight N, and `distance` has the weight
- * `weight`.
+ * The scatter of a recording says how far apart the embeddings of one voice are. It is estimated as a weighted mean of
+ * two distances. One is `distance`, the scatter of a usual recording, with the weight `weight`. The other is the median
+ * of the N distances that are measured in the recording, with the weight N.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**
- * The clustering threshold is `multiple` times the scatter (the distance between embeddings of one voice) of the
- * recording, but at least `low` and at most `high`.
+ * The limits of the clustering threshold, `low` and `high`. Between these limits, the threshold is `multiple` times the
+ * scatter of the recording, which says how far apart the embeddings of one voice are.
  */
 const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 

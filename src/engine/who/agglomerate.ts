@@ -37,9 +37,10 @@ export function clusterBlocks(embeddings: readonly Weighted[], limit: number): C
 }
 
 /**
- * Divides the embeddings into blocks of `blockSize`. Merges the closest clusters inside each block, and then the
- * closest of the clusters that remain in all blocks, until all distances are at least `limit`. If too many clusters
- * remain in the blocks, the smallest clusters are dropped before the blocks are joined.
+ * Merges the two closest clusters again and again, until all distances are at least `limit`. If there are more than
+ * `blockSize` embeddings, they are divided into blocks, and clusters are first merged only inside their block. Then the
+ * remaining clusters of all blocks are merged together. If the blocks leave too many clusters, the smallest clusters
+ * are dropped.
  */
 export function agglomerateInBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   return agglomerate(clusterBlocks(embeddings, limit), limit)

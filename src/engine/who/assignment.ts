@@ -9,8 +9,8 @@
 export function assign(likeness: readonly (readonly number[])[]): number[] {
   const columnCount = likeness[0]?.length ?? 0
   const shared = columnCount < likeness.length
-  // With n rows, only the n best columns of each row can be part of the best choice, because the other rows take at
-  // most n - 1 columns.
+  // With n rows, only the n best columns of each row are tried. The other rows take at most n - 1 columns, so one of
+  // these n columns is always free.
   const candidates = likeness.map(row =>
     row
       .map((value, column) => ({ value, column }))

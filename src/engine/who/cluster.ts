@@ -15,9 +15,10 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their mean distance is less than `likeness` times the scatter. The scatter is the
-   * mean distance between two embeddings of the same voice, over all voices of the recording. If `likeness` is null, or
-   * if the caller gave the number of voices, no voices are merged by this rule.
+   * Two voices become one voice if their embeddings are close. The mean distance from the embeddings of one voice to
+   * the embeddings of the other voice must be less than `likeness` times the scatter. The scatter is the mean distance
+   * between two embeddings of the same voice, over all voices of the recording. If `likeness` is null, or if the caller
+   * gave the number of voices, no voices are merged by this rule.
    */
   likeness: number | null
   /**
@@ -51,9 +52,10 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 }
 
 /**
- * Merges the two closest voices again and again, as long as the mean distance between these two voices is less than
- * `likeness` times the scatter. The scatter is the mean distance between two embeddings of the same voice.
- * `pieceWeight` is the mean weight of one embedding.
+ * Merges the two closest voices again and again, as long as their embeddings are close. The mean distance from the
+ * embeddings of one voice to the embeddings of the other voice must be less than `likeness` times the scatter. The
+ * scatter is the mean distance between two embeddings of the same voice, over all voices. `pieceWeight` is the mean
+ * weight of one embedding.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
@@ -84,9 +86,9 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // Each threshold from `reached` to `next` gives the present clusters. `reached` is the largest distance of the
-    // merges so far, and `next` is the distance of the next merge. If `threshold` is outside this range, it must be
-    // multiplied or divided by `factor` to reach the range. If `threshold` is in the range, `factor` is 1.
+    // With any threshold from `reached` to `next`, the clustering returns the clusters of this step. `reached` is the
+    // largest distance of the merges so far, and `next` is the distance of the next merge. If `threshold` is in this
+    // range, `factor` is 1. Otherwise, `threshold` must be multiplied or divided by `factor` to reach the range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -120,8 +120,9 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces from frame `blockFrame` to frame `end`. Then sets `blockFrame` to the end of
-   * the last of these pieces. `to` is the frame up to which the segmentation model has read the recording.
+   * Computes the embeddings of the pieces that lie between frame `blockFrame` and frame `end` of the recording. A piece
+   * is a span in which one voice speaks alone. Then sets `blockFrame` to the end of the last of these pieces, or to
+   * `end` if there is none. `to` is the frame up to which the segmentation model has read the recording.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

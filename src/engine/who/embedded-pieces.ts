@@ -7,9 +7,9 @@ import { frameCentre, frameStep, secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum length, in seconds, of a piece (a span in which one voice speaks alone) that takes part in the
- * clustering. The clustering finds the speakers. After it, each shorter piece with an embedding gets the speaker with
- * the most similar voice. If fewer than two pieces have this length, all pieces with an embedding are clustered.
+ * The minimum length, in seconds, of a piece that takes part in the clustering. A piece is a span in which one voice
+ * speaks alone. Each shorter piece with an embedding gets the most similar speaker after the clustering. If fewer than
+ * two pieces are long enough, all pieces with an embedding are clustered.
  */
 export const formingSeconds = 0.8
 /** The minimum length of a piece for an embedding, in seconds. A shorter piece gets no embedding. */

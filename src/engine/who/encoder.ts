@@ -1,6 +1,7 @@
-// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network reads 1.6 s of sound.
-// So a longer part of the sound is cut into overlapping pieces of 1.6 s, and the embedding of the part is the mean of
-// the vectors of these pieces. In all other files of this folder, a piece has no fixed length.
+// The built-in voice encoder, from Resemblyzer: three LSTM layers and a projection. The network always reads 1.6 s of
+// sound. So longer sound is cut into overlapping pieces of 1.6 s, and the embedding of the sound is the mean of the
+// vectors of these pieces. In most other files of this folder, a piece is something else: a span in which one voice
+// speaks alone.
 
 import { modelFile } from '../models/installed-voices.ts'
 import type { Runtime } from '../onnx/runtime.ts'

@@ -25,10 +25,11 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // Pre-emphasis subtracts a fraction of each sample from the next sample, and a fraction of the first sample from
-    // itself. `windowed` has the weights of the emphasised samples, and `weights` has those of the original samples.
-    // Original sample n is part of the emphasised samples n and n + 1. So its weight is `windowed[n]`, minus the
-    // fraction of `windowed[n + 1]`.
+    // A bin of the spectrum is a weighted sum of samples. `windowed` has the weights for the samples after
+    // pre-emphasis, and `weights` has the weights for the original samples. Pre-emphasis subtracts `preEmphasis` times
+    // each sample from the next sample, and `preEmphasis` times the first sample from itself. So original sample n is
+    // part of the emphasised samples n and n + 1. Its weight is value n of `windowed`, minus `preEmphasis` times value
+    // n + 1.
     const weights = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     weights[0]! -= preEmphasis * windowed[0]!
     const mean = weights.reduce((sum, value) => sum + value, 0) / samplesPerFft

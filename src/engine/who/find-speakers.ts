@@ -9,19 +9,19 @@ import { secondsOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
- * The minimum speech of a speaker, in seconds. A voice with less speech is not a speaker. Only speech that was
- * clustered counts. The minimum is `seconds` if the recording has at most `of` seconds of clustered speech. For more
- * speech, the minimum grows with the square root of the amount, because a longer recording has larger clusters of
- * outliers, which are not speakers. For a very short recording, `findVoices` replaces this minimum by a lower one.
+ * The minimum speech of a speaker, in seconds. A voice with less speech is not a speaker. The minimum is `seconds` if
+ * at most `speechSeconds` seconds of speech are clustered. If more speech is clustered, the minimum grows with the
+ * square root of this amount. The reason is that a longer recording has larger clusters of outliers, which are not
+ * speakers. If very little speech is clustered, `findVoices` uses a lower minimum.
  */
-const speakerSecondsMin = { seconds: 4, of: 100 }
+const speakerSecondsMin = { seconds: 4, speechSeconds: 100 }
 
 /**
- * The settings for embeddings that a PLDA model has projected. `threshold` is the distance from which two clusters are
- * different voices: in meetings, all thresholds from 0.80 to 0.86 separate the voices correctly. `start` is a lower
- * threshold, with which the first clusters for VBx are made. VBx must start with more clusters than there are voices.
- * VBx expects one embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of
- * speech counts as several embeddings.
+ * The settings for embeddings that a PLDA model has projected. Two clusters are different voices if their distance is
+ * `threshold` or more. In meetings, all thresholds from 0.80 to 0.86 separate the voices correctly. VBx must start with
+ * more clusters than there are voices, so the first clusters are made with the lower threshold `start`. VBx expects one
+ * embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of speech counts as
+ * several embeddings.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 
@@ -36,7 +36,8 @@ export function findSpeakers(
   const forming = all.filter(({ weight }) => weight >= formingSeconds)
   const total = forming.reduce((sum, { weight }) => sum + weight, 0)
   const used = forming.length > 1 ? forming : all
-  const secondsMin = speakerSecondsMin.seconds * Math.sqrt(Math.max(1, total / speakerSecondsMin.of))
+  const secondsMin =
+    speakerSecondsMin.seconds * Math.sqrt(Math.max(1, total / speakerSecondsMin.speechSeconds))
   if (plda) {
     const dense = used.map(({ vector, weight }) => ({
       vector,

@@ -21,8 +21,8 @@ const backgroundSeconds = 5
  */
 const pauseSeconds = 0.25
 /**
- * The minimum length, in seconds, of a sound between two pauses. A shorter sound is not speech, and is removed together
- * with the two pauses.
+ * The minimum length, in seconds, of a part of a turn that remains after the pauses are removed. A shorter part is not
+ * speech, so it is removed too.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame

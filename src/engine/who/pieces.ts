@@ -16,8 +16,8 @@ export type VoicePiece = FrameSpan & { follows: boolean }
  */
 const pauseFrames = framesOf(0.15)
 /**
- * `follows` of a piece says that the previous piece probably has the same voice. `follows` is false if the pause
- * between the two pieces is longer than this, in frames. After such a pause, another voice may speak.
+ * The maximum pause, in frames, between two pieces that probably have the same voice. After a longer pause, another
+ * voice may speak, so the field `follows` of the second piece is false.
  */
 const followsFramesMax = framesOf(0.42)
 /** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */

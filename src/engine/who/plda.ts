@@ -9,11 +9,12 @@ export type PldaArrays = {
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
-  /**
-   * The mean of the projected embeddings (`centre`), and the matrix of a transform. After this transform, the projected
-   * embeddings of one voice have a variance of 1 in every dimension.
-   */
+  /** The mean of the embeddings after the projection. */
   centre: Float64Array
+  /**
+   * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. The embeddings of one
+   * voice then have a variance of 1 in every dimension.
+   */
   transform: Float64Array
   /** The variance between different voices in each dimension, after the transform by `centre` and `transform`. */
   between: Float64Array

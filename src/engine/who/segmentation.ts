@@ -1,5 +1,5 @@
-// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them in
-// each frame. The number of a voice is valid only in its view.
+// The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them
+// in each frame. The number of a voice is valid only in its view.
 //
 // The built-in model is divided into two files, front and body. The filters of the front are half of the work, and the
 // front runs only once for all views.
@@ -19,9 +19,9 @@ import { classVoices, viewFrames, viewSamples } from './views.ts'
 export type FindClasses = (sound: Float32Array, count: number, step: number) => Uint8Array
 
 /**
- * The output of the front, which is the first of the two files of the built-in segmentation model. It has `bands`
- * bands. In each band, `step` is the number of samples from one value to the next value, and `samples` is the number of
- * samples that one value covers.
+ * The output of the model file `front`, which is the first of the two files of the built-in segmentation model. `bands`
+ * is the number of bands in this output. `step` is the number of samples from one value of a band to the next value.
+ * `samples` is the number of samples that one value covers.
  */
 const front = { bands: 40, step: 90, samples: 541 }
 

@@ -4,8 +4,9 @@
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
 
 /**
- * A view of ten seconds. `classes` has one class for each frame, which says which voices of the view speak in the
- * frame. `speakers` has the speaker of each of these voices, or -1 if the speaker is unknown.
+ * A view: ten seconds of the recording, in which the segmentation model has found up to three voices. `classes` has one
+ * class for each frame: the class says which of these voices speak in the frame. `speakers` has the speaker of each
+ * voice, or -1 if the speaker is unknown.
  */
 export type View = { classes: Uint8Array; speakers: Int16Array }
 
@@ -14,8 +15,9 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces (spans of one voice) that took part in the clustering, with their speakers. The overlapping views of ten
-   * seconds vote for the speakers of each frame. In a frame of such a piece, the speaker of the piece always wins.
+   * The pieces (spans of one voice) that were long enough for the clustering, with the speaker of each piece. In the
+   * frames of such a piece, the speaker of the piece always gets the most votes. In all other frames, only the
+   * overlapping views (ten seconds of sound each) vote for the speakers.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
@@ -23,9 +25,10 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of persons who speak in a frame. Several views contain this frame, and each view finds a number of
- * voices there. The rounded mean of these numbers is returned. Also writes to `votes` how many views find each speaker
- * in the frame. The speakers in `dropped` get no votes.
+ * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame, and
+ * the segmentation model finds a number of voices in each view. The result is the mean of these numbers for the frame,
+ * rounded. Also writes to `votes` how many views find each speaker in the frame. The speakers in `dropped` get no
+ * votes.
  */
 export function countSpeakers(
   { views, stepFrames }: SegmentedRecording,

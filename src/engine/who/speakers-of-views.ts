@@ -19,9 +19,9 @@ export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns, for each view (ten seconds of sound), the speaker of each local voice (a voice that was found in this view).
- * `pieces` are spans in which one voice speaks alone. The speaker of a local voice is -1 if this voice speaks alone in
- * no frame of a piece with a known speaker.
+ * Returns, for each view (ten seconds of sound), the speakers of its local voices. A local voice is a voice that was
+ * found in this view. `pieces` are spans in which one voice speaks alone. The speaker of a local voice is -1 if the
+ * voice never speaks alone inside a piece with a known speaker.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -48,8 +48,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each local voice (a voice of one view): the entry of `classVoices` for the frames in which only this voice
- * speaks. Only the bit of this voice is 1.
+ * For each local voice (a voice of one view): the number in which only the bit of this voice is 1. `classVoices` has
+ * this number for the frames in which only this voice speaks.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

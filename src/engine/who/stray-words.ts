@@ -1,4 +1,5 @@
-// Corrects the speakers of a few words inside a sentence of another speaker.
+// Corrects the speakers of single words. The main speaker of a sentence speaks most of its words. If one or two
+// adjacent words of a longer sentence have another speaker, these words are assigned to the main speaker.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'

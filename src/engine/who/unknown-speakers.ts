@@ -1,5 +1,6 @@
-// Finds the speakers of local voices whose speaker is unknown. A local voice is a voice of one view, which is ten
-// seconds of sound. The views that overlap with this view vote for the speaker.
+// Finds the speakers of local voices whose speaker is still unknown. A local voice is a voice that was found in one
+// view, which is ten seconds of the recording. Overlapping views vote for the speaker: in each frame in which the local
+// voice speaks, each known speaker in an overlapping view gets a vote.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -15,9 +16,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views (ten seconds of sound each) of the recording, with fewer unknown speakers. If the speaker of a
- * local voice (a voice of one view) is unknown, the views that overlap with the view of the voice vote for the speaker.
- * If no view votes, the speaker stays unknown.
+ * Returns the views of the recording, with speakers for the voices whose speaker was unknown. A view is ten seconds of
+ * sound. The speaker of such a voice is chosen by votes of the views that overlap with its view. If there are no votes,
+ * the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording
@@ -40,9 +41,9 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
 }
 
 /**
- * Adds votes for the speaker of one voice of `view`: the voice with the index `local`. The votes come from `near`, a
- * view that overlaps with `view`. In each frame in which this voice speaks in `view`, each known speaker who speaks in
- * `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
+ * Adds votes that show which speaker a voice is. The voice has the index `local` in `view`, which is ten seconds of
+ * sound. `near` is a view that overlaps with `view`. In each frame in which the voice speaks in `view`, each known
+ * speaker who speaks in `near` gets one vote. Frame n of `view` is frame n + `shift` of `near`.
  */
 function addVotes(votes: Int32Array, view: View, local: number, near: View, shift: number): void {
   for (let frame = Math.max(0, -shift); frame < Math.min(viewFrames, viewFrames - shift); frame++) {

@@ -15,9 +15,9 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice: the number of embeddings that belong to this voice. An embedding with the weight n
-   * counts as n embeddings, and parts of it may belong to several voices. If no voice has this weight, only the voice
-   * with the largest weight remains.
+   * The minimum weight of a voice. A voice with a lower weight is removed. If all voices have a lower weight, only the
+   * voice with the largest weight remains. The weight of a voice is the number of embeddings that belong to the voice.
+   * An embedding with the weight n counts as n embeddings, and may belong to several voices in part.
    */
   weightMin: number
 }

@@ -17,8 +17,9 @@ type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array 
  */
 const runFramesMin = framesOf(0.13)
 /**
- * Different views of the same sound may find one change of voice at slightly different frames. Frames that are at most
- * this many frames apart count as the same change.
+ * The maximum distance, in frames, of two changes of voice that count as one change. The segmentation model reads the
+ * recording in overlapping views of ten seconds. In two views, the model may find the same change at slightly different
+ * frames.
  */
 const reach = framesOf(0.24)
 /**
@@ -67,8 +68,8 @@ function* changesIn(classes: Uint8Array): Generator<number> {
 /**
  * Returns the frames at which the recording is cut, because the voice changes there. A view is ten seconds of sound,
  * and views overlap. If a view finds a change of voice at a frame, this frame gets evidence, and the frames nearby get
- * less evidence. The recording is cut at frames with enough evidence for the number of views that contain the frame.
- * Among several such frames that are close together, only the frame with the most evidence is returned.
+ * less evidence. A frame needs evidence of at least `changeShare` times the number of views that contain the frame. If
+ * several frames that are close together have enough evidence, only the frame with the most evidence is returned.
  */
 export function cutsOf({ views, changes }: Votes): Set<number> {
   const evidence = new Float32Array(changes.length)

@@ -1,5 +1,5 @@
-// Opens the published embedding model, WeSpeaker's ResNet34, or the embedding model of the tests. Both models have
-// the same inputs and outputs, and both read Kaldi's filterbank features.
+// Opens an embedding model: either WeSpeaker's ResNet34, which is published, or the model of the tests. Both models
+// have the same inputs and outputs, and both read Kaldi's filterbank features.
 
 import { samplesPerFft } from '../audio.ts'
 import { modelFile } from '../models/installed-voices.ts'
