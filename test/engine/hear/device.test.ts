@@ -248,13 +248,14 @@ function mostAttendedFrame(attention: Float32Array, frames: number): number {
 }
 
 test.skipIf(!pocket).each([
-  { name: 'tiny', size: { width: 384, layers: 1, heads: 6 } },
+  { name: 'the width of tiny', size: { width: 384, layers: 1, heads: 6 } },
+  // The computation does not depend on the width, so the network is narrow. The width of large-v3 would take 7 s.
   {
-    name: 'large-v3 and large-v3-turbo',
-    size: { width: 1280, layers: 1, heads: 20, mels: 128, vocabulary: 51_866 },
+    name: 'the mels and the vocabulary of large-v3',
+    size: { width: 128, layers: 1, heads: 2, mels: 128, vocabulary: 51_866 },
   },
 ])(
-  `with the dimensions of $name, tokens and probabilities are those of the published graphs${unless(pocket, 'pocket model')}`,
+  `with $name, tokens and probabilities are those of the published graphs${unless(pocket, 'pocket model')}`,
   async ({ size }) => {
     const folder = temporaryFolder()
     await writeRandomModel(folder, pocket!, size, false)
