@@ -22,10 +22,14 @@ TEST_MS := 60000
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
 RUN_TESTS := nice -n 10 $(BUN) test --parallel=3 --timings test/timings.json --timeout $(TEST_MS)
 
-# The source first, then the program that was built of it: alone, and under the tests of the API. The commands of the
-# documents are run with the built program only, as their readers run them.
+# Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
+# program only, as its users run it. `bun test FILE` runs one of them with the source.
+PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/docs-page.test.ts test/api/known-voices.test.ts \
+	test/api/oauth-log.test.ts test/api/openai/sdk.test.ts test/api/resumable-kill.test.ts test/api/typed-client.test.ts
+
+# The source first, then the program that was built of it: alone, and under the tests of the API.
 test: check build
-	$(RUN_TESTS) --path-ignore-patterns 'test/program/**' --path-ignore-patterns test/docs.test.ts
+	$(RUN_TESTS) $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) test/program test/api test/docs.test.ts
 
 check: install
