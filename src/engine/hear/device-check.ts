@@ -44,7 +44,7 @@ export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void 
 
 /**
  * Decodes a batch that contains `window` twice, token by token. Returns the tokens that the decoder chose for the
- * second copy. The first copy cannot show a wrong row offset, because its offset is 0.
+ * second copy. A fault in the offset of a row shows only in this copy, because the first copy has the offset 0.
  */
 function picksInSteps(
   decoder: Decoder,

@@ -1,5 +1,5 @@
-// Folds the frames of a sound for the Fourier transform. Folding pairs the samples of a frame that have the same
-// distance from its middle. The sums of the pairs give the real parts of the spectrum, and their differences give the
+// Folds the frames of a sound for the Fourier transform. Folding pairs the samples that have the same distance from the
+// middle of the frame. The sums of the pairs give the real parts of the spectrum, and their differences give the
 // imaginary parts. The sums at even positions and the sums at odd positions go into separate arrays, and so do the
 // differences.
 

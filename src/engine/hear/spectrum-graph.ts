@@ -12,9 +12,9 @@ import { type Folds, half, quarter } from './fold.ts'
  * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames of fold.ts. Folding
  * computes the sum and the difference of the two samples that have the same distance from the middle of a frame. The
  * sums give the real part of the spectrum, and the differences give the imaginary part. Each part needs two matrix
- * products: one for the even positions in the frame, and one for the odd positions. At each kind of position, the waves
- * of the frequency bins k and 200 - k differ only in their signs. So the sum of the two products gives bin k, and their
- * difference gives bin 200 - k.
+ * products: one for the even positions in the frame, and one for the odd positions. In each of these products, the
+ * values for the frequency bins k and 200 - k differ at most in their sign. So the sum of the two products gives bin k,
+ * and their difference gives bin 200 - k.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

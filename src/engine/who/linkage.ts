@@ -24,9 +24,9 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge of two clusters, only
-   * the bound of the merged cluster is computed again. The other bounds stay valid: the distance to the merged cluster
-   * is a mean of the distances to its two parts, so it is not less than the smaller of both. `closest` computes the
-   * lowest of all bounds again, if this bound is not the true distance.
+   * the bound of the merged cluster is computed again. The other bounds stay valid: the new distance to the merged
+   * cluster is a mean of two old distances, so it is not less than the smaller one. `closest` computes the lowest of
+   * all bounds again, if this bound is not the true distance.
    */
   private readonly bounds: Float32Array
 
