@@ -1,6 +1,6 @@
 // Tests the style rules of the project that a program can check. Each rule is also tested on a sample that breaks it.
 
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
@@ -12,6 +12,9 @@ import {
   roomOf,
   type SourceFile,
 } from './support/source.ts'
+
+// The first test of each file parses all sources, which takes seconds on a busy machine.
+setDefaultTimeout(60_000)
 
 /**
  * The layers of the program, lowest first. A room (a folder or file directly in src) may import only from lower layers.

@@ -1,7 +1,7 @@
 // Tests that every declared error code, setting, limit, command, route and source file is used, and that no room (a
 // folder in src) exports two types of the same name. Each rule is also tested on a sample that breaks it.
 
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -21,6 +21,9 @@ import {
   roomOf,
   type SourceFile,
 } from '../support/source.ts'
+
+// The first test of each file parses all sources, which takes seconds on a busy machine.
+setDefaultTimeout(60_000)
 
 const sources = listSources('src')
 const tests = listSources('test')

@@ -2,12 +2,15 @@
 // only two files, and that durations and sizes are defined only in the files for settings and limits. Each rule is
 // also tested on a sample that breaks it.
 
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { documents, readDocument } from '../support/documents.ts'
 import { listSources, nodesOf, parse, projectRoot, type SourceFile } from '../support/source.ts'
+
+// The first test of each file parses all sources, which takes seconds on a busy machine.
+setDefaultTimeout(60_000)
 
 const tracked = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: projectRoot })
   .stdout.toString()
