@@ -83,8 +83,8 @@ test('each command or block that is not run exists', () => {
 })
 
 /**
- * For some documents, a function that prepares the commands of the document. The function runs before the first
- * command.
+ * For some documents, a function that creates what the commands of the document need, such as a job. The function runs
+ * before the first command.
  */
 const preparations: Record<string, (reader: Reader) => Promise<void>> = {
   'docs/guide.md': keepCallback,

@@ -137,7 +137,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isInSample) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only jobs of the sample have a transcript: a million transcripts would fill the disk.
+        // Only the jobs that the benchmark may read later have a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }

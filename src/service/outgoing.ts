@@ -14,8 +14,8 @@ import { deliver } from '../webhooks/deliver.ts'
 export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download: Download }
 
 /**
- * In tests, `resolve` replaces the DNS look-ups. Outside tests, the look-ups of one account cannot delay the look-ups
- * of other accounts.
+ * Returns the functions that open connections to other hosts. Each account has its own queue of DNS look-ups, so one
+ * account cannot delay the look-ups of another account. In tests, `resolve` replaces the DNS look-ups.
  */
 export function openOutgoing(config: Config, resolve: Resolve | undefined): Outgoing {
   const { allowNets } = config

@@ -48,8 +48,8 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // This error of `sink.end` is ignored, because `receive` has already failed: it returns null for a body that is
-      // too large, or throws an earlier error.
+      // If `sink.end` throws here, its error is ignored. The caller gets the earlier failure instead: null for a body
+      // that is too large, or another error.
     }
     await file.close()
   }

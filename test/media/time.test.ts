@@ -9,8 +9,8 @@ setDefaultTimeout(patienceMs)
 
 /**
  * Returns the tones of a file that contains the tune (the fixed sequence of tones in most test files) twice, one after
- * the other. The second tune starts at `seconds`. This is more than the two seconds of a tune if the encoder adds a
- * delay.
+ * the other. `seconds` is the time at which the second tune starts: 2, the length of a tune, or more if the encoder adds
+ * a delay.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

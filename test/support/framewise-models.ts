@@ -87,9 +87,9 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // There is one feature for each token. The first feature belongs to the blank token, and is a constant. Each other
-  // token has a tone of its own frequency, and its feature is the power of this tone in the sound. The index of such a
-  // feature is one higher than the index of its token in the vocabulary, where the blank token is the last one.
+  // There is one feature for each token, in another order than in the vocabulary. Feature 0 is a constant. It belongs to
+  // the blank token, which is the last token of the vocabulary. Feature n + 1 belongs to token n. It is the power of the
+  // tone that stands for this token in the sound.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])

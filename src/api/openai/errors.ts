@@ -35,7 +35,7 @@ export function isOpenAiPath(path: string): boolean {
   return /^\/v1\/(audio|models)(\/|$)/.test(path)
 }
 
-/** Returns the status and OpenAI's code for an error code of the API. */
+/** Converts an error code of steno's own API. Returns the HTTP status, and as `reason` the code of OpenAI's API. */
 export function openAiFactsOf(code: RequestErrorCode): { status: number; reason: string | null } {
   const { status = requestErrors[code].status, reason = null } = requestFacts[code] ?? {}
   return { status, reason }

@@ -226,7 +226,7 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * The error that is thrown if no engine can be started. This error ends the command, because all other sources would
+ * The error that is thrown if no engine can be started. This error ends the command, because all other recordings would
  * fail in the same way.
  */
 class EngineFailed extends Error {}

@@ -18,7 +18,7 @@ export type RunShape = {
   wanted: readonly number[]
   /** If true, the run writes the scores of the tokens to an output `scores`, in memory that the host can read. */
   withScores: boolean
-  /** The id under which CUDA records and replays this run, or `notRecorded`. */
+  /** The id under which CUDA records the operations of this run and replays them, or `notRecorded`. */
   record: number
 }
 

@@ -18,9 +18,9 @@ export function isModel(folder: string): boolean {
 }
 
 /**
- * Returns the paths of a Whisper model's weight files: the file in the compact form (8-bit weights), or the ONNX files
- * with the suffix `variant`, and the extra files that hold weights of these ONNX files. The list is empty if the
- * encoder or the decoder is missing.
+ * Returns the paths of a Whisper model's weight files. A model in the compact form (8-bit weights) has one file. Any
+ * other model has ONNX files with the suffix `variant`, and may have extra files with their weights. The list is empty
+ * if the ONNX file of the encoder or of the decoder is missing.
  */
 export function weightFiles(folder: string, variant: string): string[] {
   if (isCompact(folder)) return [join(folder, compactFile)]

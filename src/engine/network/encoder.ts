@@ -8,9 +8,9 @@ import { headSize, Layers, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * Builds the encoder model for one window. The encoder does not read all model frames of the window: in a long silence,
- * one frame that it reads represents several model frames. In the shapes below, `frames` is the number of frames that
- * the encoder reads.
+ * Builds the encoder model for one window. A window is divided into model frames, two mel frames each. The encoder reads
+ * several model frames of a long silence as one frame, which saves time. In the shapes below, `frames` is the number of
+ * frames that the encoder reads.
  *
  * The inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position of each frame in the window; and
  * `counts` [frames], the number of model frames that each frame represents. The outputs are: `keys` and `values`

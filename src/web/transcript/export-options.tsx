@@ -12,7 +12,7 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
-/** The options of the export dialog. Each option is a signal that a field of the dialog changes. */
+/** The options of the export dialog. Each option is stored in a signal, and a field of the dialog sets its value. */
 export function useOptions(studio: Studio) {
   return {
     format: useSignal<Format>('text'),

@@ -26,8 +26,7 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // While the page follows the spoken words, the spoken sentence is always visible. So the page checks only at other
-    // times whether this sentence is visible.
+    // While the page follows the spoken words, the spoken sentence is always visible, so no check is needed.
     if (!this.isOn.value) this.#watch()
   }
 
