@@ -10,6 +10,11 @@ export type TransformersOrder = {
   variant: '' | '_quantized'
   sounds: { path: string; language: string }[]
   threads: number
+  /**
+   * The number of tokens that are decoded for each sound, which is then one window of 30 s. If it is missing, the model
+   * decides.
+   */
+  tokens?: number
 }
 
 export type TransformersAnswer = { wallMs: number; cpuMs: number; peakBytes: number; texts: string[] }
@@ -28,13 +33,11 @@ async function hear(order: TransformersOrder): Promise<TransformersAnswer> {
   const texts: string[] = []
   for (const { path, language } of order.sounds) {
     const samples = new Float32Array(await Bun.file(path).arrayBuffer())
-    const { text } = await recogniser(samples, {
-      chunk_length_s: 30,
-      stride_length_s: 5,
-      return_timestamps: true,
-      language,
-      task: 'transcribe',
-    })
+    const { tokens } = order
+    const lengths = tokens
+      ? { min_new_tokens: tokens, max_new_tokens: tokens }
+      : { chunk_length_s: 30, stride_length_s: 5, return_timestamps: true }
+    const { text } = await recogniser(samples, { ...lengths, language, task: 'transcribe' })
     texts.push(text)
   }
   const wallMs = performance.now() - before

@@ -1,0 +1,77 @@
+// A child process of the benchmarks: transcribes windows of 30 s with a fixed number of tokens for each window. With
+// random weights, the engine would find that the text is a loop. So this script does the steps of the engine itself, and
+// replaces each chosen token by a given one: voice detection, spectrograms, the encoder, the decoder with Whisper's
+// rules, and the word times. Prints the number of decoded tokens.
+
+import { windowFrames, windowSamples } from '../../../src/engine/audio.ts'
+import { wordTimes } from '../../../src/engine/hear/align.ts'
+import { rulesOf } from '../../../src/engine/hear/allowed.ts'
+import { rowsFor } from '../../../src/engine/hear/batch-rows.ts'
+import { openFeatures } from '../../../src/engine/hear/features.ts'
+import { choose } from '../../../src/engine/hear/rules.ts'
+import { openVad } from '../../../src/engine/hear/vad.ts'
+import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+
+/** `sound` is the path of a file of raw 32-bit floats at 16 kHz. `tokens` is the number of tokens of a window. */
+export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
+
+/** The tokens of Whisper's vocabulary from this id on are words and syllables. */
+const wordTokens = 1000
+
+if (import.meta.main) console.log(await hear(JSON.parse(process.argv[2] ?? '') as ForcedOrder))
+
+async function hear({ folder, sound, tokens, threads }: ForcedOrder): Promise<number> {
+  const runtime = openRuntime(runtimeLibrary(), threads)
+  const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant: 'compact' })
+  const features = openFeatures(runtime, whisper.facts.mels)
+  const speechIn = openVad(runtime, await Bun.file(vadModel()).bytes()).start()
+  const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
+  const windows: Float32Array[] = []
+  for (let at = 0; at < samples.length; at += windowSamples)
+    windows.push(samples.subarray(at, at + windowSamples))
+  let decoded = 0
+  while (windows.length > 0) {
+    const block = windows.splice(0, rowsFor(whisper))
+    for (const window of block) speechIn(window)
+    decoded += hearBlock(
+      whisper,
+      block.map(window => features.logMel(window)),
+      tokens,
+    )
+    Bun.gc(true)
+  }
+  return decoded
+}
+
+/** Decodes a block of windows in one batch. Returns the number of decoded tokens. */
+function hearBlock(whisper: Whisper, pictures: readonly Float32Array[], count: number): number {
+  const { facts, encoder, attendingDecoder, tokenizer } = whisper
+  const prompt = [facts.start, facts.languages.get('en') ?? 0, facts.transcribe ?? 0]
+  const rules = rulesOf(facts, true)
+  const encoded = pictures.map(picture => encoder.encode(picture))
+  const batch = (attendingDecoder ?? whisper.decoder).begin(encoded, prompt)
+  const rows = pictures.map(() => ({ tokens: [] as number[], attention: [] as Float32Array[] }))
+  for (let step = 0; step < count; step++) {
+    for (const [row, { tokens, attention }] of rows.entries()) {
+      choose(rules, batch.logits(row), { tokens, frames: windowFrames })
+      attention.push(batch.attention(row, windowFrames))
+      tokens.push(step === 0 ? facts.firstTimestamp : wordTokens + step)
+    }
+    if (step < count - 1) batch.step(rows.map(({ tokens }) => tokens.at(-1) ?? 0))
+  }
+  batch.close()
+  for (const { tokens, attention } of rows) {
+    const ids = tokens.slice(1)
+    const logProbabilities = ids.map(() => -0.1)
+    wordTimes(
+      tokenizer,
+      'en',
+      [{ ids, logProbabilities, attention, from: 0, to: windowFrames }],
+      windowFrames,
+    )
+  }
+  for (const window of encoded) window.close()
+  return rows.reduce((sum, { tokens }) => sum + tokens.length, 0)
+}
