@@ -9,7 +9,7 @@ import { type Cross, framesIn, gather, kinds } from './compact-cross.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, EncodedWindow } from './network.ts'
 
-type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, ...string[]]>; heads: number }
+type Parts = { runtime: Runtime; facts: Facts; run: Run<[string, string, ...string[]]>; heads: number }
 
 export class CompactBatch implements Batch {
   rows: number
@@ -18,6 +18,7 @@ export class CompactBatch implements Batch {
   /** The number of tokens whose keys and values the cache holds for each row of the batch. Each row is one window. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
+  private totals: Float32Array = new Float32Array(0)
   private seen: Float32Array = new Float32Array(0)
   private outputs: Tensor[]
   /**
@@ -77,6 +78,10 @@ export class CompactBatch implements Batch {
     const size = this.parts.facts.vocabulary
     const from = (row * this.positions + position) * size
     return this.scores.subarray(from, from + size)
+  }
+
+  logTotal(row: number): number | null {
+    return this.totals[(row + 1) * this.positions - 1] ?? null
   }
 
   attention(row: number, frames: number): Float32Array {
@@ -144,8 +149,9 @@ export class CompactBatch implements Batch {
     this.outputs = results
     this.positions = count
     this.length += count
-    const [scores, ...others] = results
+    const [scores, totals, ...others] = results
     this.scores = scores.floats(this.rows * count * facts.vocabulary)
+    this.totals = totals.floats(this.rows * count)
     const attention = heads > 0 ? others.shift() : undefined
     if (attention) this.seen = attention.floats(this.rows * heads * count * this.frames)
     this.self = others

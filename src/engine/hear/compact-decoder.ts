@@ -20,6 +20,6 @@ export function makeDecoder(runtime: Runtime, decoder: Session, facts: Facts, he
     ...kinds.flatMap(({ name }) => layers.map(layer => `${name}.${layer}`)),
   ]
   const attention = heads > 0 ? ['attention'] : []
-  const run = decoder.run(inputs, ['scores', ...attention, ...own.map(name => `present.${name}`)])
+  const run = decoder.run(inputs, ['scores', 'total', ...attention, ...own.map(name => `present.${name}`)])
   return { begin: (windows, prompt) => new CompactBatch({ runtime, facts, run, heads }, windows, prompt) }
 }

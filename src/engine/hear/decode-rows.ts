@@ -119,7 +119,12 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   const { tokens, logProbabilities, attention, frames } = hypothesis
   const { rules, temperature } = options
   const { token, logProbability } =
-    batch.pick?.(row) ?? choose(rules, batch.logits(row), hypothesis, temperature, task.random)
+    batch.pick?.(row) ??
+    choose(rules, batch.logits(row), hypothesis, {
+      temperature,
+      random: task.random,
+      logTotal: batch.logTotal?.(row) ?? null,
+    })
   if (options.attention) attention.push(batch.attention(row, frames))
   hypothesis.logProbability += logProbability
   if (token === rules.facts.end) {

@@ -47,6 +47,11 @@ export type Batch = {
    */
   logits(row: number, position?: number): Float32Array
   /**
+   * Returns the logarithm of the sum of exp(score) over all tokens of the vocabulary, for the scores that `logits`
+   * returns for the last token. A decoder that does not compute this number does not have this function.
+   */
+  logTotal?(row: number): number | null
+  /**
    * Returns the token that the decoder itself chose as the next token of a window. `row` is the number of the window in
    * the batch. Returns null if the decoder did not choose a token: the caller then chooses the token by the scores from
    * `logits`. A decoder that never chooses tokens does not have this function.

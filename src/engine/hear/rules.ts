@@ -8,20 +8,26 @@ export type NextToken = { token: number; logProbability: number }
 
 /**
  * Chooses the next token of a text: the most probable one at temperature 0, or a random one at a higher temperature.
- * `random` returns numbers from 0 to 1. The call changes the values in `scores`.
+ * `random` returns numbers from 0 to 1. `logTotal` is the logarithm of the sum of exp(score) over all tokens, or null if
+ * it is not known. The call changes the values in `scores`.
  */
 export function choose(
   rules: Rules,
   scores: Float32Array,
   history: History,
-  temperature = 0,
-  random: () => number = Math.random,
+  {
+    temperature = 0,
+    random = Math.random,
+    logTotal = null,
+  }: { temperature?: number; random?: () => number; logTotal?: number | null } = {},
 ): NextToken {
+  const allowed = allowedAfter(history, rules)
+  const isTextAllowed = allowed.text.to > 0
+  const share = logTotal !== null && isTextAllowed ? textShare(rules, scores, history, logTotal) : 0
   for (const id of rules.suppressed) scores[id] = Number.NEGATIVE_INFINITY
   if (history.tokens.length === 0)
     for (const id of rules.facts.suppressedAtStart) scores[id] = Number.NEGATIVE_INFINITY
 
-  const allowed = allowedAfter(history, rules)
   const text = bestText(scores, allowed.text.to)
   const stop = bestIn(scores, allowed.end)
   const time = bestIn(scores, allowed.times)
@@ -31,12 +37,38 @@ export function choose(
   // token and of the end token, only a timestamp token is allowed.
   const onlyTime = Math.log(timeSum) + top > Math.max(text.score, stop.score)
 
+  const textSum = () =>
+    share < textShareMin || logTotal === null
+      ? sumOfText(scores, allowed.text.to, top)
+      : share * Math.exp(logTotal - top)
   const candidates = onlyTime ? [time] : [stop, text, time]
   const best = candidates.reduce((best, candidate) => (candidate.score > best.score ? candidate : best))
   const ranges = onlyTime ? [allowed.times] : [allowed.times, allowed.text, allowed.end]
-  const total = onlyTime
-    ? timeSum
-    : timeSum + Math.exp(stop.score - top) + sumOfText(scores, allowed.text.to, top)
+  const total = onlyTime ? timeSum : timeSum + Math.exp(stop.score - top) + textSum()
   const token = temperature === 0 ? best.token : draw(scores, ranges, top, temperature, random)
   return { token, logProbability: (scores[token] ?? nothing.score) - top - Math.log(total) }
+}
+
+/**
+ * If the text tokens have a smaller share of the total probability, this share is not computed from the total, because
+ * the rounding errors of the total would be too large.
+ */
+const textShareMin = 0.01
+
+/**
+ * Returns the share of the total probability that all text tokens have together, except the tokens that are never
+ * allowed. It is what remains after the other tokens are subtracted. There are few other tokens, so this takes a tenth
+ * of the time of a sum over all text tokens.
+ */
+function textShare(
+  { facts, suppressed }: Rules,
+  scores: Float32Array,
+  { tokens }: History,
+  logTotal: number,
+): number {
+  const textEnd = Math.min(facts.end, facts.firstTimestamp)
+  let share = 1 - sumOf(scores, { from: textEnd, to: scores.length }, logTotal)
+  const forbidden = tokens.length === 0 ? suppressed.union(new Set(facts.suppressedAtStart)) : suppressed
+  for (const id of forbidden) if (id < textEnd) share -= Math.exp((scores[id] ?? nothing.score) - logTotal)
+  return share
 }

@@ -55,12 +55,9 @@ export function decoderModel(
     state = graph.add('Add', [state, layers.blocks(`${name}.fc2`, graph.add('com.microsoft.Gelu', [wide]))])
   }
   const asked = graph.add('Gather', [layers.norm('decoder.layer_norm', state), 'wanted'], { axis: 1 })
-  layers.output(
-    'scores',
-    'float32',
-    ['rows', 'wanted', size.vocabulary],
-    layers.blocks('decoder.embed_tokens', asked, false),
-  )
+  const scores = layers.blocks('decoder.embed_tokens', asked, false)
+  layers.output('scores', 'float32', ['rows', 'wanted', size.vocabulary], scores)
+  layers.output('total', 'float32', ['rows', 'wanted', 1], logTotal(layers, scores))
   if (seen.length > 0) {
     layers.output(
       'attention',
@@ -92,6 +89,16 @@ function positions(layers: Layers): { places: string; mask: string } {
   const hidden = graph.add('Or', [later, before])
   const mask = graph.add('Where', [hidden, layers.float(forbidden), layers.float(0)])
   return { places, mask: graph.add('Unsqueeze', [mask, layers.integers(1)]) }
+}
+
+/**
+ * Adds the logarithm of the sum of exp(score) over all tokens. LogSoftmax subtracts this number from each score, so one
+ * token is enough to compute it. The operation ReduceLogSumExp of ONNX Runtime is several times slower.
+ */
+function logTotal(layers: Layers, scores: string): string {
+  const { graph } = layers
+  const first = (value: string) => graph.add('Gather', [value, layers.integers(0)], { axis: 2 })
+  return graph.add('Sub', [first(scores), first(graph.add('LogSoftmax', [scores], { axis: -1 }))])
 }
 
 function integer(layers: Layers, value: number): string {

@@ -80,11 +80,28 @@ test('the probability is relative to the allowed tokens', () => {
   expect(probabilityOf(scores({ 12: 2, 5: 2 }), 12)).toBeCloseTo(0.5, 4)
 })
 
+test.each([
+  { name: 'text is probable', given: { 3: 4, 5: 3, 6: 2, 20: 1, 40: 1, 41: 0.5 } },
+  { name: 'suppressed tokens are far more probable than text', given: { 3: 30, 12: 30, 5: 3, 6: 2 } },
+])('the probability is the same if the total of all scores is given: $name', ({ given }) => {
+  const all = scores(given)
+  const logTotal = Math.fround(Math.log(all.reduce((sum, score) => sum + Math.exp(score), 0)))
+  const history = { tokens: [15, 6], frames: 1500 }
+  const rules = rulesOf(facts, true)
+  const without = choose(rules, all.slice(), history)
+  const withTotal = choose(rules, all.slice(), history, { logTotal })
+  expect(withTotal.token).toBe(without.token)
+  expect(withTotal.logProbability).toBeCloseTo(without.logProbability, 4)
+})
+
 test('above temperature 0 tokens are sampled by their probability, within the rules', () => {
   const counts = new Map<number, number>()
   for (let draw = 0; draw < 1000; draw++) {
     const random = () => (draw + 0.5) / 1000
-    const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), one, 1, random)
+    const { token } = choose(rulesOf(facts, false), scores({ 3: 9, 5: Math.log(3), 6: 0 }), one, {
+      temperature: 1,
+      random,
+    })
     counts.set(token, (counts.get(token) ?? 0) + 1)
   }
   expect(counts.get(5)).toBeCloseTo(750, -1)

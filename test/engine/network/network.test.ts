@@ -129,6 +129,24 @@ test('the scores of the compact model differ from those of the float model by at
   expect(relativeError(scores, referenceScores(source, mel, tokens).flat())).toBeLessThan(0.03)
 })
 
+test('the total of a token is the logarithm of the sum of exp(score)', () => {
+  const { mass, names, values } = crossOf()
+  const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
+  const [scores, totals] = decoder.run(inputs, ['scores', 'total'])([
+    integers(tokens, [1, tokens.length]),
+    integers([0], [1]),
+    integers([...tokens.keys()], [tokens.length]),
+    tensor(runtime(), 'float32', Float32Array.from(mass), [1, 1, 1, mass.length]),
+    ...emptyCache(0),
+    ...values,
+  ])
+  const all = scores.floats(tokens.length * vocabulary)
+  for (const [at, total] of totals.floats(tokens.length).entries()) {
+    const own = all.subarray(at * vocabulary, (at + 1) * vocabulary)
+    expect(total).toBeCloseTo(Math.log(own.reduce((sum, score) => sum + Math.exp(score), 0)), 4)
+  }
+})
+
 test('scores are the same token by token and for all tokens at once', () => {
   const cross = crossOf()
   const whole = feed(cross, tokens, emptyCache(0), 0)
