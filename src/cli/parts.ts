@@ -115,7 +115,12 @@ export function partsOf(root: string): LicensedPart[] {
       licence: 'Apache-2.0',
       type: 'machine-learning-model',
       source: 'models/pocket in the source of steno',
-      text: 'Trained for steno; under the licence of steno.',
+      text: [
+        'Trained for steno; under the licence of steno. The models that tell speakers apart were trained on synthetic',
+        'voices, and on recordings of LibriSpeech by V. Panayotov, G. Chen, D. Povey and S. Khudanpur (ICASSP 2015):',
+        'https://www.openslr.org/12, under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. The recordings were',
+        'cut, mixed and changed for the training, and are not in the program.',
+      ].join('\n'),
       files: ['models/pocket/'],
     },
     {
