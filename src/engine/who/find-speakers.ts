@@ -14,7 +14,7 @@ import type { Voices } from './voices.ts'
  * square root of this amount. The reason is that a longer recording has larger clusters of outliers, which are not
  * speakers. If very little speech is clustered, `findVoices` uses a lower minimum.
  */
-const speakerSecondsMin = { seconds: 4, speechSeconds: 100 }
+const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 
 /**
  * The settings for embeddings that a PLDA model has projected. Two clusters are different voices if their distance is
