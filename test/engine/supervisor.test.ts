@@ -13,6 +13,7 @@ import { childrenOf, isRunning } from '../media/processes.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { plainInput } from '../support/plain-input.ts'
 
 let folder: string
 let engine: Engine | null
@@ -59,17 +60,7 @@ let jobs = 0
 
 function job(change: Partial<TranscribeInput> = {}): TranscribeInput {
   const path = join(folder, `job-${++jobs}`)
-  return {
-    path,
-    durationMs: 10_000,
-    language: null,
-    diarize: false,
-    speakerCount: null,
-    align: true,
-    prompt: null,
-    vocabulary: [],
-    ...change,
-  }
+  return plainInput({ path, ...change })
 }
 
 function run(

@@ -14,6 +14,7 @@ import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
+import { plainInput } from '../support/plain-input.ts'
 import { noise } from '../support/sound.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
 
@@ -34,16 +35,7 @@ beforeAll(async () => {
 
 afterAll(() => models?.speech[0].close())
 
-const input: TranscribeInput = {
-  path: '',
-  durationMs: 0,
-  language: null,
-  diarize: false,
-  speakerCount: null,
-  align: true,
-  prompt: null,
-  vocabulary: [],
-}
+const input = plainInput({ durationMs: 0 })
 
 async function* all(samples: Float32Array) {
   for (let at = 0; at < samples.length; at += 10_000) yield samples.subarray(at, at + 10_000)

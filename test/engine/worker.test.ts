@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { TranscribeInput } from '../../src/engine/request.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { plainInput } from '../support/plain-input.ts'
 
 const fakeChild = fileURLToPath(new URL('../support/engine-child.ts', import.meta.url))
 let worker: Worker | null = null
@@ -30,16 +30,7 @@ function runTwo(opened: Worker) {
   return Promise.allSettled(
     ['one', 'other'].map(async name => {
       const reached: number[] = []
-      const input: TranscribeInput = {
-        path: join(folder, name),
-        durationMs: 10_000,
-        language: null,
-        diarize: false,
-        speakerCount: null,
-        align: true,
-        prompt: null,
-        vocabulary: [],
-      }
+      const input = plainInput({ path: join(folder, name) })
       const { full_transcript } = await opened.run(input, { signal, onSeconds: each => reached.push(each) })
       return { full_transcript, reached }
     }),

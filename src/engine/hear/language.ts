@@ -23,7 +23,7 @@ export function detect(
   return languageBy(oddsIn(whisper, encoded.slice(0, votersMax)), windows)
 }
 
-/** Detects the language as `detect` does, but with the odds that `oddsOfAll` computes. */
+/** Detects the language as `detect` does. The function `oddsOfAll` computes the probabilities of the languages. */
 export async function detectJointly(
   { facts }: Whisper,
   encoded: readonly EncodedWindow[],

@@ -6,6 +6,7 @@ import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
+import { fakeBatch } from '../../support/fake-batch.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
@@ -54,26 +55,11 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
       const seconds = (windows as WindowFrom[]).map(({ second }) => second)
       decoded.push(...seconds)
       const live = seconds.map(second => ({ tokens: tokensFrom(second), at: 0 }))
-      return {
-        get rows() {
-          return live.length
-        },
-        logits(row) {
-          const { tokens, at } = live[row]!
-          const scores = new Float32Array(facts.vocabulary!).fill(-30)
-          scores[tokens[at] ?? end] = 0
-          return scores
-        },
-        attention: () => new Float32Array(0),
-        step() {
-          for (const row of live) row.at++
-        },
-        drop(row) {
-          live[row] = live.at(-1)!
-          live.pop()
-        },
-        close() {},
-      }
+      return fakeBatch(live, ({ tokens, at }) => {
+        const scores = new Float32Array(facts.vocabulary!).fill(-30)
+        scores[tokens[at] ?? end] = 0
+        return scores
+      })
     },
   }
   const encoder: Encoder = { encode: picture => new WindowFrom(picture[0]!) }

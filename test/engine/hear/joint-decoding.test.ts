@@ -5,6 +5,7 @@ import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
+import { fakeBatch } from '../../support/fake-batch.ts'
 
 const [end, vocabulary] = [20, 30]
 const facts: Partial<Facts> = {
@@ -32,26 +33,11 @@ function numbering() {
     begin(windows) {
       const live = (windows as NumberedWindow[]).map(({ number }) => ({ number, at: 0 }))
       batches.push(live.map(({ number }) => number))
-      return {
-        get rows() {
-          return live.length
-        },
-        logits(row) {
-          const { number, at } = live[row]!
-          const scores = new Float32Array(vocabulary)
-          scores[at === 0 ? number : end] = 9
-          return scores
-        },
-        attention: () => new Float32Array(0),
-        step() {
-          for (const row of live) row.at++
-        },
-        drop(row) {
-          live[row] = live.at(-1)!
-          live.pop()
-        },
-        close() {},
-      }
+      return fakeBatch(live, ({ number, at }) => {
+        const scores = new Float32Array(vocabulary)
+        scores[at === 0 ? number : end] = 9
+        return scores
+      })
     },
   }
   return { decoder, batches }

@@ -5,6 +5,7 @@ import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
+import { fakeBatch } from '../../support/fake-batch.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const words = Array.from({ length: 20 }, (_, id) => ` ${String.fromCharCode(97 + id).repeat(3)}`)
@@ -53,33 +54,18 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
       const live = (windows as ScriptedWindow[]).map(({ script }) => ({ script, at: 0, attempt: 0 }))
       for (const row of live) row.attempt = attempts[row.script]!++
       begun.push(live.map(({ script }) => script))
-      return {
-        get rows() {
-          return live.length
-        },
-        logits(row, position) {
-          const { script, at, attempt } = live[row]!
-          const { attempts, noSpeech: silent = 0 } = scripts[script]!
-          const scores = new Float32Array(vocabulary)
-          // The caller gives a `position` only for the scores at the start token. From these scores, the caller takes
-          // the probability that the window has no speech.
-          if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
-          else {
-            const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
-            scores[Math.abs(token)] = token < 0 ? 0.1 : 12
-          }
-          return scores
-        },
-        attention: () => new Float32Array(0),
-        step() {
-          for (const row of live) row.at++
-        },
-        drop(row) {
-          live[row] = live.at(-1)!
-          live.pop()
-        },
-        close() {},
-      }
+      return fakeBatch(live, ({ script, at, attempt }, position) => {
+        const { attempts, noSpeech: silent = 0 } = scripts[script]!
+        const scores = new Float32Array(vocabulary)
+        // The caller gives a `position` only for the scores at the start token. From these scores, the caller takes
+        // the probability that the window has no speech.
+        if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
+        else {
+          const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end
+          scores[Math.abs(token)] = token < 0 ? 0.1 : 12
+        }
+        return scores
+      })
     },
   }
 }
