@@ -1,8 +1,10 @@
-// Measures the names of known voices: how often the voice print of a reader gets the name of the right reader, and how
-// often it gets the name of a wrong reader. Uses the five readers of LibriSpeech test-other in ../shared. The built-in
-// encoder was not trained on these readers. A voice print is made from some utterances of a reader, and compared with
-// voice prints from other utterances of all readers. In some rows of the table, the threshold is chosen on three of the
-// five readers and measured on the other two, for each possible choice of three.
+// Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
+// threshold. For each threshold, the table shows the share of pairs from one reader that do not count as one person. It
+// also shows the share of pairs from two readers that do.
+//
+// The five readers are from LibriSpeech test-other in ../shared. The built-in voice encoder was not trained on their
+// recordings. In some rows of the table, the threshold is chosen on three readers and tested on the other two, for each
+// possible choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'

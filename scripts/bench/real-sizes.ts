@@ -1,11 +1,11 @@
-// Measures whole processes of steno and of other programs with Whisper models that have the dimensions of base and small
-// and random weights. Each program decodes the same number of tokens for each window of 30 s. The programs run in turn:
-// steno and faster-whisper twice, and the other programs once. Compare the programs by their CPU times, because the wall
-// times depend on the other programs of the machine.
+// Measures whole processes of steno and of other programs. The models have the dimensions of Whisper base and Whisper
+// small, but random weights. Each program decodes the same number of tokens for each window of 30 s. The programs run
+// in turn: steno and faster-whisper twice, and the other programs once. Compare the programs by their CPU times,
+// because the wall times depend on what else the machine does.
 //
-// STENO_BENCH_PYTHON: a Python with faster-whisper, transformers, torch and openai-whisper, which also writes the weights
-// of the other programs. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp. STENO_BENCH_SIZES: the sizes to measure,
-// such as `base`.
+// STENO_BENCH_PYTHON: a Python with faster-whisper, transformers, torch and openai-whisper. This Python also writes the
+// weights for faster-whisper and whisper.cpp. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp. STENO_BENCH_SIZES:
+// the sizes to measure, such as `base`.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,10 @@ const threads = 2
 const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_PYWHISPERCPP: cppPython = '' } = process.env
 const script = (name: string) => join(import.meta.dir, 'support', name)
 
-/** `asked` is the largest share of the CPU time of the program that steno may need. */
+/**
+ * A program that is measured. If `asked` is set, the benchmark asks that steno uses at most `asked` times the CPU time
+ * of this program.
+ */
 type Contender = {
   name: string
   here: boolean

@@ -20,7 +20,10 @@ import {
 
 export const bench = { name: 'word times: 50 utterances joined, Whisper base, beside others', run }
 
-/** A start of openai/whisper that is this long before the voice or longer counts as a start in the pause, in seconds. */
+/**
+ * One comparison leaves out the words that openai/whisper starts too early: inside a pause, and more than this many
+ * seconds before the end of the pause.
+ */
 const inPauseSeconds = 0.2
 
 async function run(): Promise<string[][]> {

@@ -9,9 +9,9 @@ import { ApiError } from '../errors.ts'
  */
 export function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // METHOD_NOT_ALLOWED would be wrong if a route with this path accepts the method of the request. This happens for the
-  // path /v1/x/../balance: `request.url` is normalised and contains /v1/balance, but the router uses the path that is
-  // not normalised, and finds no route. The error is then NOT_FOUND.
+  // The path in `request.url` is normalised: /v1/x/../balance has become /v1/balance. But the router compares the path
+  // that was sent, and finds no route for it. If a route with the normalised path accepts the method of the request,
+  // METHOD_NOT_ALLOWED would be wrong. The error is then NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })

@@ -92,9 +92,9 @@ class FormBytes {
   }
 
   /**
-   * `#held` has the bytes that were received but not processed yet. They may end with the first bytes of a delimiter
-   * whose other bytes have not been received yet. Returns the position of these first bytes. If `#held` does not end in
-   * this way, returns its length, because all its bytes then belong to the present part of the form.
+   * Returns the position in `#held` at which an incomplete delimiter begins. `#held` has the bytes that were received
+   * but not processed yet, and may end with the first bytes of a delimiter. If `#held` does not end with such bytes,
+   * returns its length. All bytes before the returned position belong to the present part of the form.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)

@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * The maximum ratio of the slots that one key holds to the slots that are free, both counted after the key has taken a
- * slot. A key is the name of a caller. With the value 3, a key that is alone gets at most three quarters of all slots.
- * A second key then gets at most three quarters of the remaining slots. Running work is never interrupted, so this
- * limit keeps slots free for further keys. A key that holds no slot may always take a free slot.
+ * A key (the name of a caller) may take a slot only if it then holds at most this many slots for each free slot. A key
+ * that is alone gets at most three quarters of all slots. A second key then gets at most three quarters of the
+ * remaining slots. Running work is never interrupted, so these limits keep slots free for further keys. A key that
+ * holds no slot may always take a free slot.
  */
 const heldPerFree = 3
 

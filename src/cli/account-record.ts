@@ -1,5 +1,5 @@
-// Finds the account that the arguments of a command name. Makes the two forms in which commands print an account: an
-// object, and a single line of text.
+// Finds an account by its email address. Formats an account for the output of a command: as an object, or as a single
+// line of text.
 
 import { type Account, findAccountByEmail } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'

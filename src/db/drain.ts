@@ -1,10 +1,10 @@
 // Moves the write-ahead log into the database file, and waits for the disk outside the event loop. This operation is
 // called a drain. SQLite itself would flush the log and the database file on the event loop, which takes 4 to 20 ms.
 //
-// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite overwrites
-// no part of the log that the reader may need, and moves only changes that were written before the read transaction
-// began. The drain closes the reader only after the database file is flushed. So if a power cut occurs before the
-// flush, the log is still complete.
+// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite keeps in
+// the log all changes that were written before the transaction began. SQLite moves only these changes into the database
+// file. The drain closes the reader after the database file is flushed. So if a power cut occurs before this flush, the
+// log still has all moved changes.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'

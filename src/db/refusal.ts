@@ -15,9 +15,9 @@ export function refusalOf(error: unknown): 'busy' | 'full' | null {
 
 /**
  * Returns a function that runs a write to the database. A write waits up to `busyMs` for the write lock. After a write
- * that timed out, the next writes do not wait, and fail at once if the database is locked. After a write that
- * succeeded, writes wait again. The reason: the server answers no request while a write waits, so not every write may
- * wait.
+ * that timed out, the next writes fail at once if the database is locked. After a write that succeeded, writes wait
+ * again. The reason: the server answers no request while a write waits, so only the first write waits for a lock that
+ * stays held.
  */
 export function waitOnce(sql: Database, busyMs: number): <T>(write: () => T) => T {
   let waits = true

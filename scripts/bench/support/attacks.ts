@@ -15,9 +15,9 @@ type Attack = {
    */
   jobs: number
   /**
-   * The mean time between the starts of two jobs of the attack is at least this many milliseconds. The first jobs start
-   * at once: the field `jobs` is their number. The default is `submitEveryMs`, the shortest time that the rate limits
-   * of the server allow.
+   * The shortest mean time between the starts of two jobs of the attack, in milliseconds. The limit does not apply to
+   * the first jobs: all of them start at once, and the field `jobs` is their number. The default is `submitEveryMs`,
+   * the shortest time that the rate limits of the server allow.
    */
   everyMs?: number
   /**

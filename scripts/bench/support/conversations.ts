@@ -1,6 +1,6 @@
-// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps. A
-// conversation may also have noise, or sound as through a telephone. The reference (who speaks when) comes from the
-// energy of each utterance before the utterances are mixed.
+// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps.
+// Noise may be added to a conversation. The sound of a conversation may be reduced to the quality of a telephone. The
+// reference (who speaks when) is computed from the energy of each utterance before the utterances are mixed.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'

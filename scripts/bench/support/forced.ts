@@ -1,7 +1,8 @@
 // A child process of the benchmarks: transcribes windows of 30 s with a fixed number of tokens for each window. With
-// random weights, the engine would find that the text is a loop. So this script does the steps of the engine itself, and
-// replaces each chosen token by a given one: voice detection, spectrograms, the encoder, the decoder with Whisper's
-// rules, and the word times. Prints the number of decoded tokens.
+// random weights, the decoder repeats the same tokens, and the engine would reject such a text as a loop. So this
+// script itself runs the steps of the engine: voice detection, spectrograms, the encoder, the decoder with Whisper's
+// rules, and the word times. In the decoder, the script replaces each chosen token by a given token. Prints the number
+// of decoded tokens.
 
 import { windowFrames, windowSamples } from '../../../src/engine/audio.ts'
 import { wordTimes } from '../../../src/engine/hear/align.ts'

@@ -76,10 +76,12 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads Kaldi's PLDA model from the contents of two files. The file `transform` has the projection that is applied to
- * the vectors first: two means and a matrix. The file `model` has a mean, a second matrix and the variances, each after
- * a marker and a size. Kaldi's model expects projected vectors with the norm 1. The returned model is scaled: like the
- * PLDA model of pyannote's community-1, it expects projected vectors with the norm √128.
+ * Reads a PLDA model of Kaldi from the contents of two files. `transform` has two means and the matrix of the
+ * projection. The first mean is subtracted from an embedding before the projection, and the second mean after it.
+ * `model` has a mean, a second matrix and the variances, each after a marker and a size.
+ *
+ * Kaldi's model expects projected embeddings with the norm 1. The returned model is scaled, so that it expects the norm
+ * √128, as the PLDA model of pyannote's community-1 does.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

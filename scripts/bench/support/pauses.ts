@@ -8,8 +8,9 @@ const rate = 16_000
 const [hop, frame] = [0.01 * rate, 0.02 * rate]
 
 /**
- * The voice is louder than `overNoise` decibels above the noise, which is the 10th percentile of the frames. The other
- * two limits are decibels below the loud parts of the speech, which are the 95th percentile.
+ * A frame of sound is voice if its level is above the level of the noise plus `overNoise` decibels. This limit is never
+ * lower than the loud level minus `belowLoudMax`, and never higher than the loud level minus `belowLoudMin`. The level
+ * of the noise is the 10th percentile of the levels of all frames, and the loud level is the 95th percentile.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 /** The longest gap inside a stretch of voice, in frames: 0.1 s, longer than the closure of a plosive. */
@@ -20,8 +21,9 @@ const voiceMin = 13
 const pauseMin = 0.3
 
 /**
- * Returns the pauses of several utterances with a known text, in one sound. `utterances` has the samples of each utterance
- * and the second of the sound at which the utterance begins. The silence before the first word is a pause too.
+ * Returns the pauses in a sound that consists of several utterances. `utterances` has the samples of each utterance,
+ * and the time in the sound, in seconds, at which the utterance begins. The silence before the first word is a pause
+ * too.
  */
 export function pausesOf(utterances: readonly { samples: Int16Array; from: number }[]): Pause[] {
   const voices = utterances.flatMap(({ samples, from }) =>

@@ -63,8 +63,8 @@ export function whisperCpp(): Program {
     STENO_BENCH_PYWHISPERCPP: python = '',
     STENO_BENCH_GGML: model = '',
   } = process.env
-  // Idle threads of whisper.cpp use CPU time (busy waiting). On cores that other programs use too, only a run with one
-  // thread can be compared fairly.
+  // Threads of whisper.cpp that wait for other threads use CPU time (busy waiting). If other programs use the same
+  // cores, the threads wait longer, and the measured CPU time grows. So whisper.cpp runs with one thread.
   const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
   return {
     name: 'whisper.cpp, one thread',

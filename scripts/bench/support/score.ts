@@ -54,9 +54,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `of` is the number of these words. `near` is the
- * number of these words whose two start times differ by at most 0.2 s. A word does not count if its start in `theirs` is
- * in one of the pauses, more than `before` seconds before the end of this pause.
+ * Compares the start times of the words that both programs recognised. `near` is the number of words whose two start
+ * times differ by at most 0.2 s. `of` is the number of all compared words. A word is not compared if it starts too
+ * early in `theirs`: inside a pause, and more than `before` seconds before the end of this pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
@@ -72,9 +72,15 @@ export function compareStarts(
   return { near: near.length, of: starts.length }
 }
 
-/** The word after a pause ends at least this long after the pause. An earlier end is an error of the word before it. */
+/**
+ * The first word after a pause ends more than this many seconds after the end of the pause. A word that ends earlier
+ * was spoken before the pause, and its end was recognised too late.
+ */
 const wordSecondsMin = 0.08
-/** A word that starts later than this after the pause is another word: the word after the pause was not recognised. */
+/**
+ * The first word after a pause starts less than this many seconds after the end of the pause. If the first recognised
+ * word starts later, the program did not recognise the first spoken word.
+ */
 const lostAfterSeconds = 0.35
 
 /**

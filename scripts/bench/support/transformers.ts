@@ -11,8 +11,8 @@ export type TransformersOrder = {
   sounds: { path: string; language: string }[]
   threads: number
   /**
-   * The number of tokens that are decoded for each sound, which is then one window of 30 s. If it is missing, the model
-   * decides.
+   * If set, each sound is one window of 30 s, and exactly this number of tokens is decoded for each window. If missing,
+   * the model itself ends each text.
    */
   tokens?: number
 }

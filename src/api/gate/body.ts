@@ -46,12 +46,12 @@ export function parseBody(bytes: Uint8Array): object {
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field of the body before Elysia validates the value. This step prevents two problems.
- * Elysia would need seconds to report 15,000 invalid nested objects. Elysia could also throw an unexpected error if a
- * field must be a text but contains an object. So each object in a field becomes an empty object. But in the fields
- * that `nestedFields` lists, an object keeps its properties, and only the objects inside this object become empty. A
- * list or an object that is too long is cut to one element more than the limit. So the validation still refuses this
- * list or object.
+ * Simplifies the value of a field of the body before Elysia validates the value:
+ * - Each object becomes an empty object. In a field of `nestedFields`, only the objects inside an object become empty.
+ *   Otherwise Elysia would need seconds to report 15,000 invalid nested objects. Elysia could also throw an unexpected
+ *   error for an object in a text field.
+ * - A list or an object with too many elements is cut to one element more than the maximum. The result still has too
+ *   many elements, so the validation refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

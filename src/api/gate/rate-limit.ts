@@ -9,13 +9,13 @@ export type Quota = {
   limit: number
   remaining: number
   /**
-   * The time, in milliseconds, until all counted requests are older than the sliding window. The full quota is then
-   * available.
+   * The time, in milliseconds, until all counted requests have left the sliding window (the last minute). The full
+   * quota is then available.
    */
   resetInMs: number
   /**
-   * The time, in milliseconds, until the oldest counted request is older than the sliding window. At least one request
-   * is then allowed.
+   * The time, in milliseconds, until the oldest counted request has left the sliding window. At least one request is
+   * then allowed.
    */
   retryInMs: number
 }

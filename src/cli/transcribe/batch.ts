@@ -199,7 +199,7 @@ export class Batch {
     return !(error instanceof JobFailure) && !vanished && !this.#run.signal.aborted
   }
 
-  /** Closes an engine. The next source then gets another one. */
+  /** Closes an engine. If it is the engine of this command, another engine is opened for the next sources. */
   async #closeEngine(engine: OneShotEngine | null): Promise<void> {
     if (this.#engine === engine) this.#engine = null
     await engine?.close()
@@ -208,8 +208,8 @@ export class Batch {
   #reason(source: Source, error: unknown): string {
     const { kind, place } = source
     if (kind === 'file' && !existsSync(place)) {
-      // In `place`, each byte of the file name that is not UTF-8 was replaced by U+FFFD. So the file exists, but under
-      // another name than `place`.
+      // The name of a file may have bytes that are not UTF-8. In the text `place`, the character U+FFFD replaces each
+      // such byte. So no file with the name `place` is found, although the file exists.
       return place.includes('\ufffd')
         ? 'the name of the file is not UTF-8: rename the file'
         : 'the file vanished while it was read'

@@ -18,7 +18,10 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   utterances: Utterance[]
-  /** The time of the work. Of several sources that are transcribed together, each has a share by its duration. */
+  /**
+   * The time that the transcription of this source took, in milliseconds. If several sources were transcribed together,
+   * each gets a share of their common time, in proportion to its duration.
+   */
   elapsedMs: number
 }
 
