@@ -1,6 +1,9 @@
 // The warning about speech for which no text was found.
 
-/** The maximum number of positions that the warning lists. Of further positions, it gives only their number. */
+/**
+ * The warning about speech without text lists at most this many positions in the recording. If there are more
+ * positions, the warning says only how many more.
+ */
 const placesShownMax = 5
 
 /**

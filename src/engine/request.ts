@@ -25,7 +25,10 @@ export type TranscribeInput = TranscribeChoices & {
   /** The path of the media file. */
   path: string
   durationMs: number
-  /** The number of channels that are separate speakers. If null or missing, the mix of all channels is transcribed. */
+  /**
+   * If set, the recording has this number of channels, and each channel is transcribed by itself as one speaker. If
+   * null or missing, the mix of all channels is transcribed.
+   */
   channels?: number | null
   /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
   knownVoices?: readonly KnownVoice[]

@@ -41,9 +41,9 @@ export class Recognitions {
   }
 
   /**
-   * Continues a job in the state `processing`. A worker on another machine may still be working on the job. In this
-   * case, passes the job to the engine at once, even if the engine has no free capacity, because the engine first only
-   * waits for the result of this worker. Otherwise the job waits until the engine has free capacity.
+   * Continues a job in the state `processing`. If a worker on another machine may still be working on the job, passes
+   * the job to the engine at once, even if the engine has no free capacity. The engine then only waits for the result
+   * of this worker, and needs no capacity for the wait. Otherwise the job waits until the engine has free capacity.
    */
   resume(job: Job): void {
     const { id: jobId, worker, fence, attempts } = job

@@ -39,11 +39,10 @@ export class CompactBatch implements Batch {
    */
   private readonly frames: number
   /**
-   * The encoder's output `mass` of all windows of the batch, one row for each window. For each encoded frame, the value
-   * is the logarithm of the number n of model frames that the encoded frame represents. The decoder adds this value to
-   * the scores of the attention, so the encoded frame gets n times the weight. All rows are as long as the row of the
-   * longest window. In a shorter window, the values of the unused frames are `forbidden`, so the attention ignores
-   * these frames.
+   * The encoder's output `mass`, with one row for each window of the batch. In silence, one frame may represent n model
+   * frames. `mass` has the logarithm of n for each frame. The decoder adds this logarithm to the attention scores of
+   * the frame, so the frame gets n times the weight. All rows have the length of the longest window. The rows of
+   * shorter windows end with `forbidden`, so the attention ignores the unused frames.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

@@ -100,9 +100,9 @@ function drop<Row>(rows: Row[], row: number): void {
 }
 
 /**
- * Returns the maximum number of tokens of a correct text for `frames` model frames of speech: 36 tokens per second, and
- * 32 more for very short speech. A word of Georgian, which needs many tokens, has about 18, so the maximum allows two
- * Georgian words per second.
+ * Returns the maximum number of tokens of a correct text for `frames` model frames of speech: 36 tokens per second,
+ * plus 32. The 32 tokens matter only for very short speech. A word of Georgian has about 18 tokens, so the maximum
+ * allows two Georgian words per second.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

@@ -23,8 +23,8 @@ export type RunShape = {
 }
 
 /**
- * CUDA can record the operations of a run, and replay them in later runs. The value -1 of `record` means that CUDA does
- * not record the run.
+ * The value of `RunShape.record` for a run that CUDA does not record. CUDA can record the operations of a run, and
+ * replay them in later runs.
  */
 export const notRecorded = -1
 
@@ -80,8 +80,8 @@ export class DecoderRun {
   }
 
   /**
-   * The output `scores` of the last run. Its shape is rows × positions whose scores were requested × vocabulary. Throws
-   * if the run does not return scores.
+   * The output `scores` of the last run. For each row (window) and for each requested position in the row, it has the
+   * scores of all tokens of the vocabulary. Throws if the run does not return scores.
    */
   get scores(): Float32Array {
     return this.floats('scores')

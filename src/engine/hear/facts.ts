@@ -18,8 +18,8 @@ export type Facts = {
   translate: number | null
   noTimestamps: number
   /**
-   * The id of the token `<|startofprev|>`. In the model's prompt, this token precedes the vocabulary and the text that
-   * a request supplies. Null if the model has no such token.
+   * The id of the token `<|startofprev|>`. In the prompt of a window, this token comes before the context from the
+   * request: a list of terms, and a text. Null if the model has no such token.
    */
   previous: number | null
   noSpeech: number | null

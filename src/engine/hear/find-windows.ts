@@ -9,7 +9,7 @@ import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
 import { chunkSamples, type Vad } from './vad.ts'
 import type { Window } from './windows.ts'
 
-/** The number of samples that stay in memory before the first speech span that is not in a window yet. */
+/** Later windows may need this many samples before their first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
 
 /** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */

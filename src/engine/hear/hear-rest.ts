@@ -25,11 +25,10 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes two kinds of speech again, in new windows. The first kind is speech for which the model returned no text. The
- * second kind is the end of a window, if the text there is incomplete or improbable. If the text of a new window passes
- * the checks, the speech of these two kinds in the new window is decoded again too. If the text fails the checks or is
- * missing, the new window is not tried again. Returns the texts of all windows. Warns about each window whose text is
- * doubtful or missing.
+ * Decodes two kinds of speech again, in new windows: speech for which the model returned no text, and the end of a
+ * window whose text is incomplete or improbable there. If the text of a new window passes the checks, both kinds of
+ * speech in this window are decoded again too. If the text fails the checks or is missing, the new window is not tried
+ * again. Returns the texts of all windows. Warns about each window whose text is doubtful or missing.
  */
 export async function hearRest(
   models: WhisperModels,

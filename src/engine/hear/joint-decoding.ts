@@ -32,7 +32,10 @@ export class JointDecoding {
   private waiting: Request[] = []
   private detecting: Detection[] = []
 
-  /** `rows` is the number of windows that one recording decodes in one batch. */
+  /**
+   * `rows` is the maximum number of windows that one recording passes to `decode` at a time. A batch of several
+   * recordings may have more windows (see `memoryShare`).
+   */
   constructor(private readonly rows: number) {}
 
   /**
@@ -65,8 +68,9 @@ export class JointDecoding {
   }
 
   /**
-   * Runs the requests if all recordings have one. Languages are detected first, because the recordings that wait for
-   * their language then request their texts, so that these can be decoded together with the waiting ones.
+   * Starts the waiting requests as soon as every recording has one. If some recordings wait for their language, only
+   * the languages are detected now. These recordings then call `decode`, and the windows of all recordings can be
+   * decoded in the same batches.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return
@@ -85,14 +89,14 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
   return `${temperature}: ${prompt}; ${promptAgain}`
 }
 
-/** The memory of the largest batch, in proportion to the memory of a batch with `rows` full windows (30 s). */
+/** A batch may need at most this many times the memory of a batch with `rows` full windows (30 s). */
 const memoryShare = 1.5
 
 /**
  * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. Each row
  * needs the memory of the longest window of the batch, so a batch gets requests with windows of similar length. The
- * memory of a batch is limited (see `memoryShare`). A long prompt also limits the number of windows. A request that is
- * too large by itself becomes a batch of its own.
+ * memory of a batch is limited (see `memoryShare`). The tokens of the prompt need memory in each row too, so a batch
+ * with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
  */
 function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []

@@ -23,7 +23,10 @@ export function detect(
   return languageBy(oddsIn(whisper, encoded.slice(0, votersMax)), windows)
 }
 
-/** Detects the language as `detect` does. The function `oddsOfAll` computes the probabilities of the languages. */
+/**
+ * Detects the language in the same way as `detect`, but the caller supplies the function that computes the
+ * probabilities (`oddsOfAll`). So one batch can have the windows of several recordings.
+ */
 export async function detectJointly(
   { facts }: Whisper,
   encoded: readonly EncodedWindow[],

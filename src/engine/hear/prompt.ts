@@ -1,5 +1,5 @@
-// Builds the prompt of a window: the tokens that the decoder reads before it predicts the text. These tokens represent
-// the vocabulary and the text that a request supplies, the language, and the task.
+// Builds the prompt of a window: the tokens that the decoder reads before it predicts the text. The prompt has the
+// context from the request (a list of terms and a text), the language, and the task.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'

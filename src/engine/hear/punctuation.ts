@@ -13,10 +13,12 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
 /**
- * Joins punctuation to words. Opening brackets, `¿` and `¡` are joined to the next word. So are quotes and hyphens that
- * follow a space, except closing quotes. Closing punctuation (`closing`) is joined to the previous word, even after a
- * space. Other punctuation is joined to the previous word if it does not follow a space. Punctuation that is joined to
- * no word becomes a word of its own.
+ * Joins punctuation to words:
+ * - Opening brackets, `¿` and `¡` are joined to the next word.
+ * - Opening quotes, straight quotes and hyphens are joined to the next word if they follow a space.
+ * - Closing punctuation (`closing`) is joined to the previous word, even after a space.
+ * - Other punctuation is joined to the previous word if it does not follow a space.
+ * - Punctuation that is joined to no word becomes a word of its own.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []

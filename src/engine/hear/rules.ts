@@ -50,15 +50,15 @@ export function choose(
 }
 
 /**
- * If the text tokens have a smaller share of the total probability, this share is not computed from the total, because
- * the rounding errors of the total would be too large.
+ * If `textShare` returns less than this value, its result is not used, because the rounding errors of the result would
+ * be too large. The probabilities of the text tokens are then added up instead.
  */
 const textShareMin = 0.01
 
 /**
- * Returns the share of the total probability that all text tokens have together, except the tokens that are never
- * allowed. It is what remains after the other tokens are subtracted. There are few other tokens, so this takes a tenth
- * of the time of a sum over all text tokens.
+ * Returns the sum of the probabilities of all text tokens, except the tokens that are never allowed. Subtracts the
+ * probabilities of all other tokens from 1. The other tokens are few, so the subtraction takes a tenth of the time of a
+ * sum over all text tokens.
  */
 function textShare(
   { facts, suppressed }: Rules,

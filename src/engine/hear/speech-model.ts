@@ -29,7 +29,8 @@ export type Hearing = {
   /** The maximum number of windows in one call of `hear`. */
   rows: number
   /**
-   * A warning for the caller. Null if the model uses the whole context: the prompt and the vocabulary of the request.
+   * A warning for the caller if the model does not use the whole context (the prompt and the vocabulary of the
+   * request). Null if it uses the whole context.
    */
   warning: string | null
   hear(windows: readonly Window[], options: HearOptions): Promise<Heard>

@@ -47,9 +47,9 @@ function meanOf(values: readonly number[]): number {
 }
 
 /**
- * Returns the part of the window after the last place in the text with two adjacent timestamp tokens. At this place,
- * one sentence ends and the next sentence begins. Returns null if there is no such place, or only near the start of the
- * window. If a text has reached the maximum number of tokens, its last sentence is incomplete, so the returned part
+ * Returns the part of the window after the last complete sentence of the text. Two adjacent timestamp tokens show where
+ * one sentence ends and the next begins. Returns null if the text has no such place, or only near the start of the
+ * window. If a text was cut off at the maximum number of tokens, its last sentence is incomplete, so the returned part
  * must be decoded again.
  */
 export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: number): Unfinished | null {

@@ -3,10 +3,10 @@
 import { bins, fftSamples } from './vad-sizes.ts'
 
 /**
- * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The second half has the
- * same values in reverse order, multiplied by `sign` (1 or -1). The graph does not need the second half: its input
- * contains the sum (`sign` 1) or the difference (`sign` -1) of each sample in the first half and its mirror image in
- * the second half. Throws if a wave does not have this symmetry.
+ * Returns the first half of each wave of the Fourier transform, as a matrix of samples × bins. The second half of a
+ * wave is the mirror image of the first half, multiplied by `sign` (1 or -1). The graph does not need the second half:
+ * its input contains only the sums (`sign` 1) or the differences (`sign` -1) of mirrored samples. Throws if a wave does
+ * not have this symmetry.
  */
 export function halfOf(waves: Float32Array, size: number, sign: number): Float32Array {
   const transposed = new Float32Array(size * bins)

@@ -31,11 +31,11 @@ export type VoiceProfile = {
   /** Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * A factor for merging voices after the embeddings of a recording are clustered. Two voices are merged if the mean
+   * If `likeness` is a number, the clustering threshold is computed for each recording, from the distances between
+   * neighbouring embeddings that probably have the same voice. After the clustering, two voices are merged if the mean
    * distance between their embeddings is less than `likeness` times the mean distance between embeddings of one voice.
-   * If the caller gave the number of voices, no voices are merged in this way. If `likeness` is null, no voices are
-   * merged, and the clustering threshold is fixed. Otherwise the clustering threshold is computed for each recording.
-   * The threshold then depends on the distances between neighbouring embeddings that probably have the same voice.
+   * No voices are merged if the caller gave the number of voices. If `likeness` is null, the clustering threshold is
+   * fixed, and no voices are merged.
    */
   likeness: number | null
   /**

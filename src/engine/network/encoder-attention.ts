@@ -11,19 +11,20 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of three values in the graph. `query` has the channels that are added to each query, and `key` has the
- * channels that are added to each key. The added channels give more weight to a frame that represents several frames of
- * a long silence. `isNeeded` is false if each frame represents only itself. The graph then leaves the added channels
- * out.
+ * The names of three values in the graph. The value `query` has the channels that are added to each query, and the
+ * value `key` has the channels that are added to each key. The added channels give more weight to a frame that
+ * represents several frames of a long silence. The value `isNeeded` is computed at run time, and is false if each frame
+ * represents only itself. The attention then runs without the added channels.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Adds channels to the attention. One frame may represent several frames of a silence, and must then have the weight of
- * all these frames. `mass` is the logarithm of the number of frames that each frame represents. Only the first added
- * channel is used. In each query, its value is 1. In each key, its value is `mass` times the square root of the head
- * size, because the attention divides all scores by this square root. An attention mask would have the same effect, but
- * ONNX Runtime computes attention with a mask more slowly.
+ * Adds `extraSize` channels to each query and each key of the attention. One frame may represent several frames of a
+ * silence, and must then have the weight of all these frames. `mass` is the logarithm of the number of frames that each
+ * frame represents. Only the first added channel has an effect, because the others are 0. In each query, the value of
+ * the first channel is 1. In each key, its value is `mass` times the square root of the head size, because the
+ * attention divides all scores by this square root. An attention mask would have the same effect, but ONNX Runtime
+ * computes attention with a mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -9,11 +9,15 @@ import type { FloatWeights } from './float-weights.ts'
 import { addPick, type PickTokens } from './pick.ts'
 
 /**
- * Builds the decoder model. A run adds `length` tokens to each row (one window of the batch). The inputs are: `tokens`
- * and `positions` [rows, length]; `starts` [rows], the position in the key and value caches at which the run writes;
- * `lengths` [rows], the number of tokens in these caches after the run; `seen` [rows], the position in the attention
- * cache at which the run writes; `wanted`, the indices of the added tokens whose `scores` are returned; `allowed`
- * [rows, 4], the tokens that may be chosen (see pick.ts); and all caches.
+ * Builds the decoder model. A run adds `length` tokens to each row (one window of the batch). The inputs are:
+ * - `tokens` [rows, length], the added tokens;
+ * - `positions` [rows, length], the positions of these tokens in the row;
+ * - `starts` [rows], the position in the key and value caches at which the run writes;
+ * - `lengths` [rows], the number of tokens in the key and value caches after the run;
+ * - `seen` [rows], the position in the attention cache at which the run writes;
+ * - `wanted`, the indices of the added tokens whose `scores` are returned;
+ * - `allowed` [rows, 4], the tokens that may be chosen (see pick.ts);
+ * - all caches.
  */
 export function floatDecoder(
   weights: FloatWeights,

@@ -54,8 +54,9 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
 /**
  * Merges the two closest voices again and again, as long as their embeddings are close. The mean distance from the
  * embeddings of one voice to the embeddings of the other voice must be less than `likeness` times the scatter. The
- * scatter is the mean distance between two embeddings of the same voice, over all voices. `pieceWeight` is the mean
- * weight of one embedding.
+ * scatter is the mean distance between two embeddings of the same voice, over all voices. The weight of an embedding is
+ * the length of its speech in seconds. `pieceWeight` is the mean of these weights, and is used to estimate the number
+ * of embeddings of a voice.
  */
 function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
   const within = ({ sum, weight }: Cluster) => {
@@ -86,9 +87,10 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // With any threshold from `reached` to `next`, the clustering returns the clusters of this step. `reached` is the
-    // largest distance of the merges so far, and `next` is the distance of the next merge. If `threshold` is in this
-    // range, `factor` is 1. Otherwise, `threshold` must be multiplied or divided by `factor` to reach the range.
+    // Every threshold from `reached` to `next` would give the clusters of this step. `reached` is the largest distance
+    // of the merges so far, and `next` is the distance of the next merge. `factor` shows how far `threshold` is from
+    // this range. It is 1 inside the range, and otherwise the ratio (above 1) between `threshold` and the nearest end
+    // of the range.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

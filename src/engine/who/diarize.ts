@@ -120,9 +120,10 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces that lie between frame `blockFrame` and frame `end` of the recording. A piece
-   * is a span in which one voice speaks alone. Then sets `blockFrame` to the end of the last of these pieces, or to
-   * `end` if there is none. `to` is the frame up to which the segmentation model has read the recording.
+   * Computes the embeddings of the pieces (spans in which one voice speaks alone) that begin at frame `blockFrame` or
+   * later, and end at frame `end` or earlier. The segmentation model has read the recording up to frame `to`. A piece
+   * that ends between `end` and `to` is left for the next call. Then sets `blockFrame` to the end of the last embedded
+   * piece, or to `end` if there is none.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

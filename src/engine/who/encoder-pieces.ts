@@ -38,8 +38,8 @@ export function withEnergy(mel: Float32Array, sound: Float32Array): Float32Array
 }
 
 /**
- * Cuts the feature frames into overlapping pieces, as Resemblyzer does, the project that published this voice encoder.
- * If the last piece is too short, silence fills its end.
+ * Cuts the feature frames into overlapping pieces. This voice encoder comes from the project Resemblyzer, which cuts
+ * the frames in the same way. If the last piece is too short, silence fills its end.
  */
 export function piecesOf(features: Float32Array): Float32Array[] {
   const frames = features.length / width

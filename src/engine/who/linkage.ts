@@ -25,8 +25,8 @@ export class Linkage {
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge of two clusters, only
    * the bound of the merged cluster is computed again. The other bounds stay valid: the new distance to the merged
-   * cluster is a mean of two old distances, so it is not less than the smaller one. `closest` computes the lowest of
-   * all bounds again, if this bound is not the true distance.
+   * cluster is a mean of two old distances, so it is not less than the smaller one. `closest` finds the lowest bound.
+   * If this bound is not the real distance, `closest` computes the bound again, and repeats the search.
    */
   private readonly bounds: Float32Array
 

@@ -15,9 +15,9 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces (spans of one voice) that were long enough for the clustering, with the speaker of each piece. In the
-   * frames of such a piece, the speaker of the piece always gets the most votes. In all other frames, only the
-   * overlapping views (ten seconds of sound each) vote for the speakers.
+   * The pieces (spans of one voice) that were long enough for the clustering, with the speaker of each piece. In each
+   * frame, the views (ten seconds of sound each) that contain the frame vote for the speakers. In the frames of such a
+   * piece, the speaker of the piece always gets the most votes.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
@@ -26,9 +26,9 @@ export type SegmentedRecording = {
 
 /**
  * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame, and
- * the segmentation model finds a number of voices in each view. The result is the mean of these numbers for the frame,
- * rounded. Also writes to `votes` how many views find each speaker in the frame. The speakers in `dropped` get no
- * votes.
+ * each view has its own number of voices in this frame. The result is the mean of these numbers, rounded. Also writes
+ * to `votes`, for each speaker, the number of views in which this speaker speaks in the frame. The speakers in
+ * `dropped` get no votes.
  */
 export function countSpeakers(
   { views, stepFrames }: SegmentedRecording,

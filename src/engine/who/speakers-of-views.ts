@@ -19,9 +19,9 @@ export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns, for each view (ten seconds of sound), the speakers of its local voices. A local voice is a voice that was
- * found in this view. `pieces` are spans in which one voice speaks alone. The speaker of a local voice is -1 if the
- * voice never speaks alone inside a piece with a known speaker.
+ * Returns, for each view (ten seconds of sound), the speaker of each voice that was found in this view. `pieces` are
+ * spans in which one voice speaks alone. The speakers are chosen by votes. Each frame of a piece in which a voice of
+ * the view speaks alone is a vote for the speaker of the piece. The speaker of a voice without votes is -1.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

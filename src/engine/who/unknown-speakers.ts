@@ -1,6 +1,7 @@
-// Finds the speakers of local voices whose speaker is still unknown. A local voice is a voice that was found in one
-// view, which is ten seconds of the recording. Overlapping views vote for the speaker: in each frame in which the local
-// voice speaks, each known speaker in an overlapping view gets a vote.
+// Assigns speakers to local voices that have no speaker yet. A local voice is a voice that was found in one view, which
+// is ten seconds of the recording. Views overlap, so several views contain the same frame. In each frame in which the
+// local voice speaks, each known speaker who speaks in another view gets a vote. The speaker with the most votes is
+// assigned.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'

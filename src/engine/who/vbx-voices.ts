@@ -15,9 +15,10 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice. A voice with a lower weight is removed. If all voices have a lower weight, only the
-   * voice with the largest weight remains. The weight of a voice is the number of embeddings that belong to the voice.
-   * An embedding with the weight n counts as n embeddings, and may belong to several voices in part.
+   * The minimum weight of a voice. The weight of a voice is the number of embeddings that belong to the voice. An
+   * embedding may belong to several voices, with a share for each. An embedding with the weight n counts as n
+   * embeddings. A voice below the minimum is removed. If all voices are below the minimum, only the voice with the
+   * largest weight remains.
    */
   weightMin: number
 }

@@ -23,8 +23,8 @@ const roundsMax = 40
 const gainMin = 1e-4
 
 /**
- * The share of each embedding that belongs to each speaker (`memberships`), and the share of each speaker in all
- * embeddings (`shares`).
+ * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
+ * speaker, the weighted mean of these shares over all embeddings.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 

@@ -5,9 +5,10 @@
 import { classVoices, type FrameSpan, framesOf, viewFrames } from './views.ts'
 
 /**
- * The votes of the views, which are overlapping spans of ten seconds. Each array has one value for each frame. `views`
- * is the number of views that contain the frame. `voices` is the sum of the numbers of voices that these views find in
- * the frame. `changes` is the number of these views that find a change of voice at the frame.
+ * The results of the views. A view is ten seconds of sound, and views overlap. Each array has one value for each frame.
+ * `views` is the number of views that contain the frame. `voices` is the number of voices that each of these views
+ * finds in the frame, added up over the views. `changes` is the number of these views that find a change of voice at
+ * the frame.
  */
 type Votes = { views: Float32Array; voices: Float32Array; changes: Float32Array }
 
