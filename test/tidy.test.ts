@@ -214,8 +214,8 @@ function pastTheEntries(file: SourceFile): string[] {
 }
 
 /**
- * Returns the files that `file` imports from other rooms (folders in src). Leaves out files in rooms for which
- * `entryFiles` has no list.
+ * Returns the files that `file` imports from other rooms (folders in src). `entryFiles` lists, for some rooms, the
+ * files that other rooms may import. Files of a room without such a list are left out.
  */
 function entered(file: SourceFile): { room: string; name: string }[] {
   return loadedBy(file)

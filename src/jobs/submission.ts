@@ -13,8 +13,8 @@ import { limits } from '../limits.ts'
 export type Submission = Static<typeof transcribeRequest> & { translate?: boolean }
 
 /**
- * Checks those rules for a request that need no data from the database. Throws an ApiError if the request breaks a
- * rule. The function is asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
+ * Checks a request by all rules that need no data from the database. Throws an ApiError if the request breaks one of
+ * these rules. The function is asynchronous because `checkWebhookUrl` may resolve the host name of the webhook.
  */
 export async function checkSubmission(
   submission: Submission,

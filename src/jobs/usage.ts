@@ -1,5 +1,5 @@
-// Reads facts about many jobs at once from the database. For the page of the operator: how much each account uses the
-// server, and the size of all media files. For the statement of an account: the names of its jobs.
+// Reads facts about many jobs at once from the database. The operator's page shows how much each account uses the
+// server, and the size of all media files. The statement of an account shows the names of its jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

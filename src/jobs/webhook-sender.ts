@@ -134,8 +134,8 @@ export class WebhookSender {
       if (listDueEvents(db, jobId).length === 0) return
       // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // The event is read again, because the job may have been deleted during the flush. The deletion stored the
-      // encrypted body of the event, and `due.sealedBody` then contains this body.
+      // During the wait for the flush of the database, the job may have been deleted. So the due events are read again.
+      // If the job was deleted, `due.sealedBody` has the encrypted body of the event, which the deletion stored.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

@@ -6,8 +6,9 @@ export const engineLimits = {
   // Limits of the engine.
   /**
    * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
-   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. With
-   * the nice value 10, three inspections of hostile files would halve the speed of every engine.
+   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If
+   * such a process also had the nice value 10, three inspections of hostile files would halve the speed of every
+   * engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
@@ -34,10 +35,11 @@ export const engineLimits = {
    */
   engineReportEveryMs: second / 4,
   /**
-   * Maximum number, and maximum duration together, of the files that the command `transcribe` transcribes at the same
-   * time. The windows of these files are decoded in one batch.
+   * Maximum number of files that the command `transcribe` transcribes at the same time. The windows of these files are
+   * decoded together.
    */
   jointFilesMax: 16,
+  /** Maximum total duration of the files that the command `transcribe` transcribes at the same time. */
   jointMsMax: 4 * minute,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,

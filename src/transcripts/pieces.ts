@@ -1,6 +1,6 @@
-// Finds the place of each word in the text of an utterance. In the same way, finds the place of each utterance in the
-// full transcript. The text contains what a list of words lacks: punctuation, and the white space between words.
-// Japanese and Thai have no white space between words.
+// Finds the position of each word in the text of an utterance. In the same way, finds the position of each utterance in
+// the full transcript. Only the text shows the punctuation, and the white space between words. Spaces cannot simply be
+// added, because Japanese and Thai have no white space between words.
 
 /** A word or an utterance with its punctuation. `spaced` is true if white space comes before this piece in the text. */
 export type Piece = { text: string; spaced: boolean }

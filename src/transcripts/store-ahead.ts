@@ -26,9 +26,9 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Stores the next `pieceMax` utterances. But while the database still has utterances of an earlier, unfinished call
-   * of `storeAhead`, removes some of those utterances instead. Returns the number of utterances that the present call
-   * of `storeAhead` has stored so far. Returns null if the job has ended.
+   * Does one step. If the database has utterances of an earlier, unfinished call of `storeAhead`, removes some of them.
+   * Otherwise stores the next `pieceMax` utterances. Returns the number of utterances that the present call of
+   * `storeAhead` has stored so far. Returns null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

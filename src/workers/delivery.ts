@@ -36,8 +36,9 @@ export async function pull(
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs
   // By default, all requests of a connection share one subscription. This subscription matches an answer to its request
-  // by the subject of the answer. JetStream answers with the message of a job, which keeps the subject of the job. So
-  // the shared subscription would not find the request. With `noMux`, this request has a subscription of its own.
+  // by the subject of the answer. But JetStream answers with the message of a job, whose subject is the subject of the
+  // job. So the shared subscription would not find the request. With `noMux`, this request has a subscription of its
+  // own.
   const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   return readDelivery(nats, answer)
 }

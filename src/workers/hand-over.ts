@@ -18,9 +18,9 @@ export class HandOver {
   readonly durationMs: number
   readonly done: Promise<Transcript>
   /**
-   * The place of the message of the job in the stream: the pool (a group of workers with the same abilities) whose
-   * queue has the message, and the sequence number of the message. The sequence number is 0 until JetStream has
-   * accepted the message. `place` is null if this server process has put no message of the job into the stream.
+   * The place of the job's message in the stream of JetStream. `pool` is the group of workers (with the same abilities)
+   * whose queue has the message. `sequence` is the number of the message, or 0 until JetStream has accepted it. `place`
+   * is null if this server process has put no message of the job into the stream.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -102,9 +102,9 @@ export class HandOvers {
     const worker = workerId(name, session)
     const { holder } = entry
     if (holder?.worker === worker && holder.delivery === delivery) return this.#grant(entry, holder.fence)
-    // The holder is the worker that has claimed the job. JetStream may deliver the message of a job again although the
-    // holder did not fail, because JetStream itself was unreachable. If the server still hears from the holder, the
-    // holder keeps the job.
+    // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
+    // deliver the message of a job again, although the holder still works on the job. If the server still hears from
+    // the holder, the holder keeps the job.
     if (holder && holder.worker !== worker && this.isHeard(entry)) return { kind: 'later' }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)

@@ -76,7 +76,7 @@ test('the first word after a pause is measured from the end of the pause', () =>
 
 const rate = 16_000
 
-/** Returns samples with a tone in each of `tones`, which are in seconds, and with weak noise between them. */
+/** Returns a tone that is loud in each of the spans `tones`, and very quiet elsewhere. The spans are in seconds. */
 function sound(seconds: number, tones: [from: number, to: number][]) {
   return Int16Array.from({ length: seconds * rate }, (_, index) => {
     const at = index / rate

@@ -161,7 +161,8 @@ test.skipIf(!clips)(
     const begun: string[] = []
     const ended: string[] = []
     let waiting: (() => void)[] = []
-    // The fake engine answers only when it has 16 files, or the last file. It answers in the opposite order.
+    // The fake engine answers no file until 16 files have arrived, and then no file until all 20 files have arrived.
+    // The waiting files are answered in reverse order.
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       begun.push(input.path)
@@ -212,7 +213,8 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
   const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
   let calls = 0
   const transcribe: Transcribe = (input, options) => {
-    // The first three calls are those for the group. The engine exits, so all of them fail.
+    // The command first transcribes the three files together. The engine exits, so these three calls fail. Then the
+    // command transcribes each file alone.
     if (calls++ < 3 || input.path === files[1]) throw new Error('the engine process ended (SIGKILL)')
     return answer(input, options)
   }

@@ -32,7 +32,10 @@ function open() {
       log.written()
     },
     logBytes: () => statSync(`${path}-wal`).size,
-    /** Returns the words in the database file, without the words that are only in the write-ahead log. */
+    /**
+     * Returns the rows of the table `words` that are in the database file. Rows that are only in the write-ahead log
+     * are left out.
+     */
     wordsInFile(): string[] {
       const copy = join(folder, 'copy.db')
       copyFileSync(path, copy)

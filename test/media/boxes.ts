@@ -46,7 +46,8 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
   const packets = 88
   const samples = 1024
   const total = repetitions * packets * samples
-  // The first packet contains no sound, but only the delay that the encoder adds. At 44,100 Hz, 441 samples last 10 ms.
+  // The first packet is not counted, because it contains only the delay that the encoder adds. The duration is rounded
+  // down to 10 ms (441 samples at 44,100 Hz).
   const durationMs = Math.floor((total - samples) / 441) * 10
   const bytes = moveIndex(file, index =>
     rewrite(index, {
@@ -76,7 +77,10 @@ export type Tables = {
   /** The duration of a packet in samples. */
   length: number
   perChunk: number
-  /** The position of the chunks, in bytes from the start of the file. All chunks have the same position. */
+  /**
+   * The position that the table gives for each chunk, in bytes from the start of the file. All chunks refer to the same
+   * bytes.
+   */
   offset: number
   /** The duration of the track in milliseconds. */
   durationMs: number

@@ -15,9 +15,9 @@ export type Layout = {
   /** The number of packet tables (boxes `trun`) in each fragment. */
   runs?: number
   /**
-   * The place in the file that gives the size in bytes and the duration of each packet: the packet's own entry in the
-   * table of the fragment (`packet`), the header of the fragment (`part`), or the description of the track in the box
-   * `moov` (`track`).
+   * The part of the file that contains the size (in bytes) and the duration of each packet. `packet`: the packet's own
+   * entry in the table of the fragment. `part`: the header of the fragment. `track`: the description of the track in
+   * the box `moov`.
    */
   defaults?: 'packet' | 'part' | 'track'
   /** If true, the file has a box `sidx`, which lists the fragments. */

@@ -312,8 +312,9 @@ describe.each(cases)('$name', ({ entries, lines, end, clockRestarts = false }) =
 })
 
 /**
- * Sends commands to the timeline of the media program. Returns the inserted silence and the cut sound of each span, and
- * the end of the timeline, in seconds.
+ * Sends commands to the timeline, which is the part of the media program that decides at which time decoded sound is
+ * placed. Returns a line for each span of sound: the silence that is inserted before the span, and the sound that is
+ * cut from its start. Also returns the end of the timeline. All times are in seconds.
  */
 function placementsOf(commands: string[], clockRestarts = false): { lines: Line[]; end: number } {
   const input = Buffer.from(commands.map(command => `${command}\n`).join(''))

@@ -36,7 +36,7 @@ export type ClusterOptions = {
   lease?: string
   /** The random number generator that chooses the faults. If it is null, the run has no faults. */
   random?: Random | null
-  /** The mean time between two successive faults, in milliseconds. */
+  /** The time between two faults that the run causes, in milliseconds. */
   faultEveryMs?: number
   webhooks?: boolean
 }

@@ -19,8 +19,8 @@ const named = process.env.STENO_TEST_PROGRAM
 export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
 
 /**
- * Makes the built program at `path` unpack the files that it contains beside itself, and not into the data folder. So
- * the servers of all tests use the same unpacked files.
+ * Makes the built program at `path` unpack its embedded files into a folder next to the program, and not into the data
+ * folder. So the servers of all tests use the same unpacked files.
  */
 function shareUnpacked(path: string, dataDir: string): void {
   const native = join(dirname(path), 'native')

@@ -82,12 +82,12 @@ type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 let shared: Map<string, Shared> | null = null
 
 /**
- * Makes the tests of the calling file share services, if the built program is tested: a start takes a quarter of a
- * second of CPU time. Tests with the same settings then use one service, which stops at the end of the file. It has no
- * rate limits, unless a setting asks for them. Each test has accounts of its own in it.
+ * Makes the tests of the calling file share services, if the built program is tested. Each start of a service takes a
+ * quarter of a second of CPU time. Tests with the same settings then use one service. This service stops at the end of
+ * the file, and has no rate limits unless a setting asks for them. Each test makes its own accounts in the service.
  *
- * A test that stops its service, or depends on something that all accounts have in common, calls `startTestService`
- * with `alone`.
+ * A test must call `startTestService` with `alone` in two cases: if it stops its service, or if it checks something
+ * that all accounts have in common.
  */
 export function shareServices(): void {
   if (namedProgram === null) return
@@ -131,7 +131,10 @@ async function openShared({ started, dataDir, names }: Shared) {
   }
 }
 
-/** Starts a service, which stops at the end of the test. If the file shares its services, may return one of them. */
+/**
+ * Starts a service, which stops at the end of the test. If the tests of the file share services (see `shareServices`),
+ * may return a service that is already running.
+ */
 export async function startTestService({
   settings = {},
   parts = {},

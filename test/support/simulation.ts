@@ -266,8 +266,8 @@ class World {
 
   /**
    * Simulates a flush of the database. After the flush has ended, a power cut does not destroy the data that was in the
-   * write-ahead log when the flush started. Flushes may end in another order than they started. A flush therefore
-   * replaces the durable content only if it started after the flush that saved this content.
+   * write-ahead log when the flush started. Flushes may end in another order than they started. So a flush changes
+   * `#durable` (the content that survives a power cut) only if no flush that started later has ended before.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, base: this.#life.base, logBytes: this.#logBytes() }
@@ -291,8 +291,9 @@ class World {
   }
 
   /**
-   * Called before SQLite removes the write-ahead log. Copies the durable part of the log to a file next to `base`, the
-   * copy of the database file.
+   * Called before SQLite removes the write-ahead log. The first `logBytes` bytes of the log were flushed, so they
+   * survive a simulated power cut. Copies these bytes to a file next to `base`, which is the path of a copy of the
+   * database file.
    */
   #keepDurableLog(): void {
     const { base, logBytes } = this.#durable

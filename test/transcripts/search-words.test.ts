@@ -20,7 +20,8 @@ test.each([
   ['हिन्दी में', 'हिन्दी', ['हिन्दी']],
   ['हिन्दी में', 'हन्द', []],
   ['ยินดีต้อนรับ', 'ต้อนรับ', ['ต้อนรับ']],
-  // A straight apostrophe (') and a curly apostrophe (’) both separate words.
+  // A search does not distinguish a straight apostrophe (') and a curly apostrophe (’): both divide `don't` into the
+  // words `don` and `t`.
   ['I don’t know, do I?', "don't", ['don’t']],
   ['I don’t know, do I?', 'don’t', ['don’t']],
   ['one two one three', 'one', ['one', 'one']],

@@ -1,6 +1,6 @@
 // The list of jobs. While the page is visible, the list is requested at intervals. The intervals are short while a job
-// has not ended, and long while all jobs have ended. The requests never stop, because another program may add a job at
-// any time.
+// has not ended. If all jobs have ended, the intervals are long, but the requests go on, because another program may
+// add a job.
 
 import { computed, signal } from '@preact/signals'
 import { ask } from '../base/net.ts'

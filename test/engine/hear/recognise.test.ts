@@ -39,8 +39,8 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder. A window with the field `script` N gets the tokens of `scripts[N]`. For each batch, the
- * decoder adds the list of these fields to `begun`, and the prompt to `prompts`.
+ * Returns a fake decoder. A window whose field `script` is N gets the tokens of `scripts[N]`. For each batch, the
+ * decoder adds to `begun` the list of the numbers N of its windows, and to `prompts` the prompt.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)
@@ -57,8 +57,9 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
       return fakeBatch(live, ({ script, at, attempt }, position) => {
         const { attempts, noSpeech: silent = 0 } = scripts[script]!
         const scores = new Float32Array(vocabulary)
-        // The caller gives a `position` only for the scores at the start token. From these scores, the caller takes
-        // the probability that the window has no speech.
+        // The recogniser passes a `position` only to read the scores at the start token. These scores contain the
+        // probability that the window has no speech. Without a `position`, the fake decoder returns the scores for the
+        // next token.
         if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
         else {
           const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

@@ -36,9 +36,9 @@ const wanted = [
 /** The names of the small files of the model. They are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
- * The sizes of the small files, in bytes. The option `breaksAfter` of the test server is a list: transfer n breaks off
- * after `breaksAfter[n]` bytes. The small files are transferred first. If the list begins with the sizes of these
- * files, these files arrive completely, and only transfers of weights break off.
+ * The sizes of the small files, in bytes. The test server breaks off transfer n after `breaksAfter[n]` bytes. The small
+ * files are transferred first. With their sizes at the start of `breaksAfter`, the small files arrive completely, and
+ * only transfers of weights break off.
  */
 const wholeSmall = small.map(path => files[path].length)
 
