@@ -4,7 +4,7 @@
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, type Extra, extraChannels } from './encoder-attention.ts'
-import { headSize, Layers, type Quantised } from './layers.ts'
+import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -33,7 +33,7 @@ export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): 
   let state = layers.reshape(graph.add('Add', [heard, positions]), -1, width)
   for (let layer = 0; layer < size.encoderLayers; layer++)
     state = block(layers, `encoder.layers.${layer}`, state, { shape, extra }, size)
-  crossAttention(layers, layers.norm('encoder.layer_norm', state), shape, size)
+  crossAttention(layers, layers.norm('encoder.layer_norm', state), size)
   const byRow = graph.add('Unsqueeze', [mass, layers.integers(0, 1, 2)])
   layers.output('mass', 'float32', [1, 1, 1, 'frames'], byRow)
   return graph.bytes()
@@ -54,53 +54,66 @@ function block(
   { width, heads }: Size,
 ): string {
   const { graph } = layers
-  const bias = (part: string) => layers.tensor(`${name}.${part}.bias`)
-  const product = (part: string, rows: Quantised) => layers.product(`${name}.${part}`, rows)
-  const normed = (part: string, rows: string) => layers.quantised(layers.norm(`${name}.${part}`, rows))
+  const normed = (part: string, rows: string) => layers.quantised([layers.norm(`${name}.${part}`, rows)])
   const add = (part: string, rows: Quantised, before: string) =>
-    graph.add('Add', [before, graph.add('Add', [product(part, rows), bias(part)])])
+    graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
 
-  const joint = graph.add('Add', [
-    product('self_attn.qkv', normed('self_attn_layer_norm', state)),
-    bias('self_attn.qkv'),
-  ])
-  const parts = [0, 1, 2].map(part => `${name}.part.${part}`)
-  graph.add('Split', [joint, layers.integers(width, width, width)], { axis: 1 }, parts)
-  const split = parts.map(part => graph.add('Reshape', [part, shape]))
-  const mixed = attend(layers, name, split, extra, heads)
-  const attended = add('self_attn.out_proj', layers.quantised(layers.reshape(mixed, -1, width)), state)
-  const wide = product('fc1', normed('final_layer_norm', attended))
-  const risen = graph.add('com.microsoft.BiasGelu', [wide, bias('fc1')])
+  const heard = normed('self_attn_layer_norm', state)
+  const parts = layers
+    .divided(`${name}.self_attn.qkv`, 3)
+    .map(linear => graph.add('Reshape', [biased(layers, linear, heard), shape]))
+  const mixed = attend(layers, name, parts, extra, heads)
+  const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
+  const rows = normed('final_layer_norm', attended)
+  const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
+    // A bias with two dimensions prevents that ONNX Runtime joins the operations Add and Gelu, because the joined
+    // operation is slower.
+    const bias = layers.reshape(linear.bias, 1, -1)
+    return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
+  })
   return add('fc2', layers.quantised(risen, 'gelu'), attended)
 }
 
-function crossAttention(layers: Layers, states: string, shape: string, { decoderLayers, heads }: Size): void {
+function biased(layers: Layers, linear: Linear, rows: Quantised): string {
+  return layers.graph.add('Add', [layers.product(linear, rows), linear.bias])
+}
+
+function crossAttention(layers: Layers, states: string, { decoderLayers, heads }: Size): void {
   const { graph } = layers
-  const joint = graph.add('Add', [
-    layers.product('cross', layers.quantised(states)),
-    layers.tensor('cross.bias'),
-  ])
-  const rows = graph.add('Slice', [shape, layers.integers(0), layers.integers(2), layers.integers(0)])
-  const cut = graph.add('Concat', [rows, layers.integers(2 * decoderLayers, heads, headSize)], { axis: 0 })
-  const both = graph.add('Transpose', [graph.add('Reshape', [joint, cut])], { perm: [2, 0, 3, 1, 4] })
-  const names = ['float keys', 'float values']
-  graph.add('Split', [both, layers.integers(decoderLayers, decoderLayers)], { axis: 0 }, names)
-  const unsigned = layers.byte(128)
-  const signed = graph.constant({ dims: [], data: Int8Array.of(0) })
-  for (const [name, zero, type] of [
-    ['keys', unsigned, 'uint8'],
-    ['values', signed, 'int8'],
+  const rows = layers.quantised([states])
+  const floats = layers.divided('cross', 2 * decoderLayers).map(linear => biased(layers, linear, rows))
+  const [keys, values] = [floats.slice(0, decoderLayers), floats.slice(decoderLayers)]
+  const signedZero = graph.constant({ dims: [], data: Int8Array.of(0) })
+  for (const [name, type, zero, parts] of [
+    ['key', 'uint8', layers.byte(128), keys],
+    ['value', 'int8', signedZero, values],
   ] as const) {
-    const largest = graph.add('ReduceMax', [graph.add('Abs', [`float ${name}`])], { axes: [3], keepdims: 1 })
-    const scales = graph.add('Mul', [graph.add('Max', [largest, layers.float(1e-12)]), layers.float(1 / 127)])
-    const steps = graph.add('Mul', [`float ${name}`, graph.add('Reciprocal', [scales])])
-    const bytes = graph.add('QuantizeLinear', [steps, layers.float(1), zero])
-    layers.output(name, type, [decoderLayers, 'rows', heads, 'frames', headSize], bytes)
-    layers.output(
-      `${name.slice(0, -1)}_scales`,
-      'float32',
-      [decoderLayers, 'rows', heads, 1, headSize],
-      scales,
-    )
+    const quantised = parts.map(part => quantisedByChannel(layers, part, zero, heads))
+    const joined = (kind: 'bytes' | 'scales') => {
+      const byLayer = quantised.map(each => each[kind])
+      return graph.add('Concat', byLayer, { axis: 0 })
+    }
+    layers.output(`${name}s`, type, [decoderLayers, 'rows', heads, 'frames', headSize], joined('bytes'))
+    layers.output(`${name}_scales`, 'float32', [decoderLayers, 'rows', heads, 1, headSize], joined('scales'))
   }
+}
+
+/**
+ * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. The
+ * results have one dimension for the attention heads.
+ */
+function quantisedByChannel(
+  layers: Layers,
+  floats: string,
+  zero: string,
+  heads: number,
+): { bytes: string; scales: string } {
+  const { graph } = layers
+  const largest = graph.add('ReduceMax', [graph.add('Abs', [floats])], { axes: [0], keepdims: 1 })
+  const scales = graph.add('Mul', [graph.add('Max', [largest, layers.float(1e-12)]), layers.float(1 / 127)])
+  const steps = graph.add('Mul', [floats, graph.add('Reciprocal', [scales])])
+  const bytes = graph.add('QuantizeLinear', [steps, layers.float(1), zero])
+  const byHead = (value: string) =>
+    graph.add('Transpose', [layers.reshape(value, 1, 1, -1, heads, headSize)], { perm: [0, 1, 3, 2, 4] })
+  return { bytes: byHead(bytes), scales: byHead(scales) }
 }

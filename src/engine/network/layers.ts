@@ -14,6 +14,9 @@ const epsilon = { float: 1e-5 }
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
+/** A quantised matrix with its bias, in the layout of the encoder. Each field is the name of a tensor in the graph. */
+export type Linear = { weight: string; scale: string; bias: string }
+
 export class Layers {
   readonly graph = new Graph()
   private readonly known = new Map<string, string>()
@@ -72,31 +75,65 @@ export class Layers {
   }
 
   /**
-   * Quantises a matrix of activations (rows × inputs) to 8 bits. Each row has its own scale, so a large value in one
-   * row does not make other rows less precise. If `from` is `gelu`, the activations are the output of GELU, which is
-   * never below -0.17. Then only 32 of the 256 byte values represent negative numbers.
+   * Quantises a matrix of activations (rows × inputs) to 8 bits. `parts` has one or more groups of columns, which
+   * together are the matrix. Each row has its own scale, so a large value in one row does not make other rows less
+   * precise. If `from` is `gelu`, the activations are the output of GELU, which is never below -0.17. Then only 32 of
+   * the 256 byte values represent negative numbers.
    */
-  quantised(rows: string, from: 'any' | 'gelu' = 'any'): Quantised {
+  quantised(parts: readonly string[], from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this
     const { zero, least } = from === 'any' ? { zero: 128, least: 1e-12 } : { zero: 32, least: 0.17 / 32 }
-    const loudness = from === 'any' ? graph.add('Abs', [rows]) : rows
-    const largest = graph.add('ReduceMax', [loudness], { axes: [1], keepdims: 0 })
+    const largest = parts.map(part => {
+      const loudness = from === 'any' ? graph.add('Abs', [part]) : part
+      return graph.add('ReduceMax', [loudness], { axes: [1], keepdims: 0 })
+    })
     const scales = graph.add('Max', [
-      graph.add('Mul', [largest, this.float(1 / (255 - zero))]),
+      graph.add('Mul', [graph.add('Max', largest), this.float(1 / (255 - zero))]),
       this.float(least),
     ])
     const zeros = graph.add('Expand', [this.byte(zero), graph.add('Shape', [scales])])
-    return { bytes: graph.add('QuantizeLinear', [rows, scales, zeros], { axis: 0 }), scales, zero }
+    const bytes = parts.map(part => graph.add('QuantizeLinear', [part, scales, zeros], { axis: 0 }))
+    const [first = ''] = bytes
+    return { bytes: bytes.length === 1 ? first : graph.add('Concat', bytes, { axis: 1 }), scales, zero }
+  }
+
+  linear(name: string): Linear {
+    const [weight = '', scale = '', bias = ''] = ['weight', 'scale', 'bias'].map(part =>
+      this.tensor(`${name}.${part}`),
+    )
+    return { weight, scale, bias }
+  }
+
+  /**
+   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. The products of
+   * these matrices are the same numbers as the product of the whole matrix. But each product is small enough for the
+   * cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the matrix only once, when
+   * the model is opened.
+   */
+  divided(name: string, count: number): Linear[] {
+    const { weight, scale, bias } = this.linear(name)
+    const [outputs = 0] = this.stored(`${name}.bias`).dims
+    const lengths = this.integers(...Array<number>(count).fill(outputs / count))
+    const split = (tensor: string, axis: number) => {
+      const names = Array.from({ length: count }, (_, index) => `${tensor}.${index}`)
+      this.graph.add('Split', [tensor, lengths], { axis }, names)
+      return names
+    }
+    const [scales, biases] = [split(scale, 0), split(bias, 0)]
+    return split(weight, 1).map((weight, index) => ({
+      weight,
+      scale: scales[index] ?? '',
+      bias: biases[index] ?? '',
+    }))
   }
 
   /**
    * Adds operations to the graph that multiply quantised activations by a matrix. The bias is not added. The matrix has
    * the layout of the encoder (inputs × outputs), which is fast for activations with many rows.
    */
-  product(name: string, { bytes, scales, zero }: Quantised): string {
+  product({ weight, scale }: Omit<Linear, 'bias'>, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
-    const [matrix = '', scale = ''] = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
-    const inputs = [bytes, matrix, this.float(1), scale, this.byte(zero)]
+    const inputs = [bytes, weight, this.float(1), scale, this.byte(zero)]
     const product = graph.add('com.microsoft.MatMulIntegerToFloat', inputs)
     return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
   }
