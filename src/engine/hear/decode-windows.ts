@@ -100,8 +100,8 @@ export async function decodeWindows(
       )
     const { unfinished } = hypothesis
     const rest = unfinished && restOf(window, sampleOf(heard, unfinished.frame))
-    const textsKept = place(upTo(hypothesis, unfinished)).length
     const texts = place(hypothesis)
+    const textsKept = rest ? place(upTo(hypothesis, unfinished)).length : texts.length
     return { window, verdict: hypothesis.verdict, texts, rest: rest && { window: rest, textsKept } }
   })
 }
