@@ -1,6 +1,7 @@
 // Scores the built-in diarization on conversations. Diarization does not know the number of speakers. The conversations
 // consist of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
-// The score has no collar (all times count) and includes overlapping speech.
+// The score has no collar (all times count) and includes overlapping speech. As in a job, the built-in speech model counts
+// the voices, but it decodes no text.
 //
 // STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes it.
 // STENO_BENCH_SEED: the seed of the conversations.
@@ -20,6 +21,7 @@ import { readSound } from '../../test/support/read-sound.ts'
 import { type Conversation, converse, styles, type Voice } from './support/conversations.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
 import { syntheticVoices } from './support/synthetic.ts'
+import { addVoiceCounts, type Counter, openCounter } from './support/voice-counts.ts'
 
 export const bench = { name: 'diarization: conversations, built-in models', run }
 
@@ -44,10 +46,14 @@ async function run(): Promise<string[][]> {
   ]
   const shared = firstOf('../shared/audio')
   if (!shared) return [head, ['-', 'skipped: the readers are not here']]
-  const voices = openVoices(openRuntime(runtimeLibrary(), 2), voicesFor('base', '/nowhere') as VoiceFiles)
+  const weights = firstOf('models/whisper-base/compact.safetensors')
+  if (!weights) return [head, ['-', 'skipped: the built-in model is not here']]
+  const runtime = openRuntime(runtimeLibrary(), 2)
+  const voices = openVoices(runtime, voicesFor('base', '/nowhere') as VoiceFiles)
+  const counter = await openCounter(runtime, dirname(weights))
   const heard: Heard[] = []
   for await (const { group, name, samples, truth } of conversations(shared)) {
-    const said = hear(voices, samples)
+    const said = await hear(voices, counter, samples)
     heard.push({ group, name, truth, said })
     if (process.env.STENO_BENCH_SAY) console.error(name, countOf(said), 'of', countOf(truth))
   }
@@ -107,9 +113,10 @@ async function readersIn(folder: string): Promise<Voice[]> {
   return [...voices.values()]
 }
 
-function hear(voices: Voices, samples: Float32Array): Segment[] {
+async function hear(voices: Voices, counter: Counter, samples: Float32Array): Promise<Segment[]> {
   const diarization = new Diarization(voices)
   diarization.add(samples)
+  await addVoiceCounts(counter, samples, diarization)
   return diarization.finish(null).turns.map(({ from, to, speaker }) => ({
     from: from / sampleRate,
     to: to / sampleRate,

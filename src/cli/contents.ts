@@ -26,7 +26,7 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
     'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
     'test/fixtures/speech/doctor.flac',
     'test/fixtures/speech/doctor.json',
-    ...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root),
+    ...new Bun.Glob('models/whisper-base/*.{json,onnx,safetensors}').scanSync(root),
     ...new Bun.Glob('models/voice-encoder/**/*.onnx').scanSync(root),
     ...new Bun.Glob(
       'models/pocket/{whisper-pocket,pyannote-segmentation-pocket,wespeaker-pocket}/**/*',

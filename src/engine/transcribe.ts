@@ -42,6 +42,9 @@ export async function transcribe(
       if (event === 'speech without text') missedSeconds.push(Number(fields.from_second))
       listener.onWarning(event, fields)
     },
+    onVoiceCounts: diarization?.takesVoiceCounts
+      ? ({ pieces }, voices) => diarization.addVoiceCounts(pieces, voices)
+      : null,
   }
   let started = (chosen ?? first).start(input)
   const recording = new Recording()

@@ -14,6 +14,7 @@ import { makeDecoder } from './compact-decoder.ts'
 import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
 import { EncodedWindow, type Encoder, type Network } from './network.ts'
+import { openVoiceCounter, type VoiceCounter } from './voice-counter.ts'
 
 /**
  * The maximum width of a network whose decoder runs on one thread. In a decoding step of such a network, threads wait
@@ -31,14 +32,16 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? []), 'cpu', folder, {
     singleThreaded: size.width <= singleThreadedMax,
   })
+  const counter = openVoiceCounter(runtime, folder, size.width)
   return {
-    encoder: makeEncoder(runtime, encoder, facts),
+    encoder: makeEncoder(runtime, encoder, facts, counter),
     decoder: makeDecoder(runtime, decoder, facts, 0),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads.length),
     windowBytes: 2 * facts.layers * facts.width * windowFrames,
     close: () => {
       encoder.close()
       decoder.close()
+      counter?.close()
     },
   }
 }
@@ -53,21 +56,34 @@ function checkSize({ decoderLayers, ...size }: Size, facts: Facts): void {
   }
 }
 
-function makeEncoder(runtime: Runtime, encoder: Session, facts: Facts): Encoder {
+function makeEncoder(
+  runtime: Runtime,
+  encoder: Session,
+  facts: Facts,
+  counter: VoiceCounter | null,
+): Encoder {
+  const inputs = ['mel', 'places', 'counts']
   const outputs = ['keys', 'values', 'key_scales', 'value_scales', 'mass']
-  const run = encoder.run(['mel', 'places', 'counts'], outputs)
+  const run = encoder.run(inputs, outputs)
+  const runWithStates = encoder.run(inputs, [...outputs, 'states'])
   return {
-    encode(picture, soundFrames = windowFrames) {
+    encode(picture, soundFrames = windowFrames, onVoiceCounts = null) {
       const { places, counts } = encodedFrames(soundFrames)
       const mel = pictureOfFrames(picture, facts.mels, places)
-      const inputs = [
+      const given = [
         tensor(runtime, 'float32', mel, [1, facts.mels, 2 * places.length]),
         tensor(runtime, 'int64', BigInt64Array.from(places, BigInt), [places.length]),
         tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
       ]
-      const encoded = new EncodedWindow(run(inputs))
-      for (const input of inputs) input.free()
-      return encoded
+      const counting = counter && onVoiceCounts
+      const results = counting ? runWithStates(given) : run(given)
+      for (const input of given) input.free()
+      if (counting) {
+        const states = results.pop()!
+        onVoiceCounts(counter.count(states, soundFrames))
+        states.free()
+      }
+      return new EncodedWindow(results)
     },
   }
 }

@@ -12,6 +12,7 @@ import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { recognise } from './recognise.ts'
 import type { Recording } from './recording.ts'
+import type { Listener } from './speech-model.ts'
 import type { Whisper } from './whisper.ts'
 import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'
 
@@ -27,19 +28,22 @@ export type WhisperModels = {
 type EncodeOptions<Result> = {
   recording: Recording
   onShare: (share: number) => Promise<void>
+  onVoiceCounts?: Listener['onVoiceCounts']
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
 /** Encodes the windows, and passes the encoded windows to `use`. Frees the encoded windows when `use` has ended. */
 export async function withEncoded<Result>(
-  { whisper, features }: WhisperModels,
+  { whisper, features }: Pick<WhisperModels, 'whisper' | 'features'>,
   windows: readonly Window[],
-  { recording, onShare, use }: EncodeOptions<Result>,
+  { recording, onShare, onVoiceCounts, use }: EncodeOptions<Result>,
 ): Promise<Result> {
   const encoded: EncodedWindow[] = []
   try {
     for (const window of windows) {
-      encoded.push(whisper.encoder.encode(features.logMel(soundOf(window, recording)), framesOf(window)))
+      const picture = features.logMel(soundOf(window, recording))
+      const onCounts = onVoiceCounts && ((voices: Float32Array) => onVoiceCounts(window, voices))
+      encoded.push(whisper.encoder.encode(picture, framesOf(window), onCounts))
       await onShare(encoded.length / windows.length)
     }
     return await use(encoded)

@@ -18,8 +18,14 @@ export type Encoder = {
   /**
    * Encodes the spectrogram of one window. After the first `soundFrames` model frames, there is only silence. Windows
    * are not encoded in batches, because a batch needs more memory and saves no time on a CPU.
+   *
+   * If the network can count voices, it calls `onVoiceCounts`. See `VoiceCounter` for the numbers in `voices`.
    */
-  encode(picture: Float32Array, soundFrames?: number): EncodedWindow
+  encode(
+    picture: Float32Array,
+    soundFrames?: number,
+    onVoiceCounts?: ((voices: Float32Array) => void) | null,
+  ): EncodedWindow
 }
 
 /**

@@ -11,6 +11,11 @@ export type Listener = {
   onSamples(done: number): Promise<void>
   /** Writes a warning to the log. `event` is a short text such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
+  /**
+   * Called for each window if the speech model can count voices. See `VoiceCounter` for the numbers in `voices`. Null if
+   * the counts are not needed.
+   */
+  onVoiceCounts?: ((window: Window, voices: Float32Array) => void) | null
 }
 
 export type HearOptions = {

@@ -15,7 +15,8 @@ import type { Size } from './size.ts'
  * The inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position of each frame in the window; and
  * `counts` [frames], the number of model frames that each frame represents. The outputs are: `keys` and `values`
  * [layers, 1, heads, frames, 64], in 8 bits; `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors
- * from the 8-bit numbers to floats; and `mass` [1, 1, 1, frames], the logarithm of `counts`.
+ * from the 8-bit numbers to floats; `mass` [1, 1, 1, frames], the logarithm of `counts`; and `states` [frames, width],
+ * the normalised input of the layer in the middle of the encoder.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)
@@ -31,8 +32,13 @@ export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): 
   const mass = graph.add('Log', [graph.input('counts', 'float32', ['frames'])])
   const extra = extraChannels(layers, mass, shape, size)
   let state = layers.reshape(graph.add('Add', [heard, positions]), -1, width)
-  for (let layer = 0; layer < size.encoderLayers; layer++)
-    state = block(layers, `encoder.layers.${layer}`, state, { shape, extra }, size)
+  for (let layer = 0; layer < size.encoderLayers; layer++) {
+    const name = `encoder.layers.${layer}`
+    const normed = layers.norm(`${name}.self_attn_layer_norm`, state)
+    if (layer === Math.floor(size.encoderLayers / 2))
+      layers.output('states', 'float32', ['frames', width], normed)
+    state = block(layers, name, state, { normed, shape, extra }, size)
+  }
   crossAttention(layers, layers.norm('encoder.layer_norm', state), size)
   const byRow = graph.add('Unsqueeze', [mass, layers.integers(0, 1, 2)])
   layers.output('mass', 'float32', [1, 1, 1, 'frames'], byRow)
@@ -50,21 +56,20 @@ function block(
   layers: Layers,
   name: string,
   state: string,
-  { shape, extra }: { shape: string; extra: Extra },
+  { normed, shape, extra }: { normed: string; shape: string; extra: Extra },
   { width, heads }: Size,
 ): string {
   const { graph } = layers
-  const normed = (part: string, rows: string) => layers.quantised([layers.norm(`${name}.${part}`, rows)])
   const add = (part: string, rows: Quantised, before: string) =>
     graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
 
-  const heard = normed('self_attn_layer_norm', state)
+  const heard = layers.quantised([normed])
   const parts = layers
     .divided(`${name}.self_attn.qkv`, 3)
     .map(linear => graph.add('Reshape', [biased(layers, linear, heard), shape]))
   const mixed = attend(layers, name, parts, extra, heads)
   const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
-  const rows = normed('final_layer_norm', attended)
+  const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
   const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
     // A bias with two dimensions prevents that ONNX Runtime joins the operations Add and Gelu, because the joined
     // operation is slower.

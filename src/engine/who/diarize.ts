@@ -12,6 +12,7 @@ import { speakersOfViews } from './speakers-of-views.ts'
 import { type Timeline, turnsOf } from './turns.ts'
 import { dot } from './unit.ts'
 import { frameCentre, frameStep, secondsOf, viewFrames, viewSamples } from './views.ts'
+import { VoiceCounts } from './voice-counts.ts'
 import type { Voices } from './voices.ts'
 
 /**
@@ -33,6 +34,7 @@ export class Diarization {
   private readonly classes: Uint8Array[] = []
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
+  private readonly voiceCounts = new VoiceCounts()
   /**
    * The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view (ten
    * seconds of sound).
@@ -61,6 +63,20 @@ export class Diarization {
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
     this.pending = pending.slice(at)
+  }
+
+  /**
+   * True if the voice counts of the speech model are used. They are used only with the small built-in voice models.
+   */
+  get takesVoiceCounts(): boolean {
+    return this.voices.warning !== null
+  }
+
+  /**
+   * Adds the voice counts of one window of the speech model. The parameters are those of `VoiceCounts.add`.
+   */
+  addVoiceCounts(...window: Parameters<VoiceCounts['add']>): void {
+    this.voiceCounts.add(...window)
   }
 
   /**
@@ -95,6 +111,7 @@ export class Diarization {
       pieces: labelled.filter(({ forms }) => forms),
       samples: this.samples,
       speakerCount: centroids.length,
+      speakersIn: this.voiceCounts.inFrames(frames),
     })
     return {
       turns: this.loudness.withoutPauses(turns),

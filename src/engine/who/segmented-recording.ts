@@ -22,16 +22,21 @@ export type SegmentedRecording = {
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number
   speakerCount: number
+  /**
+   * Returns the number of speakers in a frame, by the counts of the speech model. `mean` is the mean number of voices in
+   * the views. Null if the speech model has counted no voices.
+   */
+  speakersIn: ((frame: number, mean: number) => number) | null
 }
 
 /**
  * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame, and
- * each view has its own number of voices in this frame. The result is the mean of these numbers, rounded. Also writes
- * to `votes`, for each speaker, the number of views in which this speaker speaks in the frame. The speakers in
- * `dropped` get no votes.
+ * each view has its own number of voices in this frame. The result is the mean of these numbers, rounded. If the speech
+ * model has counted the voices too, both numbers decide together. Also writes to `votes`, for each speaker, the number of
+ * views in which this speaker speaks in the frame. The speakers in `dropped` get no votes.
  */
 export function countSpeakers(
-  { views, stepFrames }: SegmentedRecording,
+  { views, stepFrames, speakersIn }: SegmentedRecording,
   frame: number,
   dropped: ReadonlySet<number>,
   votes: Int32Array,
@@ -54,5 +59,6 @@ export function countSpeakers(
       if (speaker >= 0 && !dropped.has(speaker)) votes[speaker]!++
     }
   }
-  return Math.round(speaking / Math.max(1, seen))
+  const mean = speaking / Math.max(1, seen)
+  return speakersIn ? speakersIn(frame, mean) : Math.round(mean)
 }

@@ -44,13 +44,16 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
   const startOf = (frame: number) => Math.min(samples, frame * frameStep + frameCentre - frameStep / 2)
   const votes = new Int32Array(speakerCount)
   let next = 0
+  let before: [number, number] = [-1, -1]
   for (let frame = 0; frame < frames; frame++) {
     const count = countSpeakers(recording, frame, dropped, votes)
     while (next < pieces.length && pieces[next]!.to <= frame) next++
     const piece = pieces[next]
     if (piece && piece.from <= frame && piece.speaker >= 0 && !dropped.has(piece.speaker))
       votes[piece.speaker]! += sureVotes
-    const [most, second] = twoMost(votes)
+    const found = twoMost(votes)
+    const [most, second] = recording.speakersIn ? withSpeakersBefore(found, before) : found
+    if (count > 0 && most >= 0 && most !== before[0]) before = [most, before[0]]
     exclusive.add(startOf(frame), count > 0 ? most : -1)
     for (const [speaker, turns] of ownTurns.entries()) {
       const speaks = (count > 0 && speaker === most) || (count > 1 && speaker === second)
@@ -76,6 +79,18 @@ function twoMost(votes: Int32Array): [number, number] {
     } else if (next < 0 || votes[speaker]! > votes[next]!) next = speaker
   }
   return [most, next]
+}
+
+/**
+ * Replaces missing speakers, which are -1. The speech model can count more voices in a frame than the views find. Then
+ * the speakers are those who spoke last. `before` has the last speaker, and the speaker before this speaker.
+ */
+function withSpeakersBefore(
+  [most, second]: [number, number],
+  before: readonly [number, number],
+): [number, number] {
+  const first = most >= 0 ? most : before[0]
+  return [first, second >= 0 ? second : before[Number(first === before[0])]!]
 }
 
 function speakersWithLittleSpeech(exclusive: readonly Turn[], speakerCount: number): ReadonlySet<number> {

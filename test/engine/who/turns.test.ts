@@ -29,7 +29,14 @@ function recordingOf(
     return { classes, speakers: Int16Array.from(speakers) }
   })
   const speakerCount = Math.max(...views.flatMap(view => [...view.speakers])) + 1
-  return { views, stepFrames, pieces: [], samples: frames.length * frameStep + 720, speakerCount }
+  return {
+    views,
+    stepFrames,
+    pieces: [],
+    samples: frames.length * frameStep + 720,
+    speakerCount,
+    speakersIn: null,
+  }
 }
 
 const repeat = (frames: number, ...speakers: number[]) => Array.from({ length: frames }, () => speakers)
@@ -81,7 +88,7 @@ test('a piece whose speaker is sure outvotes the views', () => {
 
 test('a recording without speech has no turns', () => {
   const views = [{ classes: new Uint8Array(viewFrames), speakers: unknown() }]
-  const silence = { stepFrames, pieces: [], samples: 160_000, speakerCount: 0 }
+  const silence = { stepFrames, pieces: [], samples: 160_000, speakerCount: 0, speakersIn: null }
   expect(turnsOf({ ...silence, views })).toEqual({ turns: [], exclusive: [] })
   expect(turnsOf({ ...silence, views: [], samples: 0 })).toEqual({ turns: [], exclusive: [] })
 })
@@ -102,4 +109,20 @@ test('the voices of a view are different speakers, chosen by the greatest sum of
   ).toEqual([1, 1, 1])
   expect(assign([[0.5]])).toEqual([0])
   expect(assign([])).toEqual([])
+})
+
+test('the counts of the speech model decide how many speakers talk; missing speakers are those who spoke last', () => {
+  const frames = [...repeat(200, 0), ...repeat(200, 1), ...repeat(200), ...repeat(300, 1)]
+  const recording = recordingOf(frames, () => [0, 1, -1])
+  const counts = [...repeat(180, 1), ...repeat(20, 0), ...repeat(150, 1), ...repeat(50, 2), ...repeat(50, 1)]
+  const { turns, exclusive } = turnsOf({ ...recording, speakersIn: frame => counts[frame]?.[0] ?? 0 })
+  expect(inFrames(turns)).toEqual([
+    [0, 1, 181],
+    [1, 201, 451],
+    [0, 351, 401],
+  ])
+  expect(inFrames(exclusive)).toEqual([
+    [0, 1, 181],
+    [1, 201, 451],
+  ])
 })

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { voiceCounterFile } from '../../src/engine/hear/voice-counter.ts'
+import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
+import { voicesFor } from '../../src/engine/models/voices.ts'
+import { Graph } from '../../src/engine/onnx/graph.ts'
+import { transcribe } from '../../src/engine/transcribe.ts'
+import { decode } from '../../src/media/decode.ts'
+import type { Transcript } from '../../src/transcripts/transcript.ts'
+import { clips, firstOf, unless } from '../support/engine-room.ts'
+import { plainInput } from '../support/plain-input.ts'
+
+const builtIn = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
+const missing = !builtIn || !clips
+const skipped = unless(builtIn && clips, 'built-in Whisper base with clips')
+const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+
+beforeAll(() => {
+  if (!missing) cpSync(builtIn!, folder, { recursive: true })
+})
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. */
+function networkThatSays(...probabilities: [number, number, number]): Uint8Array {
+  const graph = new Graph()
+  const shape = graph.add('Shape', [graph.input('frames', 'float32', [1, 'frames', 512])])
+  const batch = graph.add('Slice', [shape, ...[0, 2, 0].map(value => graph.integers(value))])
+  const size = graph.add('Concat', [batch, graph.integers(2, 3)], { axis: 0 })
+  const voices = graph.constant({ dims: [1, 1, 1, 3], data: Float32Array.from(probabilities) })
+  graph.add('Expand', [voices, size], {}, ['voices'])
+  graph.output('voices', 'float32', [1, 'frames', 2, 3])
+  return graph.bytes()
+}
+
+async function openWith(network: Uint8Array, speechModel = 'base'): Promise<LoadedEngine> {
+  await Bun.write(join(folder, voiceCounterFile), network)
+  const voices = voicesFor(speechModel, '/nowhere')
+  return openModel({ name: 'base', folder, others: [], detector: null, voices, device: 'cpu', threads: 2 })
+}
+
+function hear({ models }: LoadedEngine, clip: string, diarize = true): Promise<Transcript> {
+  const sound = decode(join(clips!, clip), { signal: new AbortController().signal, durationMsMax: 600_000 })
+  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  return transcribe(models, sound, plainInput({ diarize, language: 'en' }), listener)
+}
+
+test.skipIf(missing)(
+  `where the speech model never hears a voice, all words have one speaker, and the text is the same${skipped}`,
+  async () => {
+    const engine = await openWith(networkThatSays(1, 0, 0))
+    const [alone, diarized] = [
+      await hear(engine, 'en-two-voices.flac', false),
+      await hear(engine, 'en-two-voices.flac'),
+    ]
+    engine.models.speech[0].close()
+    expect(diarized.full_transcript).toBe(alone.full_transcript)
+    expect(diarized.full_transcript).not.toBe('')
+    expect(diarized.speakers).toEqual(['SPEAKER 1'])
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `where the speech model always hears one voice, each word has one of the speakers, in any batch${skipped}`,
+  async () => {
+    const engine = await openWith(networkThatSays(0, 1, 0))
+    const names = ['en-two-voices.flac', 'en-short.flac']
+    const alone = []
+    for (const name of names) alone.push(await hear(engine, name))
+    const together = await Promise.all(names.map(name => hear(engine, name)))
+    engine.models.speech[0].close()
+    expect(together).toEqual(alone)
+    expect(alone.map(({ speakers }) => speakers?.length)).toEqual([2, 1])
+    for (const { utterances } of alone) expect(utterances.every(({ speaker }) => speaker !== null)).toBe(true)
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `other voice models than the built-in ones do not use the counts${skipped}`,
+  async () => {
+    const engine = await openWith(networkThatSays(1, 0, 0), 'pocket')
+    const { speakers } = await hear(engine, 'en-two-voices.flac')
+    engine.models.speech[0].close()
+    expect(speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+  },
+  60_000,
+)

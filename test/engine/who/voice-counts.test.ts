@@ -1,0 +1,55 @@
+import { expect, test } from 'bun:test'
+import { frameCentre, frameStep } from '../../../src/engine/who/views.ts'
+import { VoiceCounts } from '../../../src/engine/who/voice-counts.ts'
+
+/** Returns the probabilities of the speech model, for the numbers of voices in each 10 ms of a window. */
+function probabilities(voices: readonly number[]): Float32Array {
+  return Float32Array.from(voices.flatMap(number => [0, 1, 2].map(each => Number(each === number))))
+}
+
+const repeat = (times: number, number: number) => Array.from({ length: times }, () => number)
+const middleOf = (frame: number) => frame * frameStep + frameCentre
+/** Returns the numbers of speakers in the first `frames` frames. In each frame, the views find `mean` voices. */
+function speakersIn(counts: VoiceCounts, frames: number, mean = 1): number[] {
+  const speakersIn = counts.inFrames(frames)!
+  return Array.from({ length: frames }, (_, frame) => speakersIn(frame, mean))
+}
+
+test('a count belongs to the frame of the recording at which its 10 ms are, also after a cut in the window', () => {
+  const counts = new VoiceCounts()
+  const second = { from: 48_000, to: 64_000, at: 16_000 }
+  const voices = [...repeat(1, 0), ...repeat(50, 1), ...repeat(50, 2), ...repeat(20, 0), ...repeat(80, 1)]
+  counts.add([{ from: 16_000, to: 32_000, at: 0 }, second], probabilities(voices))
+  for (const [frame, count] of speakersIn(counts, 300).entries()) {
+    const middle = middleOf(frame)
+    const edges = [16_000, 24_000, 32_000, 48_000, 51_200, 64_000]
+    if (edges.some(edge => Math.abs(edge - middle) < frameStep / 2 + 160)) continue
+    const span = edges.findIndex(edge => edge > middle)
+    expect([frame, count]).toEqual([frame, [0, 1, 2, 0, 0, 1][span] ?? 0])
+  }
+})
+
+test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
+  const counts = new VoiceCounts()
+  const voices = repeat(101, 0)
+  // The first frame has its own sound from sample 360 to sample 629.
+  voices.fill(1, 3, 5)
+  counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
+  expect(speakersIn(counts, 3, 0)).toEqual([1, 0, 0])
+})
+
+test('the views decide where the speech model is not sure', () => {
+  const counts = new VoiceCounts()
+  const unsure = Float32Array.from({ length: 3 * 101 }, (_, at) => [0.5, 0.1, 0.4][at % 3]!)
+  counts.add([{ from: 0, to: 16_000, at: 0 }], unsure)
+  const inTheMiddle = (mean: number) => speakersIn(counts, 40, mean)[20]
+  expect([0, 1, 1.5, 2].map(inTheMiddle)).toEqual([0, 1, 1, 2])
+})
+
+test('the windows may have sound after the last frame, and a recording without windows has no counts', () => {
+  const counts = new VoiceCounts()
+  expect(counts.inFrames(10)).toBeNull()
+  counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(repeat(101, 1)))
+  counts.add([{ from: 20_000, to: 36_000, at: 0 }], probabilities(repeat(101, 1)))
+  expect(speakersIn(counts, 10)).toEqual(repeat(10, 1))
+})
