@@ -74,6 +74,8 @@ class Segmentation(nn.Module):
         self.conv5, self.classes = nn.Conv1d(2 * hidden + channels, out, 3, padding=1), nn.Conv1d(out, len(CLASSES), 1)
         self.pull, self.pull_two = nn.Parameter(torch.full((ROUNDS,), 6.0)), nn.Parameter(torch.full((ROUNDS,), 3.0))
         self.merge_at, self.merge_sharpness = nn.Parameter(torch.tensor(0.65)), nn.Parameter(torch.tensor(25.0))
+        of_pairs = [[float(k in pair) for pair in PAIRS] for k in range(3)]
+        self.register_buffer("of_pairs", torch.tensor(of_pairs), persistent=False)
         self.register_buffer("merging", torch.tensor(np.array([moved(*p) for p in PAIRS]), dtype=torch.float32))
         # Only for the training: which voice of the pool it is, and whether two frames have the same voice.
         self.known = nn.Parameter(torch.randn(speakers, 2 * hidden) * 0.05)
@@ -108,27 +110,35 @@ class Segmentation(nn.Module):
     def refined(self, proposed, voice):
         """Refines the proposal: the number of speakers in a frame stays the same.
 
-        Which speakers they are also depends on the similarity of the frame to the voice of each number."""
-        none, one, two = proposed[:, :, :1], proposed[:, :, 1:4], proposed[:, :, 4:]
-        one_all, two_all = torch.logsumexp(one, 2, keepdim=True), torch.logsumexp(two, 2, keepdim=True)
-        out = proposed
-        for i in range(ROUNDS):
-            alike = torch.matmul(voice, self.voices(out.exp(), voice).transpose(1, 2)).unsqueeze(2).expand(-1, -1, 2, -1).flatten(1, 2)
-            alike = alike[:, : proposed.shape[1]]
-            pairs = torch.stack([alike[:, :, 0] + alike[:, :, 1], alike[:, :, 0] + alike[:, :, 2],
-                                 alike[:, :, 1] + alike[:, :, 2]], 2)
-            out = torch.cat([none, one_all + F.log_softmax(one + self.pull[i] * alike, 2),
-                             two_all + F.log_softmax(two + self.pull_two[i] * pairs, 2)], 2)
-        share = out.exp()
+        Which speakers they are also depends on the similarity of the frame to the voice of each number. `voice` has a
+        vector for every other frame, so the rounds before the last one read only these frames."""
+        share = proposed.exp()
+        none, one, two = share[:, :, :1], share[:, :, 1:4], share[:, :, 4:]
+        one_all, two_all = one.sum(2, keepdim=True), two.sum(2, keepdim=True)
+        half, half_all = self.halved(proposed[:, :, 1:4], voice), self.halved(one_all, voice)
+        alone = self.halved(one, voice)
+        for i in range(ROUNDS - 1):
+            alone = half_all * torch.softmax(half + self.pull[i] * self.likeness(alone, voice), 2)
+        alike = self.likeness(alone, voice).unsqueeze(2).expand(-1, -1, 2, -1).flatten(1, 2)[:, : proposed.shape[1]]
+        pairs = torch.matmul(alike, self.of_pairs)
+        share = torch.cat([none, one_all * torch.softmax(proposed[:, :, 1:4] + self.pull[-1] * alike, 2),
+                           two_all * torch.softmax(proposed[:, :, 4:] + self.pull_two[-1] * pairs, 2)], 2)
         for i, (a, b) in enumerate(PAIRS):  # joins two numbers that have the same voice
-            voices = self.voices(share, voice)
+            voices = self.voices(self.halved(share[:, :, 1:4], voice), voice)
             alike = (voices[:, a] * voices[:, b]).sum(1)[:, None, None]
             share = share + torch.sigmoid(self.merge_sharpness * (alike - self.merge_at)) * torch.matmul(share, self.merging[i])
         return torch.log(share.clamp(min=1e-6))
 
-    def voices(self, share, voice):
+    def halved(self, values, voice):
+        """Returns every other frame, as `voice` has them. A last frame that is missing becomes 0."""
+        half = values[:, ::2]
+        return F.pad(half, (0, 0, 0, 1))[:, : voice.shape[1]]
+
+    def likeness(self, alone, voice):
+        return torch.matmul(voice, self.voices(alone, voice).transpose(1, 2))
+
+    def voices(self, alone, voice):
         """Returns the mean voice of each number over the frames in which it talks alone. Few such frames give a short vector."""
-        alone = F.pad(share[:, ::2, 1:4], (0, 0, 0, 1))[:, : voice.shape[1]]
         voices = torch.matmul(alone.transpose(1, 2), voice)
         return voices / torch.sqrt((voices * voices).sum(2, keepdim=True) + 1)
 

@@ -1,8 +1,9 @@
 // The segmentation model. It finds up to three voices in a view, which is ten seconds of sound, and up to two of them
 // in each frame. The number of a voice is valid only in its view.
 //
-// The built-in model is divided into two files, front and body. The filters of the front are half of the work, and the
-// front runs only once for all views.
+// The built-in model is stored twice. On a CPU, it runs from two files, front and body. The filters of the front run
+// only once for all views, and the convolutions of the body have 8-bit weights. On other devices, the model runs from
+// one file, because ONNX Runtime has these convolutions only for CPUs.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +28,8 @@ const front = { bands: 40, step: 90, samples: 541 }
 
 export function openSegmentation(runtime: Runtime, folder: string, device: Device): FindClasses {
   const file = (name: string) => join(folder, 'onnx', `${name}.onnx`)
-  if (!existsSync(file('front'))) return openWhole(openModel(runtime, modelFile(folder), device))
+  if (device !== 'cpu' || !existsSync(file('front')))
+    return openWhole(openModel(runtime, modelFile(folder), device))
   // The second part of the divided model (`body`) has recurrent layers, which process one frame after the other. Two
   // threads would save no time, and need 1.75 times the CPU time of one thread.
   const body = openModel(runtime, file('body'), device, { singleThreaded: true })
