@@ -136,7 +136,9 @@ const unreachable: [string, Scene, Outcome][] = [
 
 test.each(unreachable)('a receiver that %s has its own outcome', async (_, scene, outcome) => {
   const server = await serve({ '/hook': scene })
-  expect(await post(server.url('/hook'), { timeoutMs: 200 })).toEqual(outcome)
+  // The time is short only where the receiver is silent: on a busy machine, an answer may come late.
+  const timeoutMs = outcome.kind === 'timeout' ? 200 : 10_000
+  expect(await post(server.url('/hook'), { timeoutMs })).toEqual(outcome)
   await untilClosed(server)
 })
 
@@ -153,7 +155,7 @@ test('an unknown name, a closed port and a bad certificate have their own outcom
 
 test('the timeout covers the redirect too', async () => {
   const server = await serve({ '/hook': redirect('/slow'), '/slow': () => {} })
-  expect(await post(server.url('/hook'), { timeoutMs: 200 })).toEqual({ kind: 'timeout' })
+  expect(await post(server.url('/hook'), { timeoutMs: 1000 })).toEqual({ kind: 'timeout' })
   expect(server.requests).toHaveLength(2)
 })
 
