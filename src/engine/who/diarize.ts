@@ -5,6 +5,7 @@
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { type EmbeddedPiece, embedPieces, formingSeconds } from './embedded-pieces.ts'
+import { FeatureStream } from './feature-stream.ts'
 import { findSpeakers } from './find-speakers.ts'
 import { Loudness } from './loudness.ts'
 import { piecesIn } from './pieces.ts'
@@ -40,18 +41,20 @@ export class Diarization {
    * seconds of sound).
    */
   private pending = new Float32Array(0)
-  /** The sound of the pieces that have no embedding yet. This sound begins at frame `blockFrame`. */
-  private block: Float32Array[] = []
+  /** The features of the pieces that have no embedding yet. These pieces begin at frame `blockFrame` or later. */
+  private readonly features: FeatureStream
   private blockFrame = 0
   private samples = 0
 
-  constructor(private readonly voices: Voices) {}
+  constructor(private readonly voices: Voices) {
+    this.features = new FeatureStream(voices.embedder)
+  }
 
   add(sound: Float32Array): void {
     const pending = joinFloats([this.pending, sound])
     this.samples += sound.length
     this.loudness.add(sound)
-    this.block.push(sound)
+    this.features.add(sound)
     let at = 0
     while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
       this.segment(pending.subarray(at), batchViews)
@@ -145,11 +148,9 @@ export class Diarization {
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
     const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
-    const sound = joinFloats(this.block)
-    const own = sound.subarray(0, (to - from + 2) * frameStep)
-    this.pieces.push(...embedPieces(pieces, own, from, this.voices))
+    const features = this.features.between(from * frameStep, (to + 2) * frameStep)
+    this.pieces.push(...embedPieces(pieces, features, this.voices))
     this.blockFrame = pieces.at(-1)?.to ?? end
-    this.block = [sound.slice((this.blockFrame - from) * frameStep)]
   }
 }
 

@@ -1,6 +1,7 @@
 // Computes the embeddings of the pieces of a recording. A piece is a span in which one voice speaks alone.
 
 import { samplesPerMelFrame } from '../audio.ts'
+import type { FeatureFrames } from './feature-stream.ts'
 import type { VoicePiece } from './pieces.ts'
 import { unit } from './unit.ts'
 import { frameCentre, frameStep, secondsOf } from './views.ts'
@@ -21,18 +22,17 @@ const embeddedSeconds = 0.25
  */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
-/** Computes the embeddings of the pieces. `sound` begins at frame `from` and ends after the last piece. */
+/** Computes the embeddings of the pieces. `rows` are the feature frames of a stretch that contains all pieces. */
 export function embedPieces(
   pieces: readonly VoicePiece[],
-  sound: Float32Array,
-  from: number,
+  { rows, first: firstRow }: FeatureFrames,
   { embedder, plda }: Voices,
 ): EmbeddedPiece[] {
-  const features = embedder.features(sound)
+  const features = embedder.withoutNoise(rows)
   const parts = pieces.map(piece => {
     const [first, last] = [piece.from, piece.to].map(frame => {
-      const sample = (frame - from) * frameStep + frameCentre - frameStep / 2
-      return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame))
+      const sample = frame * frameStep + frameCentre - frameStep / 2
+      return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame) - firstRow)
     }) as [number, number]
     const own = features.subarray(first * embedder.width, last * embedder.width)
     return secondsOf(piece) < embeddedSeconds ? own.subarray(0, 0) : repeated(own, embedder.sizeMin)

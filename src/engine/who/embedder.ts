@@ -10,8 +10,13 @@ export type Embedder = {
   sizeMin: number
   /** The index of the sample in the middle of the first feature frame. */
   firstMiddle: number
-  /** Returns the feature frames of `sound`. The caller cuts these frames into parts with one voice each. */
+  /** Returns the feature frames of `sound`. */
   features(sound: Float32Array): Float32Array
+  /**
+   * Subtracts the steady noise from the feature frames, if this model needs it. The caller cuts the result into parts
+   * with one voice each.
+   */
+  withoutNoise(features: Float32Array): Float32Array
   /**
    * Returns the embedding of each part, with finite values. The embedding is null if the part is too short. The
    * Euclidean norm of an embedding need not be 1.

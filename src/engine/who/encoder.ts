@@ -22,9 +22,8 @@ const framesMin = 25
 const batchPieces = 32
 
 /**
- * Opens the encoder. By default, the features are computed from sound without its noise. If `keepsNoise` is true, the
- * noise is not subtracted. The original encoder, Resemblyzer, does not subtract the noise, so comparisons with
- * Resemblyzer set `keepsNoise`.
+ * Opens the encoder. If `keepsNoise` is true, `withoutNoise` subtracts nothing. The original encoder, Resemblyzer, does
+ * not subtract the noise, so comparisons with Resemblyzer set `keepsNoise`.
  */
 export function openEncoder(
   runtime: Runtime,
@@ -45,10 +44,8 @@ export function openEncoder(
     width,
     sizeMin: pieceFrames * width,
     firstMiddle: 0,
-    features(sound) {
-      const power = mel.of(sound)
-      return withEnergy(keepsNoise ? power : withoutNoise(power, melBands), sound)
-    },
+    features: sound => withEnergy(mel.of(sound), sound),
+    withoutNoise: features => (keepsNoise ? features : withoutNoise(features, width, melBands)),
     embed(parts) {
       const pieces = parts.flatMap((features, part) =>
         features.length < framesMin * width ? [] : piecesOf(features).map(data => ({ part, data })),

@@ -7,6 +7,9 @@ import { Graph } from '../onnx/graph.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'
 
+/** The number of frames that one run of the graph computes. The frames of a run fit into the cache of a CPU core. */
+const batchFrames = 256
+
 type Recipe = {
   /**
    * Returns a matrix of 400 × bins values: the weight of each sample in each bin of the spectrum. `wave` is cosine for
@@ -29,17 +32,24 @@ export type FrameBands = {
 export function openFrameBands(runtime: Runtime, recipe: Recipe): FrameBands {
   const session = openSession(runtime, featureGraph(recipe))
   const run = session.run(['frames'], ['features'])
+  const frames = new Float32Array(batchFrames * samplesPerFft)
   return {
     of: (samples, count) => {
-      const frames = new Float32Array(count * samplesPerFft)
-      for (let frame = 0; frame < count; frame++) {
-        const from = frame * samplesPerMelFrame
-        frames.set(samples.subarray(from, from + samplesPerFft), frame * samplesPerFft)
+      const features = new Float32Array(count * recipe.bands)
+      for (let first = 0; first < count; first += batchFrames) {
+        const size = Math.min(batchFrames, count - first)
+        for (let row = 0; row < size; row++) {
+          const from = (first + row) * samplesPerMelFrame
+          frames.set(samples.subarray(from, from + samplesPerFft), row * samplesPerFft)
+        }
+        const input = tensor(runtime, 'float32', frames.subarray(0, size * samplesPerFft), [
+          size,
+          samplesPerFft,
+        ])
+        const [output] = run([input])
+        features.set(output.floats(size * recipe.bands), first * recipe.bands)
+        for (const used of [input, output]) used.free()
       }
-      const input = tensor(runtime, 'float32', frames, [count, samplesPerFft])
-      const [output] = run([input])
-      const features = output.floats(count * recipe.bands).slice()
-      for (const used of [input, output]) used.free()
       return features
     },
     close: () => session.close(),

@@ -10,19 +10,29 @@ const oversubtraction = 2
 /** The spectral floor: at least this share of the original power remains in each band. */
 const remainingShare = 0.02
 
-/** Subtracts the noise from each frame. `power` and the result have `bands` values for each frame. */
-export function withoutNoise(power: Float32Array, bands: number): Float32Array {
-  const frames = power.length / bands
-  const loudness = new Float32Array(frames)
-  for (let at = 0; at < power.length; at++) loudness[Math.floor(at / bands)]! += power[at]!
+/**
+ * Subtracts the noise from each frame. A frame has `width` values. The first `bands` values are the power in each band,
+ * and the other values stay as they are.
+ */
+export function withoutNoise(features: Float32Array, width: number, bands: number): Float32Array {
+  const frames = features.length / width
+  const loudness = Float32Array.from({ length: frames }, (_, frame) => {
+    let sum = 0
+    for (let band = 0; band < bands; band++) sum += features[frame * width + band]!
+    return sum
+  })
   const count = Math.max(1, Math.floor(quietShare * frames))
   const quietest = [...loudness.keys()]
     .sort((one, other) => loudness[one]! - loudness[other]!)
     .slice(0, count)
   const noise = new Float32Array(bands)
   for (const frame of quietest)
-    for (let band = 0; band < bands; band++) noise[band]! += power[frame * bands + band]! / count
-  return power.map((value, at) =>
-    Math.max(remainingShare * value, value - oversubtraction * noise[at % bands]!),
-  )
+    for (let band = 0; band < bands; band++) noise[band]! += features[frame * width + band]! / count
+  const clean = features.slice()
+  for (let from = 0; from < clean.length; from += width)
+    for (let band = 0; band < bands; band++) {
+      const power = clean[from + band]!
+      clean[from + band] = Math.max(remainingShare * power, power - oversubtraction * noise[band]!)
+    }
+  return clean
 }

@@ -57,7 +57,10 @@ async function cut(
  * Returns the voice print of one person: the mean of the embeddings of all parts, weighted by the lengths of the parts.
  */
 function printOf(embedder: Embedder, sounds: readonly Float32Array[]): Float32Array | null {
-  const parts = sounds.flatMap(sound => partsOf(embedder.features(sound), embedder.width))
+  const parts = sounds.flatMap(sound => {
+    const features = embedder.withoutNoise(embedder.features(sound))
+    return partsOf(features, embedder.width)
+  })
   const vectors = embedder.embed(parts)
   const sum = new Float32Array(vectors.find(vector => vector !== null)?.length ?? 0)
   for (const [index, vector] of vectors.entries())

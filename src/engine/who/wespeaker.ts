@@ -26,6 +26,7 @@ export function openWespeaker(runtime: Runtime, folder: string, device: Device):
     sizeMin: 0,
     firstMiddle: samplesPerFft / 2,
     features: sound => fbank.of(sound),
+    withoutNoise: features => features,
     embed: parts =>
       parts.map(features => {
         const all = features.length / bands

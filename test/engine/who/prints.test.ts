@@ -18,6 +18,7 @@ const embedder: Embedder = {
   sizeMin: 1,
   firstMiddle: 0,
   features: sound => Float32Array.from({ length: sound.length / 160 }, (_, frame) => sound[frame * 160] ?? 0),
+  withoutNoise: features => features,
   embed: parts =>
     parts.map(part => {
       const mean = part.reduce((sum, value) => sum + value, 0) / part.length
