@@ -23,7 +23,7 @@ import type { Voices } from './voices.ts'
 export const stepFrames = 59
 const stepSamples = stepFrames * frameStep
 /** The number of views (ten seconds of sound each) that the segmentation model processes in one call. */
-const batchViews = 8
+const batchViews = 12
 /**
  * The number of frames in a block, which is about a minute of sound. The embeddings of all pieces in a block are
  * computed together. A piece is a span in which one voice speaks alone.
@@ -40,7 +40,8 @@ export class Diarization {
    * The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view (ten
    * seconds of sound).
    */
-  private pending = new Float32Array(0)
+  private pending: Float32Array[] = []
+  private pendingSamples = 0
   /** The features of the pieces that have no embedding yet. These pieces begin at frame `blockFrame` or later. */
   private readonly features: FeatureStream
   private blockFrame = 0
@@ -51,12 +52,16 @@ export class Diarization {
   }
 
   add(sound: Float32Array): void {
-    const pending = joinFloats([this.pending, sound])
     this.samples += sound.length
     this.loudness.add(sound)
     this.features.add(sound)
+    this.pending.push(sound)
+    this.pendingSamples += sound.length
+    const needed = viewSamples + (batchViews - 1) * stepSamples
+    if (this.pendingSamples < needed) return
+    const pending = joinFloats(this.pending)
     let at = 0
-    while (pending.length - at >= viewSamples + (batchViews - 1) * stepSamples) {
+    while (pending.length - at >= needed) {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
       // The embeddings of a block (about a minute of sound) are computed when the next block has arrived too, or when
@@ -65,7 +70,8 @@ export class Diarization {
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
-    this.pending = pending.slice(at)
+    this.pending = [pending.slice(at)]
+    this.pendingSamples = pending.length - at
   }
 
   /**
@@ -89,10 +95,11 @@ export class Diarization {
   finish(expected: number | null): Timeline {
     const viewsMin = Math.max(1, Math.ceil((this.samples - viewSamples) / stepSamples) + 1)
     const total = this.samples === 0 ? 0 : viewsMin
+    const pending = joinFloats(this.pending)
     for (let at = 0; this.classes.length < total; at += batchViews * stepSamples) {
       const count = Math.min(batchViews, total - this.classes.length)
       const sound = new Float32Array(viewSamples + (count - 1) * stepSamples)
-      sound.set(this.pending.subarray(at, at + sound.length))
+      sound.set(pending.subarray(at, at + sound.length))
       this.segment(sound, count)
     }
     const frames = total === 0 ? 0 : (total - 1) * stepFrames + viewFrames
