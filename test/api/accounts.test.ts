@@ -3,13 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findAccountByEmail } from '../../src/accounts/account.ts'
 import { limits } from '../../src/limits.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { hashAtLowCost } from '../support/password.ts'
+import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+
+hashAtLowCost()
+shareServices()
 
 const email = 'ana@example.org'
 const password = 'correct horse battery'
 
 test('the mailed link verifies an account once', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   const answer = await signUp(service, { email, password })
   expect(answer.status).toBe(202)
   expect(answer.body).toEqual({ status: 'pending_verification', email, message: expect.any(String) })
@@ -27,7 +31,7 @@ test('the mailed link verifies an account once', async () => {
 })
 
 test('without the web app, the page of the link names the operator', async () => {
-  const service = await startTestService({ settings: { STENO_DASHBOARD: 'off' } })
+  const service = await startTestService({ settings: { STENO_DASHBOARD: 'off' }, alone: true })
   await signUp(service, { email, password })
   const followed = await service.fetch(pathOf((await mailedLinks(service, 1))[0] ?? ''))
   expect(followed.text).toContain('Ask your operator for an API key.')
@@ -43,7 +47,7 @@ test('the length of a password is counted in characters, not in UTF-16 code unit
 })
 
 test('an address that is taken gets the same answer, and no mail', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   const fresh = await signUp(service, { email, password })
   await service.fetch(pathOf((await mailedLinks(service, 1))[0]!))
   const taken = await signUp(service, { email, password })
@@ -116,7 +120,7 @@ test.each([
 })
 
 test('an address may sign up ten times a minute', async () => {
-  const service = await startTestService()
+  const service = await startTestService({ alone: true })
   for (let count = 0; count < 10; count++) expect((await signUp(service, {})).status).toBe(400)
   expect((await signUp(service, {})).status).toBe(429)
 })

@@ -3,8 +3,9 @@
 import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import { speech } from '../support/media.ts'
+import { password } from '../support/password.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
-import { enter, password, signedIn } from '../support/signed-in.ts'
+import { enter, signedIn } from '../support/signed-in.ts'
 
 shareServices()
 

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 import { createAccount } from '../../src/accounts/account.ts'
-import { hashPassword } from '../../src/accounts/password.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { challenge, flow, redirectUri, registerClient, signIn, startOAuth } from '../support/oauth.ts'
+import { password, passwordHash } from '../support/password.ts'
 import {
   type Answer,
   shareServices,
@@ -82,8 +82,6 @@ test('the page runs nothing, loads nothing, and no other page can show it', asyn
 
 test('a person who is not signed in signs in on the page, with a password or a key', async () => {
   const { service, account, submit, open, params } = await startOAuth()
-  const password = 'correct horse battery'
-  const passwordHash = await hashPassword(password)
   createAccount(service.db, { email: 'eve@example.org', passwordHash, verified: true })
   const page = await open({}, {})
   expect(page.text).toContain('name="password"')

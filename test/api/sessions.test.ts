@@ -7,6 +7,7 @@ import { createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
 import { limits, rates } from '../../src/limits.ts'
+import { password, passwordHash } from '../support/password.ts'
 import {
   type Answer,
   marginMs,
@@ -17,9 +18,6 @@ import {
 } from '../support/service.ts'
 
 shareServices()
-
-const password = 'correct horse battery'
-const passwordHash = await hashPassword(password)
 
 test('an email address and a password open a session for the whole API', async () => {
   const service = await startTestService({ alone: true })
@@ -72,7 +70,8 @@ test('every wrong sign-in gets the same answer', async () => {
 
 steered('a sign-in without an account hashes the password too, at the same cost', async () => {
   const service = await startTestService()
-  createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
+  const ownCost = await hashPassword(password)
+  createAccount(service.db, { email: 'ana@example.org', passwordHash: ownCost, verified: true })
   const verify = spyOn(Bun.password, 'verify')
   for (const email of ['ana@example.org', 'unknown@example.org'])
     await signIn(service, { email, password: 'a wrong password' })

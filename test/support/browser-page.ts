@@ -3,11 +3,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { hashPassword } from '../../src/accounts/password.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { browserFound, launchBrowser } from './browser.ts'
 import { speech } from './media.ts'
+import { password, passwordHash } from './password.ts'
 import type { TestService } from './service.ts'
 
 const isNeeded = process.env.CI === 'true'
@@ -15,8 +15,6 @@ if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of t
 
 /** A test that needs a browser. If there is no browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
-
-export const password = 'correct horse battery'
 
 /** Starts a browser before the tests of the calling file, and closes it after them. */
 export function useBrowser() {
@@ -84,7 +82,7 @@ function watchFaults(context: BrowserContext): string[] {
 
 /** Sets a password for the account, and signs in with it on the sign-in page. */
 export async function signIn(page: Page, service: TestService, email: string): Promise<void> {
-  await setPassword(service, email)
+  setPassword(service, email)
   await page.goto('/')
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(password)
@@ -92,11 +90,8 @@ export async function signIn(page: Page, service: TestService, email: string): P
   await page.getByRole('heading', { name: 'New transcript' }).waitFor()
 }
 
-let hash: Promise<string> | null = null
-
-export async function setPassword({ db }: TestService, email: string): Promise<void> {
-  hash ??= hashPassword(password)
-  db.run('update accounts set password_hash = $hash where email = $email', { email, hash: await hash })
+export function setPassword({ db }: TestService, email: string): void {
+  db.run('update accounts set password_hash = $passwordHash where email = $email', { email, passwordHash })
 }
 
 /**

@@ -2,11 +2,8 @@
 // browsers add.
 
 import { createAccount } from '../../src/accounts/account.ts'
-import { hashPassword } from '../../src/accounts/password.ts'
+import { password, passwordHash } from './password.ts'
 import type { Answer, TestService } from './service.ts'
-
-export const password = 'correct horse battery'
-let hash: Promise<string> | null = null
 
 export type Browser = (method: string, path: string, body?: object) => Promise<Answer>
 
@@ -15,11 +12,10 @@ export type Browser = (method: string, path: string, body?: object) => Promise<A
  * which this account is signed in.
  */
 export async function signedIn(service: TestService, email: string): Promise<Browser> {
-  hash ??= hashPassword(password)
-  createAccount(service.db, { email, passwordHash: await hash, verified: true })
-  service.db.run('update accounts set password_hash = $hash where email = $email', {
+  createAccount(service.db, { email, passwordHash, verified: true })
+  service.db.run('update accounts set password_hash = $passwordHash where email = $email', {
     email,
-    hash: await hash,
+    passwordHash,
   })
   return enter(service, { email, password })
 }

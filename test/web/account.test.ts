@@ -2,12 +2,14 @@
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { password, seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { seen, signIn, useBrowser } from '../support/browser-page.ts'
 import { mailServer } from '../support/mail-server.ts'
 import { speech } from '../support/media.ts'
 import { flow, registerClient, signIn as signInByRequest } from '../support/oauth.ts'
+import { hashAtLowCost, password } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
 
+hashAtLowCost()
 const browser = useBrowser()
 const mail = await mailServer()
 const service = await startTestService({

@@ -5,8 +5,9 @@ import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { password, seen, setPassword, useBrowser } from '../support/browser-page.ts'
+import { seen, setPassword, useBrowser } from '../support/browser-page.ts'
 import { flow, registerClient } from '../support/oauth.ts'
+import { password } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
@@ -23,7 +24,7 @@ async function violations(page: Page): Promise<string[]> {
 seen('a person comes from another site, signs in, allows the access, and is sent back', async () => {
   const service = await startTestService()
   service.account('ana')
-  await setPassword(service, 'ana@example.org')
+  setPassword(service, 'ana@example.org')
   let link = ''
   using program = Bun.serve({
     port: 0,

@@ -2,8 +2,9 @@
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { password, reader, seen, setPassword, until, useBrowser } from '../support/browser-page.ts'
+import { reader, seen, setPassword, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
+import { password } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
 
 const browser = useBrowser()
@@ -215,7 +216,7 @@ seen('two pages that change the same sentence are told, and both texts are kept 
 
 seen('an edit goes on after the session has ended and the person has signed in again', async () => {
   const hana = await reader(service, 'hana', conversation({ words: 60, speakers: 2 }))
-  await setPassword(service, 'hana@example.org')
+  setPassword(service, 'hana@example.org')
   const { page } = await browser.enter(service, hana)
   await edit(page, hana)
   await endSessions(page)
@@ -232,7 +233,7 @@ seen('an edit goes on after the session has ended and the person has signed in a
 
 seen('an edit survives the end of the session and a reload', async () => {
   const finn = await reader(service, 'finn', conversation({ words: 60, speakers: 2 }))
-  await setPassword(service, 'finn@example.org')
+  setPassword(service, 'finn@example.org')
   const { page } = await browser.enter(service, finn)
   await edit(page, finn)
   await endSessions(page)

@@ -1,0 +1,19 @@
+// A password for accounts of tests. Its hash costs little CPU time. Bun reads the cost from the stored hash, so a
+// sign-in with this password costs little too.
+
+import { afterAll, beforeAll, spyOn } from 'bun:test'
+
+const lowCost = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
+
+export const password = 'correct horse battery'
+export const passwordHash = Bun.password.hashSync(password, lowCost)
+
+/**
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. The built
+ * program still hashes at its own cost, and test/accounts/password.test.ts tests this cost.
+ */
+export function hashAtLowCost(): void {
+  const { hash } = Bun.password
+  beforeAll(() => void spyOn(Bun.password, 'hash').mockImplementation(text => hash(text, lowCost)))
+  afterAll(() => spyOn(Bun.password, 'hash').mockRestore())
+}
