@@ -9,11 +9,11 @@ import { encoderModel } from '../network/encoder.ts'
 import { type Size, sizeOf } from '../network/size.ts'
 import { readTensorFile } from '../network/tensor-file.ts'
 import type { Runtime } from '../onnx/runtime.ts'
-import { openSession, type Session, tensor } from '../onnx/session.ts'
+import { openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import { makeDecoder } from './compact-decoder.ts'
 import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
-import { EncodedWindow, type Encoder, type Network } from './network.ts'
+import { EncodedWindow, type Encoder, type Network, type Spectrogram } from './network.ts'
 import { openVoiceCounter, type VoiceCounter } from './voice-counter.ts'
 
 /**
@@ -62,28 +62,46 @@ function makeEncoder(
   facts: Facts,
   counter: VoiceCounter | null,
 ): Encoder {
-  const inputs = ['mel', 'places', 'counts']
+  const names = ['mel', 'places', 'counts']
   const outputs = ['keys', 'values', 'key_scales', 'value_scales', 'mass']
-  const run = encoder.run(inputs, outputs)
-  const runWithStates = encoder.run(inputs, [...outputs, 'states'])
+  const outputsWithStates = [...outputs, 'states']
+  const [run, runWithStates] = [encoder.run(names, outputs), encoder.run(names, outputsWithStates)]
+  const runTwo = encoder.runTwo(names, outputs)
+  const runTwoWithStates = encoder.runTwo(names, outputsWithStates)
+  const inputsOf = ({ picture, soundFrames }: Spectrogram) => {
+    const { places, counts } = encodedFrames(soundFrames)
+    const mel = pictureOfFrames(picture, facts.mels, places)
+    return [
+      tensor(runtime, 'float32', mel, [1, facts.mels, 2 * places.length]),
+      tensor(runtime, 'int64', BigInt64Array.from(places, BigInt), [places.length]),
+      tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
+    ]
+  }
+  const needsStates = ({ onVoiceCounts }: Spectrogram) => counter !== null && Boolean(onVoiceCounts)
+  const encodedFrom = (results: Tensor[], { soundFrames, onVoiceCounts }: Spectrogram) => {
+    for (const states of results.splice(outputs.length)) {
+      if (counter) onVoiceCounts?.(counter.count(states, soundFrames))
+      states.free()
+    }
+    return new EncodedWindow(results)
+  }
   return {
     encode(picture, soundFrames = windowFrames, onVoiceCounts = null) {
-      const { places, counts } = encodedFrames(soundFrames)
-      const mel = pictureOfFrames(picture, facts.mels, places)
-      const given = [
-        tensor(runtime, 'float32', mel, [1, facts.mels, 2 * places.length]),
-        tensor(runtime, 'int64', BigInt64Array.from(places, BigInt), [places.length]),
-        tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
-      ]
-      const counting = counter && onVoiceCounts
-      const results = counting ? runWithStates(given) : run(given)
-      for (const input of given) input.free()
-      if (counting) {
-        const states = results.pop()!
-        onVoiceCounts(counter.count(states, soundFrames))
-        states.free()
-      }
-      return new EncodedWindow(results)
+      const spectrogram = { picture, soundFrames, onVoiceCounts }
+      const inputs = inputsOf(spectrogram)
+      const results = needsStates(spectrogram) ? runWithStates(inputs) : run(inputs)
+      for (const input of inputs) input.free()
+      return encodedFrom(results, spectrogram)
     },
+    encodeTwo:
+      runTwo &&
+      runTwoWithStates &&
+      ((one, other) => {
+        const [inputs, otherInputs] = [inputsOf(one), inputsOf(other)]
+        const both = needsStates(one) || needsStates(other) ? runTwoWithStates : runTwo
+        const [results, otherResults] = both(inputs, otherInputs)
+        for (const input of [...inputs, ...otherInputs]) input.free()
+        return [encodedFrom(results, one), encodedFrom(otherResults, other)]
+      }),
   }
 }

@@ -7,7 +7,7 @@ import type { Features } from './features.ts'
 import { type Hypothesis, upTo } from './hypothesis.ts'
 import type { JointDecoding } from './joint-decoding.ts'
 import { restOf } from './missed.ts'
-import type { EncodedWindow } from './network.ts'
+import type { EncodedWindow, Encoder, Spectrogram } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { recognise } from './recognise.ts'
@@ -40,16 +40,29 @@ export async function withEncoded<Result>(
 ): Promise<Result> {
   const encoded: EncodedWindow[] = []
   try {
-    for (const window of windows) {
-      const picture = features.logMel(soundOf(window, recording))
-      const onCounts = onVoiceCounts && ((voices: Float32Array) => onVoiceCounts(window, voices))
-      encoded.push(whisper.encoder.encode(picture, framesOf(window), onCounts))
+    const together = whisper.encoder.encodeTwo ? 2 : 1
+    while (encoded.length < windows.length) {
+      const next = windows.slice(encoded.length, encoded.length + together).map(window => ({
+        picture: features.logMel(soundOf(window, recording)),
+        soundFrames: framesOf(window),
+        onVoiceCounts: onVoiceCounts && ((voices: Float32Array) => onVoiceCounts(window, voices)),
+      }))
+      encoded.push(...encodeTogether(whisper.encoder, next))
       await onShare(encoded.length / windows.length)
     }
     return await use(encoded)
   } finally {
     for (const window of encoded) window.close()
   }
+}
+
+/** Encodes one or two windows. */
+function encodeTogether(encoder: Encoder, windows: readonly Spectrogram[]): EncodedWindow[] {
+  const [one, other] = windows
+  if (encoder.encodeTwo && one && other) return encoder.encodeTwo(one, other)
+  return windows.map(({ picture, soundFrames, onVoiceCounts }) =>
+    encoder.encode(picture, soundFrames, onVoiceCounts),
+  )
 }
 
 export type DecodedWindow = {

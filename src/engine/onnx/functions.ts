@@ -53,6 +53,7 @@ export const table = {
   UpdateCUDAProviderOptions: [206, 'pppn'],
   AddExternalInitializers: [210, 'pppn'],
   SessionOptionsAppendExecutionProvider: [216, 'ppppn'],
+  RunAsync: [260, 'ppppnpnppp'],
 } as const
 
 /** The functions that return no status. An entry has the same form as in `table`. */

@@ -14,6 +14,8 @@ const apiVersion = 22
 export type Runtime = Checked &
   Silent & {
     version: string
+    /** The number of threads in the pool that all sessions share, including the thread that runs a session. */
+    threads: number
     environment: Pointer
     allocator: Pointer
     cpuMemory: Pointer
@@ -44,6 +46,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   return {
     ...calls,
     version,
+    threads,
     environment: at('CreateEnvWithGlobalThreadPools', warnings, cString('steno'), options),
     allocator: at('GetAllocatorWithDefaultOptions'),
     cpuMemory: at('CreateCpuMemoryInfo', 1, 0),

@@ -15,6 +15,7 @@ import {
   useCuda,
   weightTensors,
 } from './session-options.ts'
+import { canRunTwo, startRun } from './start-run.ts'
 import { describe, Tensor } from './tensor.ts'
 
 export type { ElementType } from './elements.ts'
@@ -27,6 +28,12 @@ export type Device = Exclude<Config['device'], 'auto'>
 export type Run<Outputs extends readonly string[] = readonly string[]> = (inputs: readonly Tensor[]) => {
   -readonly [Name in keyof Outputs]: Tensor
 }
+
+/** A function that runs a model with two lists of inputs at the same time. Returns the outputs of both runs. */
+export type RunTwo<Outputs extends readonly string[] = readonly string[]> = (
+  one: readonly Tensor[],
+  other: readonly Tensor[],
+) => [ReturnType<Run<Outputs>>, ReturnType<Run<Outputs>>]
 
 export class Session {
   readonly inputs: readonly Port[]
@@ -59,8 +66,30 @@ export class Session {
       for (const [index, input] of inputs.entries()) values[index] = BigInt(input.pointer)
       results.fill(0n)
       this.runtime.Run(this.pointer, null, names, values, values.length, resultNames, results.length, results)
-      const tensors = Array.from(results, result => new Tensor(this.runtime, Number(result) as Pointer))
-      return tensors as ReturnType<Run<Outputs>>
+      return this.tensors<Outputs>(results)
+    }
+  }
+
+  /**
+   * Returns a function that runs the model twice at the same time, each time on one thread. Two such runs take less CPU
+   * time than two runs one after the other, because no thread waits for another thread at the end of each operation.
+   * Returns null if the runtime has not exactly two threads.
+   */
+  runTwo<const Outputs extends readonly string[]>(
+    inputNames: readonly string[],
+    outputNames: Outputs,
+  ): RunTwo<Outputs> | null {
+    const { runtime, pointer } = this
+    if (!canRunTwo(runtime)) return null
+    const run = this.run(inputNames, outputNames)
+    const names = { inputNames: cStrings(inputNames), outputNames: cStrings(outputNames) }
+    return (one, other) => {
+      const inputs = BigUint64Array.from(other, input => BigInt(input.pointer))
+      const outputs = new BigUint64Array(outputNames.length)
+      const wait = startRun(runtime, pointer, { ...names, inputs, outputs })
+      const results = waitAfter(() => run(one), wait)
+      // If the run on the other thread failed, the model is run again on this thread, which throws the error.
+      return [results, outputs.includes(0n) ? run(other) : this.tensors<Outputs>(outputs)]
     }
   }
 
@@ -79,6 +108,11 @@ export class Session {
     for (const weight of this.weights) weight.free()
   }
 
+  private tensors<Outputs extends readonly string[]>(pointers: BigUint64Array): ReturnType<Run<Outputs>> {
+    const tensors = Array.from(pointers, pointer => new Tensor(this.runtime, Number(pointer) as Pointer))
+    return tensors as ReturnType<Run<Outputs>>
+  }
+
   private ports(kind: 'Input' | 'Output'): Port[] {
     const { runtime, pointer } = this
     const count = Number(pointerFrom(out => runtime[`SessionGet${kind}Count`](pointer, out)))
@@ -93,6 +127,14 @@ export class Session {
       runtime.AllocatorFree(runtime.allocator, name)
       return port
     })
+  }
+}
+
+function waitAfter<Result>(run: () => Result, wait: () => void): Result {
+  try {
+    return run()
+  } finally {
+    wait()
   }
 }
 
