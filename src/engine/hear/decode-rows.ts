@@ -10,7 +10,13 @@ import { probabilityOf } from './scores.ts'
 import { unfinishedAtEnd, unfinishedAtLimit } from './unfinished.ts'
 import type { Whisper } from './whisper.ts'
 
-export type Row = { frames: number; speechSeconds: number }
+/** The lengths of the sound and of the speech in a window. */
+export type Row = {
+  frames: number
+  speechSeconds: number
+  /** If given, only the text before this model frame is needed. The text may end at a later timestamp token. */
+  neededFrames?: number
+}
 
 export type RecogniseOptions = {
   whisper: Whisper
@@ -134,6 +140,10 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   }
   tokens.push(token)
   logProbabilities.push(logProbability)
+  if (token >= rules.facts.firstTimestamp + (task.row.neededFrames ?? Number.POSITIVE_INFINITY)) {
+    endAtTime(hypothesis, rules.facts.firstTimestamp)
+    return null
+  }
   const round = loopStart(tokens)
   if (round === null && tokens.length < attempt.limit) return token
   if (round === null && attempt.limit === attempt.tokensMax)
@@ -144,4 +154,16 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
   logProbabilities.length = tokens.length
   attention.length = Math.min(attention.length, tokens.length + 1)
   return null
+}
+
+/**
+ * Ends a text whose last token is a timestamp token, after the part of the window whose text is needed. If this token
+ * begins a segment, it is removed, so that the text ends like a complete text.
+ */
+function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
+  const { tokens, logProbabilities } = hypothesis
+  hypothesis.logProbability /= tokens.length
+  if ((tokens.at(-2) ?? 0) < firstTimestamp) return
+  tokens.pop()
+  logProbabilities.pop()
 }

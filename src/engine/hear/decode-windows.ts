@@ -96,7 +96,8 @@ export async function decodeWindows(
   { language, context, translate, onShare }: DecodeOptions,
 ): Promise<DecodedWindow[]> {
   const { decoder, attendingDecoder } = whisper
-  const hypotheses = await recognise(encoded, extended.map(rowOf), {
+  const rows = extended.map((heard, index) => rowOf(heard, windows[index]))
+  const hypotheses = await recognise(encoded, rows, {
     whisper,
     joint,
     decoder: attendingDecoder ?? decoder,
@@ -123,10 +124,14 @@ export async function decodeWindows(
   })
 }
 
-function rowOf(window: Window): Row {
-  const { speech } = window
-  return {
-    frames: framesOf(window),
-    speechSeconds: seconds(speech.reduce((sum, { from, to }) => sum + to - from, 0)),
+/**
+ * Returns the lengths that the decoder needs for the window `heard`. This window is `window`, possibly with more speech
+ * at its end, whose text is not needed.
+ */
+function rowOf(heard: Window, window: Window = heard): Row {
+  const row = {
+    frames: framesOf(heard),
+    speechSeconds: seconds(heard.speech.reduce((sum, { from, to }) => sum + to - from, 0)),
   }
+  return heard.samples > window.samples ? { ...row, neededFrames: framesOf(window) } : row
 }

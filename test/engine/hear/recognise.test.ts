@@ -71,10 +71,15 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
   }
 }
 
-function recogniseAll(scripts: readonly Script[], decoder = scripted(scripts), timed = false) {
+function recogniseAll(
+  scripts: readonly Script[],
+  decoder = scripted(scripts),
+  timed = false,
+  needed: { neededFrames?: number } = {},
+) {
   return recognise(
     scripts.map((_, script) => new ScriptedWindow(script)),
-    scripts.map(() => ({ frames: timed ? 1500 : 500, speechSeconds: 5 })),
+    scripts.map(() => ({ frames: timed ? 1500 : 500, speechSeconds: 5, ...needed })),
     {
       whisper,
       decoder,
@@ -178,4 +183,18 @@ test('a window that failed is decoded again without the text of the caller', asy
   const decoder = scripted(scripts)
   await recogniseAll(scripts, decoder)
   expect(decoder.prompts).toEqual([[7, 22], [22], [22]])
+})
+
+test.each([
+  ['the token ends a segment', 200, [at(0), 1, 2, at(2), at(2), 3, at(5)]],
+  ['the token ends a segment at the end of the part', 100, [at(0), 1, 2, at(2)]],
+  ['the token begins a segment, and is removed', 260, [at(0), 1, 2, at(2), at(2), 3, at(5)]],
+])('text ends at the first timestamp token after the needed part: %s', async (_, neededFrames, expected) => {
+  const text = [at(0), 1, 2, at(2), at(2), 3, at(5), at(5.6), 4, at(30)]
+  const scripts = [{ attempts: [text] }]
+  const [hypothesis] = await recogniseAll(scripts, scripted(scripts), true, { neededFrames })
+  expect(hypothesis).toMatchObject({ tokens: expected, verdict: 'good', unfinished: null })
+  expect(hypothesis?.logProbabilities.length).toBe(expected.length)
+  const [whole] = await recogniseAll(scripts, scripted(scripts), true)
+  expect(whole?.tokens).toEqual(text)
 })
