@@ -8,15 +8,18 @@ import { frameCentre, frameStep } from './views.ts'
 type PlacedSpan = { from: number; to: number; at: number }
 
 /**
- * The weight of the speech model in the decision, from 0 to 1. The weight of the views is 0.3. With the
- * value 0.7, the error was lowest for conversations of readers that neither model was trained on.
+ * The weights of the speech model in the decisions, from 0 to 1. The views have the remaining weight. The weight for
+ * speech is 0.5, so the speech model cannot remove speech in which all views agree. It would remove too much speech of
+ * some people whose recordings have a loud background.
  */
-const weight = 0.7
+const weights = { speech: 0.5, overlap: 0.7 }
+/** The byte of a frame outside the windows of the speech model. */
+const outside = 0
 
 export class VoiceCounts {
   /**
    * Spans of frames, with two bytes for each frame: the probability of one voice or more, and the probability of two
-   * voices or more. The byte 255 is the probability 1.
+   * voices or more. The byte 255 is the probability 1, and the byte 1 is the lowest probability.
    */
   private readonly spans: { first: number; bytes: Uint8Array }[] = []
 
@@ -32,7 +35,7 @@ export class VoiceCounts {
       for (let frame = first; frame < end; frame++) {
         const start = at + startOf(frame) - from
         const [one, two] = meanIn(voices, start, start + frameStep)
-        bytes.set([Math.round(255 * (one + two)), Math.round(255 * two)], 2 * (frame - first))
+        bytes.set([byteOf(one + two), byteOf(two)], 2 * (frame - first))
       }
       this.spans.push({ first, bytes })
     }
@@ -45,15 +48,24 @@ export class VoiceCounts {
    */
   inFrames(frames: number): ((frame: number, mean: number) => number) | null {
     if (this.spans.length === 0) return null
-    const bytes = new Uint8Array(2 * frames)
+    const bytes = new Uint8Array(2 * frames).fill(outside)
     for (const { first, bytes: own } of this.spans)
       bytes.set(own.subarray(0, Math.max(0, 2 * (frames - first))), 2 * Math.min(first, frames))
-    const isLikely = (byte: number, share: number) => weight * (byte / 255) + (1 - weight) * share >= 0.5
     return (frame, mean) => {
-      if (!isLikely(bytes[2 * frame]!, Math.min(1, mean))) return 0
-      return isLikely(bytes[2 * frame + 1]!, Math.max(0, mean - 1)) ? 2 : 1
+      const speech = bytes[2 * frame]!
+      if (speech === outside || !isLikely(speech, Math.min(1, mean), weights.speech)) return 0
+      return isLikely(bytes[2 * frame + 1]!, Math.max(0, mean - 1), weights.overlap) ? 2 : 1
     }
   }
+}
+
+function byteOf(probability: number): number {
+  return Math.max(outside + 1, Math.round(255 * probability))
+}
+
+/** Returns true if the speech model, with its weight, and the share of the views together are at least one half. */
+function isLikely(byte: number, share: number, weight: number): boolean {
+  return weight * (byte / 255) + (1 - weight) * share >= 0.5
 }
 
 /** Returns the first sample of a frame, without the sound that it shares with other frames. */

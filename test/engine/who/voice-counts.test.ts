@@ -10,7 +10,7 @@ function probabilities(voices: readonly number[]): Float32Array {
 const repeat = (times: number, number: number) => Array.from({ length: times }, () => number)
 const middleOf = (frame: number) => frame * frameStep + frameCentre
 /** Returns the numbers of speakers in the first `frames` frames. In each frame, the views find `mean` voices. */
-function speakersIn(counts: VoiceCounts, frames: number, mean = 1): number[] {
+function speakersIn(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
   const speakersIn = counts.inFrames(frames)!
   return Array.from({ length: frames }, (_, frame) => speakersIn(frame, mean))
 }
@@ -44,6 +44,14 @@ test('the views decide where the speech model is not sure', () => {
   counts.add([{ from: 0, to: 16_000, at: 0 }], unsure)
   const inTheMiddle = (mean: number) => speakersIn(counts, 40, mean)[20]
   expect([0, 1, 1.5, 2].map(inTheMiddle)).toEqual([0, 1, 1, 2])
+})
+
+test('speech in which all views agree stays speech in the windows, and is dropped outside of them', () => {
+  const counts = new VoiceCounts()
+  counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(repeat(101, 0)))
+  expect(speakersIn(counts, 100, 1).slice(0, 50)).toEqual(repeat(50, 1))
+  expect(speakersIn(counts, 100, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
+  expect(speakersIn(counts, 100, 1).slice(60)).toEqual(repeat(40, 0))
 })
 
 test('the windows may have sound after the last frame, and a recording without windows has no counts', () => {
