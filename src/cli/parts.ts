@@ -100,7 +100,7 @@ export function partsOf(root: string): LicensedPart[] {
       type: 'machine-learning-model',
       source: 'https://github.com/openai/whisper',
       text: text('models/whisper-base/LICENSE'),
-      files: ['models/whisper-base/'],
+      files: [...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root)],
     },
     {
       name: 'Voice encoder of Resemblyzer',
@@ -116,12 +116,12 @@ export function partsOf(root: string): LicensedPart[] {
       type: 'machine-learning-model',
       source: 'models/pocket in the source of steno',
       text: [
-        'Trained for steno; under the licence of steno. The models that tell speakers apart were trained on synthetic',
-        'voices, and on recordings of LibriSpeech by V. Panayotov, G. Chen, D. Povey and S. Khudanpur (ICASSP 2015):',
-        'https://www.openslr.org/12, under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. The recordings were',
-        'cut, mixed and changed for the training, and are not in the program.',
+        'Trained for steno; under the licence of steno. The models that tell speakers apart and count voices were trained',
+        'on synthetic voices, and on recordings of LibriSpeech by V. Panayotov, G. Chen, D. Povey and S. Khudanpur',
+        '(ICASSP 2015): https://www.openslr.org/12, under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. The',
+        'recordings were cut, mixed and changed for the training, and are not in the program.',
       ].join('\n'),
-      files: ['models/pocket/'],
+      files: ['models/pocket/', 'models/whisper-base/voice-counter.onnx'],
     },
     {
       name: 'Bun',

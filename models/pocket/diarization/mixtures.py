@@ -1,11 +1,17 @@
-"""Makes the training data of the segmentation model: ten seconds of up to three voices, with a class for each frame."""
+"""Makes training data of up to three voices, with a class for each frame.
+
+The segmentation model reads ten seconds. LENGTH is another length in seconds, for other models.
+"""
+import os
 import pickle
 import random
 
 import numpy as np
 
-RATE, SAMPLES = 16000, 160000
-FRAMES = (SAMPLES - 721) // 270  # 589 frames; the centre of frame i is the sample 495 + 270 i
+RATE, SECONDS = 16000, int(os.environ.get("LENGTH", 10))
+SAMPLES = RATE * SECONDS
+NOISE = SECONDS + 14  # the length of a noise in seconds
+FRAMES = (SAMPLES - 721) // 270  # 589 frames in ten seconds; the centre of frame i is the sample 495 + 270 i
 CENTRES = 495 + 270 * np.arange(FRAMES)
 PLAIN = 0.5  # the share of conversations without overlaps; most of these have no noise and no echo
 # The classes: nobody talks, one of the three speakers talks alone, or two of them talk.
@@ -13,15 +19,15 @@ CLASSES = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
 
 
 def noises(n):
-    out, f = [], np.fft.rfftfreq(RATE * 24, 1 / RATE)
+    out, f = [], np.fft.rfftfreq(RATE * NOISE, 1 / RATE)
     for i in range(24):
-        spectrum = np.fft.rfft(n.randn(RATE * 24)) / np.maximum(f, 40) ** [0, 0.5, 1.0, 1.4, 0.8, 0.7][i % 6]
+        spectrum = np.fft.rfft(n.randn(RATE * NOISE)) / np.maximum(f, 40) ** [0, 0.5, 1.0, 1.4, 0.8, 0.7][i % 6]
         if i % 6 == 4:
             spectrum *= np.exp(np.interp(f, np.linspace(0, 8000, 12), n.randn(12) * 1.2))
         x = np.fft.irfft(spectrum)
         if i % 6 == 5:  # noise of changing loudness, with the hum of a power line
-            t = np.arange(len(x)) / RATE
-            x = x / x.std() * (1 + 0.6 * np.interp(t, np.arange(0, 25, 0.3), n.randn(84)))
+            t, changes = np.arange(len(x)) / RATE, np.arange(0, NOISE + 1, 0.3)
+            x = x / x.std() * (1 + 0.6 * np.interp(t, changes, n.randn(len(changes))))
             x = x + 1.2 * sum(np.sin(2 * np.pi * 50 * h * t + h) / h for h in (1, 2, 3, 5))
         out.append((x / x.std()).astype(np.float32))
     return out
@@ -83,7 +89,7 @@ class Mixtures:
             gain, overlap, pause, stay, short, everyone = [1.0] * count, 0.0, 0.1, 0.25, 0.1, False
         t = -r.random() * 2.5 if r.random() < 0.7 else r.random() * 3
         now, ends, heard = r.randrange(count), [t] * count, set()
-        while t < 10:
+        while t < SECONDS:
             heard.add(now)
             seconds = r.uniform(0.35, 1.2) if r.random() < short else r.uniform(1.2, 3.8 if everyone else 6)
             speech, flags = self.piece(voices[now], seconds)

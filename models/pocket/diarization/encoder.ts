@@ -1,0 +1,15 @@
+// Writes the ONNX graph of Whisper base's encoder in the compact form, and its weights: bun encoder.ts OUT
+
+import { copyFileSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { compactFile } from '../../../src/engine/network/compact.ts'
+import { encoderModel } from '../../../src/engine/network/encoder.ts'
+import { sizeOf } from '../../../src/engine/network/size.ts'
+import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
+
+const [folder] = process.argv.slice(2)
+if (!folder) throw new Error('usage: bun encoder.ts OUT')
+mkdirSync(folder, { recursive: true })
+copyFileSync(join(import.meta.dir, '../../whisper-base', compactFile), join(folder, compactFile))
+const tensors = readTensorFile(join(folder, compactFile))
+await Bun.write(join(folder, 'encoder.onnx'), encoderModel(tensors, sizeOf(tensors)))

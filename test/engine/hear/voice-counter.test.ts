@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { framesPerSecond, sampleRate, samplesPerFrame } from '../../../src/engine/audio.ts'
+import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
+import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { clips, firstOf, unless } from '../../support/engine-room.ts'
+import { seeded } from '../../support/random.ts'
+import { readSound } from '../../support/read-sound.ts'
+
+const folder = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
+const missing = !folder || !clips
+const skipped = unless(folder && clips, 'built-in Whisper base with clips')
+let whisper: Whisper
+let features: Features
+
+beforeAll(async () => {
+  if (missing) return
+  const runtime = openRuntime(runtimeLibrary(), 1)
+  whisper = await openWhisper(runtime, folder!, { device: 'cpu', variant: 'compact' })
+  features = openFeatures(runtime, whisper.facts.mels)
+})
+
+afterAll(() => {
+  if (missing) return
+  whisper.close()
+  features.close()
+})
+
+/** Returns the share of the 10 ms between two times, in seconds, in which the counter finds `count` voices. */
+function shareWith(count: number, voices: Float32Array, from: number, to: number): number {
+  const rows = Array.from(
+    { length: Math.round(100 * (to - from)) },
+    (_, index) => Math.round(100 * from) + 1 + index,
+  )
+  const found = rows.filter(row => {
+    const [none = 0, one = 0, two = 0] = voices.subarray(3 * row, 3 * row + 3)
+    return [none, one, two][count] === Math.max(none, one, two)
+  })
+  return found.length / rows.length
+}
+
+function countVoices(sound: Float32Array): Float32Array {
+  let counted: Float32Array = new Float32Array(0)
+  const frames = Math.ceil(sound.length / samplesPerFrame)
+  const encoded = whisper.encoder.encode(features.logMel(sound), frames, voices => {
+    counted = voices
+  })
+  encoded.close()
+  return counted
+}
+
+/** Returns 16 s of sound. One voice ends after 10.2 s, another one begins after 5.3 s, and both end 2 s before the end. */
+async function conversation(noise: number): Promise<Float32Array> {
+  const [first, second] = await Promise.all(
+    ['en-rms.flac', 'en-awb.flac'].map(name => readSound(join(clips!, name))),
+  )
+  const random = seeded(5)
+  return Float32Array.from({ length: 16 * sampleRate }, (_, at) => {
+    const other = at < 5 * sampleRate ? 0 : (second![at - 5 * sampleRate] ?? 0)
+    return (first![at] ?? 0) + other + noise * (random.next() - 0.5)
+  })
+}
+
+for (const [kind, noise] of [
+  ['quiet', 0],
+  ['noisy', 0.02],
+] as const) {
+  test.skipIf(missing)(
+    `the built-in counter finds no voice, one voice and two voices in ${kind} sound${skipped}`,
+    async () => {
+      const voices = countVoices(await conversation(noise))
+      expect(voices.length).toBe(3 * 2 * 16 * framesPerSecond)
+      expect(shareWith(0, voices, 14.2, 15.8)).toBeGreaterThan(0.9)
+      expect(shareWith(1, voices, 0.6, 2.7)).toBeGreaterThan(0.9)
+      expect(shareWith(1, voices, 11.8, 13.3)).toBeGreaterThan(0.9)
+      expect(shareWith(2, voices, 8, 10)).toBeGreaterThan(0.8)
+    },
+  )
+}
