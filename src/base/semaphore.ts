@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * A key (the name of a caller) may take a slot only if it then holds at most this many slots for each free slot. A key
- * that is alone gets at most three quarters of all slots. A second key then gets at most three quarters of the
- * remaining slots. Running work is never interrupted, so these limits keep slots free for further keys. A key that
- * holds no slot may always take a free slot.
+ * The maximum number of slots that a key (the name of a caller) may hold for each slot that is still free. With 16
+ * slots, a key that is alone gets at most 12 slots, and 4 slots stay free. A second key then gets at most 3 of these 4
+ * slots. Running work is never interrupted, so a new key would have to wait if no slot stayed free. This maximum does
+ * not apply to the first slot of a key.
  */
 const heldPerFree = 3
 

@@ -161,8 +161,8 @@ test.skipIf(!clips)(
     const begun: string[] = []
     const ended: string[] = []
     let waiting: (() => void)[] = []
-    // The fake engine answers no file until 16 files have arrived, and then no file until all 20 files have arrived.
-    // The waiting files are answered in reverse order.
+    // The fake engine waits until 16 files have arrived, and then answers these 16 files in reverse order. Then it
+    // waits for the last 4 files, and answers these files in reverse order.
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       begun.push(input.path)

@@ -73,13 +73,13 @@ export function compareStarts(
 }
 
 /**
- * The first word after a pause ends more than this many seconds after the end of the pause. A word that ends earlier
- * was spoken before the pause, and its end was recognised too late.
+ * A recognised word counts as a word after a pause only if it ends more than this many seconds after the end of the
+ * pause. A word that ends earlier was spoken before the pause, and its end was recognised too late.
  */
 const wordSecondsMin = 0.08
 /**
- * The first word after a pause starts less than this many seconds after the end of the pause. If the first recognised
- * word starts later, the program did not recognise the first spoken word.
+ * If the first recognised word after a pause starts this many seconds after the end of the pause, or later, the program
+ * did not recognise the first spoken word. Such a pause is not scored.
  */
 const lostAfterSeconds = 0.35
 

@@ -10,11 +10,11 @@ import { probabilityOf } from './scores.ts'
 import { unfinishedAtEnd, unfinishedAtLimit } from './unfinished.ts'
 import type { Whisper } from './whisper.ts'
 
-/** The lengths of the sound and of the speech in a window. */
+/** A window to decode: the length of its sound in model frames, and the length of its speech in seconds. */
 export type Row = {
   frames: number
   speechSeconds: number
-  /** If given, only the text before this model frame is needed. The text may end at a later timestamp token. */
+  /** If given, decoding ends at the first timestamp token at or after this model frame. No later text is needed. */
   neededFrames?: number
 }
 
@@ -157,8 +157,9 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text whose last token is a timestamp token, after the part of the window whose text is needed. If this token
- * begins a segment, it is removed, so that the text ends like a complete text.
+ * Ends a text early: its last token is a timestamp token at or after the end of the sound whose text is needed. If this
+ * token begins a segment, it is removed, so that the text ends like a complete text. (A segment is the text between two
+ * timestamp tokens.)
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -125,8 +125,8 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths that the decoder needs for the window `heard`. This window is `window`, possibly with more speech
- * at its end, whose text is not needed.
+ * Returns the lengths that the decoder needs. `heard` is the window that is decoded: `window`, possibly with more
+ * speech at its end. Only the text of `window` is needed.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

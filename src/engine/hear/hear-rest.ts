@@ -26,9 +26,9 @@ type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
  * Decodes two kinds of speech again, in new windows: speech for which the model returned no text, and the end of a
- * window whose text is incomplete or improbable there. If the text of a new window passes the checks, both kinds of
- * speech in this window are decoded again too. If the text fails the checks or is missing, the new window is not tried
- * again. Returns the texts of all windows. Warns about each window whose text is doubtful or missing.
+ * window whose text is incomplete or improbable there. If a new window gets a good text, such speech in this window is
+ * decoded again too. If a new window gets no good text, it is not decoded again. Returns the texts of all windows.
+ * Warns about each window of `decoded` with a doubtful text, and about each new window without a good text.
  */
 export async function hearRest(
   models: WhisperModels,

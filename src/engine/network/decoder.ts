@@ -92,8 +92,8 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds the logarithm of the sum of exp(score) over all tokens: the score of token 0 minus the LogSoftmax of token 0. In
- * ONNX Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This logarithm is the score of
+ * token 0 minus the LogSoftmax of token 0. In ONNX Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers

@@ -14,7 +14,8 @@ import { addPick, type PickTokens } from './pick.ts'
  * - `positions` [rows, length], the positions of these tokens in the row;
  * - `starts` [rows], the position in the key and value caches at which the run writes;
  * - `lengths` [rows], the number of tokens in the key and value caches after the run;
- * - `seen` [rows], the position in the attention cache at which the run writes;
+ * - `seen` [rows], the position at which the run writes into the attention cache. For each decoding step, this cache
+ *   has the attention to the sound, which gives the word times;
  * - `wanted`, the indices of the added tokens whose `scores` are returned;
  * - `allowed` [rows, 4], the tokens that may be chosen (see pick.ts);
  * - all caches.

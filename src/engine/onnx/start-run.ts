@@ -22,7 +22,8 @@ export function canRunTwo({ threads }: Runtime): boolean {
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
- * The caller must call this function before the next call of `startRun`, and keep the inputs and the arrays until then.
+ * The caller must call the returned function before the next call of `startRun`. Until the run has ended, the caller
+ * must keep the input tensors and the arrays of `RunArguments` in memory.
  */
 export function startRun(
   runtime: Runtime,

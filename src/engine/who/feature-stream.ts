@@ -1,5 +1,6 @@
-// The feature frames of a recording while its sound arrives. Each frame is computed once, although the noise is measured
-// in two blocks and the pieces of only one of them get their embeddings.
+// Computes the feature frames of a recording while its sound arrives. Diarization asks for the frames of two blocks (a
+// minute of sound each), and later for the frames of the second block and a third one. The frames of the second block
+// are kept, so that they are not computed twice.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { samplesPerMelFrame } from '../audio.ts'
@@ -9,16 +10,16 @@ import type { Embedder } from './embedder.ts'
 export type FeatureFrames = { rows: Float32Array; first: number }
 
 /**
- * A feature frame reads samples before and after its middle. So the first and the last frames of some sound, up to this
- * number, differ from the frames of the same sound with its surroundings.
+ * At each end of a stretch of sound, at most this many feature frames are inexact. These frames read samples before or
+ * after the stretch, and these samples are missing.
  */
 const edgeFrames = 3
 
 export class FeatureStream {
-  /** The sound from frame `soundFrame` on: the sound without features, and the last sound before it. */
+  /** The sound from frame `soundFrame` on: the sound of the last computed frames, and all sound after these frames. */
   private sound: Float32Array[] = []
   private soundFrame = 0
-  /** The features from frame `first` on. The last `edgeFrames` of them are replaced when more sound has arrived. */
+  /** The features from frame `first` on. Later sound changes the last `edgeFrames` frames. */
   private rows = new Float32Array(0)
   private first = 0
 
@@ -28,7 +29,7 @@ export class FeatureStream {
     this.sound.push(sound)
   }
 
-  /** Returns the features of the samples from `from` to `to`, and forgets all features before them. */
+  /** Returns the features of the samples from `from` to `to`, and removes all features before `from`. */
   between(from: number, to: number): FeatureFrames {
     this.compute()
     const { width } = this.embedder

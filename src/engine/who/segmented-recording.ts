@@ -23,8 +23,9 @@ export type SegmentedRecording = {
   samples: number
   speakerCount: number
   /**
-   * Returns the number of speakers in a frame, by the counts of the speech model. `mean` is the mean number of voices in
-   * the views. Null if the speech model has counted no voices.
+   * Returns the number of speakers in a frame, from the voice counts of the speech model and `mean`. `mean` is the mean
+   * number of voices in this frame, over all views (ten seconds of sound each) that contain the frame. Null if the
+   * speech model has counted no voices.
    */
   speakersIn: ((frame: number, mean: number) => number) | null
 }
@@ -32,8 +33,9 @@ export type SegmentedRecording = {
 /**
  * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame, and
  * each view has its own number of voices in this frame. The result is the mean of these numbers, rounded. If the speech
- * model has counted the voices too, both numbers decide together. Also writes to `votes`, for each speaker, the number of
- * views in which this speaker speaks in the frame. The speakers in `dropped` get no votes.
+ * model has counted the voices too, `speakersIn` computes the result from this mean and the counts. Also writes to
+ * `votes`, for each speaker, the number of views in which this speaker speaks in the frame. The speakers in `dropped`
+ * get no votes.
  */
 export function countSpeakers(
   { views, stepFrames, speakersIn }: SegmentedRecording,

@@ -82,8 +82,9 @@ function twoMost(votes: Int32Array): [number, number] {
 }
 
 /**
- * Replaces missing speakers, which are -1. The speech model can count more voices in a frame than the views find. Then
- * the speakers are those who spoke last. `before` has the last speaker, and the speaker before this speaker.
+ * Replaces missing speakers (-1) with the speakers who spoke last. A speaker is missing if the speech model counts more
+ * voices in a frame than the views (ten seconds of sound each) find. `before` has the two speakers who spoke last, the
+ * latest speaker first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

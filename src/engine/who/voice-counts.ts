@@ -8,9 +8,10 @@ import { frameCentre, frameStep } from './views.ts'
 type PlacedSpan = { from: number; to: number; at: number }
 
 /**
- * The weights of the speech model in the decisions, from 0 to 1. The views have the remaining weight. The weight for
- * speech is 0.5, so the speech model cannot remove speech in which all views agree. It would remove too much speech of
- * some people whose recordings have a loud background.
+ * The weights of the speech model, from 0 to 1: `speech` in the decision whether a frame has speech, and `overlap` in
+ * the decision whether two people speak in a frame. The views have the remaining weight. With 0.5 for `speech`, a frame
+ * in which all views find a voice is always speech. With a larger weight, too much speech is lost in recordings with a
+ * loud background.
  */
 const weights = { speech: 0.5, overlap: 0.7 }
 /** The byte of a frame outside the windows of the speech model. */
@@ -19,14 +20,14 @@ const outside = 0
 export class VoiceCounts {
   /**
    * Spans of frames, with two bytes for each frame: the probability of one voice or more, and the probability of two
-   * voices or more. The byte 255 is the probability 1, and the byte 1 is the lowest probability.
+   * voices or more. Each byte is the probability times 255, but at least 1: the byte 0 means `outside`.
    */
   private readonly spans: { first: number; bytes: Uint8Array }[] = []
 
   /**
    * Adds the counts of one window of the speech model. `placed` are the spans of the recording that the window consists
-   * of. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first 10 ms are
-   * before the window.
+   * of. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
+   * probabilities are for the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -42,9 +43,9 @@ export class VoiceCounts {
   }
 
   /**
-   * Returns a function that returns the number of speakers in a frame: 0, 1 or 2. `mean` is the mean number of voices
-   * that the views find in the frame. Outside the windows of the speech model, the number is 0. Returns null if no window
-   * was added.
+   * Returns a function that computes the number of speakers in a frame (0, 1 or 2) from the counts and `mean`: the mean
+   * number of voices in this frame, over all views (ten seconds of sound each) that contain the frame. Outside the
+   * windows of the speech model, the number of speakers is 0. Returns null if no window was added.
    */
   inFrames(frames: number): ((frame: number, mean: number) => number) | null {
     if (this.spans.length === 0) return null
@@ -63,12 +64,18 @@ function byteOf(probability: number): number {
   return Math.max(outside + 1, Math.round(255 * probability))
 }
 
-/** Returns true if the speech model, with its weight, and the share of the views together are at least one half. */
+/**
+ * Returns true if the weighted mean of two numbers is at least one half: the probability `byte / 255` of the speech
+ * model, with the weight `weight`, and the number `share` of the views, with the remaining weight.
+ */
 function isLikely(byte: number, share: number, weight: number): boolean {
   return weight * (byte / 255) + (1 - weight) * share >= 0.5
 }
 
-/** Returns the first sample of a frame, without the sound that it shares with other frames. */
+/**
+ * Returns the first of the `frameStep` samples that count for a frame. They are around the middle of the frame. Frames
+ * overlap, but a sample counts for one frame only.
+ */
 function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2
 }

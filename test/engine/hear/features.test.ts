@@ -62,7 +62,7 @@ test.each([80, 128])(
     }
     expect(furthest).toBeLessThan(1e-3)
     expect(picture[2999]).toBeCloseTo((floor + 4) / 4, 4)
-    // The timeout is long: on a busy machine, the plain definition needs several seconds.
+    // The timeout is long: on a busy machine, `plainFrame` needs several seconds for all frames.
   },
   30_000,
 )

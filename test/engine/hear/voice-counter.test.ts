@@ -28,7 +28,10 @@ afterAll(() => {
   features.close()
 })
 
-/** Returns the share of the 10 ms between two times, in seconds, in which the counter finds `count` voices. */
+/**
+ * Divides the time from `from` to `to` (in seconds) into steps of 10 ms. Returns the share of the steps in which
+ * `count` is the most probable number of voices: 0, 1, or 2 and more.
+ */
 function shareWith(count: number, voices: Float32Array, from: number, to: number): number {
   const rows = Array.from(
     { length: Math.round(100 * (to - from)) },
@@ -51,7 +54,7 @@ function countVoices(sound: Float32Array): Float32Array {
   return counted
 }
 
-/** Returns 16 s of sound. One voice ends after 10.2 s, another one begins after 5.3 s, and both end 2 s before the end. */
+/** Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another voice from 5.3 s to 13.5 s. */
 async function conversation(noise: number): Promise<Float32Array> {
   const [first, second] = await Promise.all(
     ['en-rms.flac', 'en-awb.flac'].map(name => readSound(join(clips!, name))),

@@ -2,14 +2,20 @@ import { expect, test } from 'bun:test'
 import { frameCentre, frameStep } from '../../../src/engine/who/views.ts'
 import { VoiceCounts } from '../../../src/engine/who/voice-counts.ts'
 
-/** Returns the probabilities of the speech model, for the numbers of voices in each 10 ms of a window. */
+/**
+ * Returns three probabilities for each 10 ms of a window, as the speech model does. Each probability is 0 or 1.
+ * `voices` has the number of voices in each 10 ms.
+ */
 function probabilities(voices: readonly number[]): Float32Array {
   return Float32Array.from(voices.flatMap(number => [0, 1, 2].map(each => Number(each === number))))
 }
 
 const repeat = (times: number, number: number) => Array.from({ length: times }, () => number)
 const middleOf = (frame: number) => frame * frameStep + frameCentre
-/** Returns the numbers of speakers in the first `frames` frames. In each frame, the views find `mean` voices. */
+/**
+ * Returns the numbers of speakers in the first `frames` frames. `mean` is the mean number of voices that the views (ten
+ * seconds of sound each) find in each frame.
+ */
 function speakersIn(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
   const speakersIn = counts.inFrames(frames)!
   return Array.from({ length: frames }, (_, frame) => speakersIn(frame, mean))
@@ -32,7 +38,7 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
 test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
   const counts = new VoiceCounts()
   const voices = repeat(101, 0)
-  // The first frame has its own sound from sample 360 to sample 629.
+  // The first frame gets the counts of samples 360 to 629: elements 3 and 4 of `voices`, which begins at sample -160.
   voices.fill(1, 3, 5)
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
   expect(speakersIn(counts, 3, 0)).toEqual([1, 0, 0])
