@@ -132,8 +132,8 @@ export class Runner {
   }
 
   /**
-   * Stores the results of steps that could not be stored earlier, because the database was locked or full. When all
-   * results are stored, sends the due webhook events.
+   * Stores the results of job steps (preparing the media, or recognising the speech) that could not be stored earlier,
+   * because the database was locked or full. When all results are stored, sends the due webhook events.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()

@@ -134,8 +134,9 @@ export class WebhookSender {
       if (listDueEvents(db, jobId).length === 0) return
       // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
-      // During the wait for the flush of the database, the job may have been deleted. So the due events are read again.
-      // If the job was deleted, `due.sealedBody` has the encrypted body of the event, which the deletion stored.
+      // The job may have been deleted during the wait for the flush of the database, so the due events are read again.
+      // Before a job is deleted, the bodies of its due events are encrypted and stored. For a deleted job,
+      // `due.sealedBody` is the stored body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

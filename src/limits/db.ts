@@ -1,4 +1,5 @@
-// The limits of the database, of a pair of servers, and of drafts (files that are still being written).
+// The limits of the database, of a pair of servers (one serves, and the other one is its standby), and of drafts (files
+// that are still being written).
 
 import { hour, second } from './units.ts'
 

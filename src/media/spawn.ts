@@ -1,4 +1,4 @@
-// Starts the media program on one file, as a child process.
+// Starts the media program (the program that reads media files with FFmpeg) as a child process, for one media file.
 
 import { closeSync, openSync } from 'node:fs'
 import { errorFields, log } from '../base/log.ts'

@@ -29,9 +29,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
 }
 
 /**
- * Finds an ended job whose transcript must be removed, because the transcript has no head (the fields without the
- * utterances). The head is missing if the transcript was deleted, or if the job failed while its transcript was being
- * stored. Returns null if there is no such job. If `jobId` is null, all jobs are searched.
+ * Finds an ended job whose stored utterances must be removed, because the transcript of the job has no head (the fields
+ * without the utterances). The head is missing if the transcript was deleted, or if the job ended before its whole
+ * transcript was stored. Returns null if there is no such job. If `jobId` is null, all jobs are searched.
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(

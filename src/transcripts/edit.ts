@@ -1,6 +1,6 @@
-// Edits a stored transcript: the texts of utterances, and the names of speakers. The database keeps the edited texts
-// and also the texts as the engine made them: the engine's version of each edited utterance, and of the head of the
-// transcript. (The head is all fields of the transcript except the utterances.)
+// Edits a stored transcript: the texts of utterances, and the names of speakers. The database keeps the edited
+// transcript. It also keeps each edited utterance, and the head of the transcript, as the engine made them. (The head
+// is all fields of the transcript except the utterances.)
 
 import type { Db } from '../db/db.ts'
 import { writtenWithoutSpaces } from '../languages.ts'

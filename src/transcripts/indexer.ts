@@ -81,8 +81,8 @@ export class Indexer {
   }
 
   /**
-   * Counts a turn of the indexer: one round of its small writes. After every `indexTurnsPerDrain` turns, moves the
-   * write-ahead log into the database file.
+   * Called after each turn, which is one or two small transactions of the indexer. After every `indexTurnsPerDrain`
+   * turns, moves the write-ahead log into the database file.
    */
   async #endTurn(): Promise<void> {
     this.#turns += 1

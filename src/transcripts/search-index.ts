@@ -46,9 +46,9 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the search index, from the last utterance to the first one. The row id of an
- * utterance is higher than the row id of the next utterance. So the rows are inserted in the order of their ids, which
- * is fast in FTS5 (SQLite's full-text search).
+ * Adds a piece of a transcript to the search index. The utterances are added in reverse order: the last utterance that
+ * is not yet in the index comes first. A later utterance has a lower row id, so the rows are inserted in the order of
+ * their ids. This order is fast in FTS5 (SQLite's full-text search).
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0

@@ -50,8 +50,8 @@ export function leavePart(db: Db, id: number, utterances: number): void {
 }
 
 /**
- * Returns the numbers of the parts of an account's search index, newest part first. Leaves out the parts in which all
- * jobs have a number above `seq`.
+ * Returns the ids of the parts of an account's search index, newest part first. Each part covers a range of job
+ * numbers. Leaves out the parts whose first job number is above `seq`.
  */
 export function partsUpTo(db: Db, accountId: string, seq: number): number[] {
   return db

@@ -48,8 +48,8 @@ export async function receive(
     try {
       if (!isEnded) await sink.end()
     } catch {
-      // If `sink.end` throws here, its error is ignored. The caller gets the earlier failure instead: null for a body
-      // that is too large, or another error.
+      // The upload has already failed. If `sink.end` also throws here, its error is ignored. If the body was too large,
+      // `receive` returns null. Otherwise, it rejects with the first error.
     }
     await file.close()
   }

@@ -140,7 +140,7 @@ export class ResumableUploads {
     return { upload: { ...upload, fileBytes: offset }, offset }
   }
 
-  /** Calls `use` while no other request uses the upload. */
+  /** Calls `use` while no other request uses the upload. A request that already uses the upload is ended first. */
   async #alone<Result>(
     accountId: string,
     id: string,

@@ -27,7 +27,7 @@ export type ClaimAnswer =
   | { kind: 'later' }
   /**
    * The job has ended, or the stream has a newer message of the job than the message that the worker has received. In
-   * both cases, the worker removes its message from the stream.
+   * both cases, the worker removes the received message from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }

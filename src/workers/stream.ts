@@ -92,8 +92,8 @@ export class JobStream {
   }
 
   /**
-   * Removes the message of a job from the stream. The caller does this if the job has ended, or if the queue of another
-   * pool has a newer message of the same job.
+   * Removes a message of a job from the stream. The caller does this if the job has ended. The caller also does this if
+   * the job was moved to the queue of another pool of workers, where the job has a newer message.
    */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {

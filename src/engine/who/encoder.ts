@@ -23,8 +23,9 @@ const framesMin = 25
 const batchPieces = 12
 
 /**
- * Opens the encoder. If `keepsNoise` is true, `withoutNoise` subtracts nothing. The original encoder, Resemblyzer, does
- * not subtract the noise, so comparisons with Resemblyzer set `keepsNoise`.
+ * Opens the encoder. Its method `withoutNoise` normally subtracts the steady noise from feature frames. If `keepsNoise`
+ * is true, the method subtracts nothing. Comparisons with Resemblyzer, the original encoder, set `keepsNoise`, because
+ * Resemblyzer does not subtract noise.
  */
 export function openEncoder(
   runtime: Runtime,

@@ -16,10 +16,17 @@ export type FeatureFrames = { rows: Float32Array; first: number }
 const edgeFrames = 3
 
 export class FeatureStream {
-  /** The sound from frame `soundFrame` on: the sound of the last computed frames, and all sound after these frames. */
+  /**
+   * The sound from frame `soundFrame` on: the sound of the last `2 * edgeFrames` computed frames, and all later sound.
+   * The features of the last `edgeFrames` computed frames were inexact, so they are computed again. The `edgeFrames`
+   * frames before them keep their features. Their sound is needed to compute the later frames exactly.
+   */
   private sound: Float32Array[] = []
   private soundFrame = 0
-  /** The features from frame `first` on. Later sound changes the last `edgeFrames` frames. */
+  /**
+   * The features from frame `first` on. The last `edgeFrames` frames are inexact until more sound has arrived. Then
+   * they are computed again.
+   */
   private rows = new Float32Array(0)
   private first = 0
 

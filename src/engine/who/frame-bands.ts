@@ -19,7 +19,10 @@ type Recipe = {
   /** A matrix of bins × `bands` values: the weight of each bin in each band. */
   filters: Float32Array
   bands: number
-  /** If given, the result is the logarithm of the power. A power below this value is first raised to this value. */
+  /**
+   * If given, the result is the logarithm of the power. If a power is below this value, the result is the logarithm of
+   * this value instead.
+   */
   logarithmOfAtLeast?: number
 }
 

@@ -24,9 +24,10 @@ export class Linkage {
   private readonly nearest: Int32Array
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. After a merge of two clusters, only
-   * the bound of the merged cluster is computed again. The other bounds stay valid: the new distance to the merged
-   * cluster is a mean of two old distances, so it is not less than the smaller one. `closest` finds the lowest bound.
-   * If this bound is not the real distance, `closest` computes the bound again, and repeats the search.
+   * the bound of the new cluster is computed again. The bounds of the other clusters stay valid: the distance from
+   * another cluster to the new cluster is a mean of two old distances, to the two merged clusters. A mean is never less
+   * than the smaller one of two distances. `closest` finds the lowest bound. If this bound is not the real distance,
+   * `closest` computes the bound again, and repeats the search.
    */
   private readonly bounds: Float32Array
 

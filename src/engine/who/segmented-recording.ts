@@ -15,9 +15,8 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces (spans of one voice) that were long enough for the clustering, with the speaker of each piece. In each
-   * frame, the views (ten seconds of sound each) that contain the frame vote for the speakers. In the frames of such a
-   * piece, the speaker of the piece always gets the most votes.
+   * The pieces (spans in which one voice speaks alone) that were long enough for the clustering. `speaker` is the
+   * speaker that the clustering has assigned to the piece.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number

@@ -1,6 +1,7 @@
-// Finds the speaker of each local voice. A local voice is a voice of one view, which is ten seconds of sound. A piece
-// is a span in which one voice speaks alone. Each frame in which the local voice speaks alone is a vote for the speaker
-// of the piece that contains this frame.
+// Finds the speaker of each local voice, which is a voice of one view (ten seconds of sound). A piece is a span in
+// which one voice speaks alone, and the speakers of most pieces are already known. In each frame of a piece, the local
+// voice gets a vote for the speaker of the piece if this voice speaks alone in the view. The speakers are chosen by
+// these votes.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
@@ -20,8 +21,9 @@ const unsureVote = 1 / viewFrames
 
 /**
  * Returns, for each view (ten seconds of sound), the speaker of each voice that was found in this view. `pieces` are
- * spans in which one voice speaks alone. The speakers are chosen by votes. Each frame of a piece in which a voice of
- * the view speaks alone is a vote for the speaker of the piece. The speaker of a voice without votes is -1.
+ * spans in which one voice speaks alone, with their speakers. If a frame is in a piece, and only one voice of the view
+ * speaks in this frame, this voice gets a vote for the speaker of the piece. The speakers are chosen by these votes. A
+ * voice without votes gets -1.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],
@@ -48,8 +50,8 @@ export function speakersOfViews(
 }
 
 /**
- * For each local voice (a voice of one view): the number in which only the bit of this voice is 1. `classVoices` has
- * this number for the frames in which only this voice speaks.
+ * For each local voice (a voice of one view), the bit mask in which only the bit of this voice is set. If only this
+ * voice speaks in a frame, `classVoices` has this mask for the class of the frame.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

@@ -82,9 +82,9 @@ function twoMost(votes: Int32Array): [number, number] {
 }
 
 /**
- * Replaces missing speakers (-1) with the speakers who spoke last. A speaker is missing if the speech model counts more
- * voices in a frame than the views (ten seconds of sound each) find. `before` has the two speakers who spoke last, the
- * latest speaker first.
+ * Replaces each missing speaker (-1) of a frame with a speaker who spoke shortly before. A speaker is missing if fewer
+ * than two speakers have votes in the frame. This matters if the speech model counts more voices in the frame than
+ * speakers with votes. `before` has the two speakers who spoke last, the latest speaker first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

@@ -1,7 +1,7 @@
 // Assigns speakers to local voices that have no speaker yet. A local voice is a voice that was found in one view, which
 // is ten seconds of the recording. Views overlap, so several views contain the same frame. In each frame in which the
-// local voice speaks, each known speaker who speaks in another view gets a vote. The speaker with the most votes is
-// assigned.
+// local voice speaks, the other views give votes: a speaker gets one vote from each view in which this speaker speaks
+// in the frame. The speaker with the most votes is assigned.
 
 import type { SegmentedRecording, View } from './segmented-recording.ts'
 import { classVoices, localVoices, viewFrames } from './views.ts'
@@ -31,8 +31,8 @@ export function withAllSpeakers(recording: SegmentedRecording): readonly View[] 
       const votes = new Int32Array(speakerCount)
       for (const [nearIndex, near] of viewsAround(recording, index))
         if (nearIndex !== index) addVotes(votes, view, local, near, (index - nearIndex) * stepFrames)
-      // Two voices of the same view (ten seconds of sound) are two different persons. So a speaker who is already
-      // assigned to another voice of this view gets no votes for this voice.
+      // Two voices of the same view (ten seconds of sound) are two different persons. So the votes for a speaker who is
+      // already assigned to another voice of this view are set to 0.
       for (const speaker of speakers) if (speaker >= 0) votes[speaker] = 0
       const most = votes.indexOf(Math.max(...votes))
       if (votes[most]! > 0) speakers[local] = most

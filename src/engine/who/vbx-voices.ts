@@ -15,10 +15,9 @@ export type VbxOptions = {
    */
   start: number
   /**
-   * The minimum weight of a voice. The weight of a voice is the number of embeddings that belong to the voice. An
-   * embedding may belong to several voices, with a share for each. An embedding with the weight n counts as n
-   * embeddings. A voice below the minimum is removed. If all voices are below the minimum, only the voice with the
-   * largest weight remains.
+   * The minimum weight of a voice. The weight of a voice is the sum of the weights of its embeddings. If an embedding
+   * belongs to several voices, its weight is divided among these voices. A voice below the minimum is removed. If all
+   * voices are below the minimum, only the voice with the largest weight remains.
    */
   weightMin: number
 }

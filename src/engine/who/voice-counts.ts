@@ -1,5 +1,6 @@
-// The voice counts of the speech model, for each frame of the segmentation. The counts and the views together decide how
-// many speakers talk in a frame. A view is ten seconds of sound, in which the segmentation model finds voices.
+// The voice counts of the speech model: for each frame, the probabilities that one voice or more, and two voices or
+// more, speak. The voice counts and the views together decide how many speakers talk in a frame. A view is ten seconds
+// of sound, in which the segmentation model finds voices.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep } from './views.ts'
@@ -9,25 +10,26 @@ type PlacedSpan = { from: number; to: number; at: number }
 
 /**
  * The weights of the speech model, from 0 to 1: `speech` in the decision whether a frame has speech, and `overlap` in
- * the decision whether two people speak in a frame. The views have the remaining weight. With 0.5 for `speech`, a frame
- * in which all views find a voice is always speech. With a larger weight, too much speech is lost in recordings with a
- * loud background.
+ * the decision whether two people speak in a frame. The views (ten seconds of sound each, in which the segmentation
+ * model finds voices) have 1 minus this weight. With 0.5 for `speech`, a frame in a window is always speech if all
+ * views find a voice in the frame. With a larger value, too much speech is lost in recordings with a loud background.
  */
 const weights = { speech: 0.5, overlap: 0.7 }
-/** The byte of a frame outside the windows of the speech model. */
+/** The value of both bytes of a frame that is in no window of the speech model. */
 const outside = 0
 
 export class VoiceCounts {
   /**
    * Spans of frames, with two bytes for each frame: the probability of one voice or more, and the probability of two
-   * voices or more. Each byte is the probability times 255, but at least 1: the byte 0 means `outside`.
+   * voices or more. Each byte is the probability times 255, but at least 1. The value 0 is `outside`: it marks a frame
+   * that is in no window of the speech model.
    */
   private readonly spans: { first: number; bytes: Uint8Array }[] = []
 
   /**
-   * Adds the counts of one window of the speech model. `placed` are the spans of the recording that the window consists
-   * of. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three
-   * probabilities are for the 10 ms before the window.
+   * Adds the voice counts of one window of the speech model. `placed` are the spans of the recording that the window
+   * consists of. `voices` has three probabilities for each 10 ms: that no voice, one voice, or at least two voices
+   * speak. The first 10 ms in `voices` are the 10 ms before the start of the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -43,9 +45,10 @@ export class VoiceCounts {
   }
 
   /**
-   * Returns a function that computes the number of speakers in a frame (0, 1 or 2) from the counts and `mean`: the mean
-   * number of voices in this frame, over all views (ten seconds of sound each) that contain the frame. Outside the
-   * windows of the speech model, the number of speakers is 0. Returns null if no window was added.
+   * Returns a function that computes the number of speakers in a frame: 0, 1 or 2. Several overlapping views (ten
+   * seconds of sound each) contain the frame. `mean` is the mean number of voices that these views find in the frame.
+   * The function combines `mean` with the voice counts of the speech model. Outside the windows of the speech model,
+   * the number of speakers is 0. Returns null if no window was added.
    */
   inFrames(frames: number): ((frame: number, mean: number) => number) | null {
     if (this.spans.length === 0) return null
@@ -65,8 +68,9 @@ function byteOf(probability: number): number {
 }
 
 /**
- * Returns true if the weighted mean of two numbers is at least one half: the probability `byte / 255` of the speech
- * model, with the weight `weight`, and the number `share` of the views, with the remaining weight.
+ * Returns true if the weighted mean of two estimates is at least one half. The speech model gives the estimate `byte /
+ * 255`, which has the weight `weight`. The views (ten seconds of sound each) give the estimate `share`, which has the
+ * weight `1 - weight`.
  */
 function isLikely(byte: number, share: number, weight: number): boolean {
   return weight * (byte / 255) + (1 - weight) * share >= 0.5

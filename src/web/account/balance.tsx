@@ -1,4 +1,5 @@
-// The page of the account's balance: the present amounts of money, and the statement of all deposits and charges.
+// The page of the account's balance, with the available and the reserved money, and the statement of all deposits and
+// charges.
 
 import { showMoney, showNumber } from '../base/format.ts'
 import { ask } from '../base/net.ts'

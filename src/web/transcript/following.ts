@@ -26,7 +26,8 @@ export class Following {
   /** Called when the player begins to play another sentence. */
   speak(sentence: HTMLElement): void {
     this.#sentence = sentence
-    // While the page follows the spoken words, the spoken sentence is always visible, so no check is needed.
+    // `#watch` observes whether the spoken sentence is visible. While the page follows the spoken words, the spoken
+    // sentence is always visible, so `#watch` is not called.
     if (!this.isOn.value) this.#watch()
   }
 

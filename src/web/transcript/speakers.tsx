@@ -55,7 +55,7 @@ export function Speakers({ studio }: { studio: Studio }) {
 
 /**
  * A bar that is divided in proportion to the talk times of the speakers. Screen readers ignore the bar, because the
- * list contains the same figures.
+ * list of the speakers contains the same figures.
  */
 function ShareBar({ rows }: { rows: { speaker: string; share: number; colour: number }[] }) {
   let x = 0

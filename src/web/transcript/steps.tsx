@@ -3,7 +3,10 @@ import { words } from '../words.ts'
 
 type StepsProps = { count: number; onStep: (by: 1 | -1) => void }
 
-/** Two buttons that move to the previous place and to the next place in the text. */
+/**
+ * Two buttons that move to the previous and to the next of `count` places in the text, for example the results of a
+ * search.
+ */
 export function Steps({ count, onStep }: StepsProps) {
   const { previous, next } = words.steps
   return (

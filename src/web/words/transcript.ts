@@ -1,4 +1,5 @@
-// The texts of the page of one job: its progress, or its transcript with the tools.
+// The texts of the page of one job. The page shows the progress of the job. When the job is completed, it shows the
+// transcript, with tools such as edit and export.
 
 export const transcriptWords = {
   job: {
