@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { writeCtcModel } from '../support/framewise-models.ts'
 import { modelFiles } from '../support/model-files.ts'
 
-const alone = { name: 'mine', others: [], detector: null, voices: { problem: 'none' }, threads: 1 }
+const alone = { name: 'mine', others: [], detector: null, voices: { problem: 'none' }, threads: 2 }
 
 async function modelFolder(...variants: string[]): Promise<string> {
   const folder = temporaryFolder()

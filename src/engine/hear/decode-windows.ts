@@ -1,5 +1,5 @@
-// Encodes and decodes windows with a Whisper model. The windows are encoded one by one, and decoded together in one
-// batch.
+// Encodes and decodes windows with a Whisper model. The windows are encoded one or two at a time, and decoded together
+// in one batch.
 
 import { seconds } from '../audio.ts'
 import type { Row } from './decode-rows.ts'

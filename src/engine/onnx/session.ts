@@ -73,7 +73,7 @@ export class Session {
   /**
    * Returns a function that runs the model twice at the same time, each time on one thread. Two such runs take less CPU
    * time than two runs one after the other, because no thread waits for another thread at the end of each operation.
-   * Returns null if the runtime has not exactly two threads.
+   * Returns null if the runtime has not exactly two threads, or if the system cannot run a model on another thread.
    */
   runTwo<const Outputs extends readonly string[]>(
     inputNames: readonly string[],
@@ -82,10 +82,13 @@ export class Session {
     const { runtime, pointer } = this
     if (!canRunTwo(runtime)) return null
     const run = this.run(inputNames, outputNames)
+    // ONNX Runtime reads these arrays while the run is under way, so they are kept as long as the returned function.
     const names = { inputNames: cStrings(inputNames), outputNames: cStrings(outputNames) }
+    const inputs = new BigUint64Array(inputNames.length)
+    const outputs = new BigUint64Array(outputNames.length)
     return (one, other) => {
-      const inputs = BigUint64Array.from(other, input => BigInt(input.pointer))
-      const outputs = new BigUint64Array(outputNames.length)
+      for (const [index, input] of other.entries()) inputs[index] = BigInt(input.pointer)
+      outputs.fill(0n)
       const wait = startRun(runtime, pointer, { ...names, inputs, outputs })
       const results = waitAfter(() => run(one), wait)
       // If the run on the other thread failed, the model is run again on this thread, which throws the error.

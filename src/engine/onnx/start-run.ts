@@ -17,21 +17,23 @@ export type RunArguments = {
  * operations among the same threads.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
-  return threads === 2 && process.platform === 'linux'
+  if (threads !== 2 || process.platform !== 'linux') return false
+  if (endSignal === undefined) endSignal = openEndSignal()
+  return endSignal !== null
 }
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
  * The caller must call the returned function before the next call of `startRun`. Until the run has ended, the caller
- * must keep the input tensors and the arrays of `RunArguments` in memory.
+ * must keep the input tensors and the arrays of `RunArguments` in memory. Throws if `canRunTwo` is false.
  */
 export function startRun(
   runtime: Runtime,
   session: Pointer,
   { inputNames, inputs, outputNames, outputs }: RunArguments,
 ): () => void {
-  ended ??= openSemaphore()
-  const { post, memory, wait } = ended
+  if (!endSignal) throw new Error('no run can be started on another thread')
+  const { send, address, wait } = endSignal
   runtime.RunAsync(
     session,
     null,
@@ -41,36 +43,46 @@ export function startRun(
     outputNames,
     outputs.length,
     outputs,
-    post,
-    ptr(memory),
+    send,
+    address,
   )
   return wait
 }
 
 /**
- * A semaphore of the C library. `post` is the address of a C function, and `memory` is the semaphore. When a run has
- * ended, ONNX Runtime calls `post` with the address of the semaphore. This call ends `wait`.
+ * A semaphore of the C library at `address`, in the bytes of `memory`. When a run has ended, ONNX Runtime calls the C
+ * function `send` with this address. This call ends `wait`.
  */
-type Semaphore = { post: Pointer; memory: Uint8Array; wait(): void }
+type EndSignal = { send: Pointer; address: Pointer; memory: Uint8Array; wait(): void }
 
-let ended: Semaphore | undefined
+/** Null if the C library has no such semaphore. Undefined until `canRunTwo` has tried to open it. */
+let endSignal: EndSignal | null | undefined
 
-function openSemaphore(): Semaphore {
-  const { symbols } = dlopen('libc.so.6', {
-    sem_init: { args: ['ptr', 'i32', 'u32'], returns: 'i32' },
-    sem_wait: { args: ['ptr'], returns: 'i32' },
-    dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
-  })
-  const memory = new Uint8Array(64)
-  symbols.sem_init(memory, 0, 0)
-  const post = symbols.dlsym(null, Buffer.from('sem_post\0'))
-  if (post === null) throw new Error('the C library has no semaphores')
-  return {
-    post: Number(post) as Pointer,
-    memory,
-    wait() {
-      // A signal can end a call of sem_wait before the run has ended. The call then returns -1.
-      while (symbols.sem_wait(memory) !== 0);
-    },
+/**
+ * Opens the semaphore. Returns null if `libc.so.6` does not contain all the functions: before version 2.34, the GNU C
+ * library has them in other files.
+ */
+function openEndSignal(): EndSignal | null {
+  try {
+    const { symbols } = dlopen('libc.so.6', {
+      sem_init: { args: ['ptr', 'i32', 'u32'], returns: 'i32' },
+      sem_wait: { args: ['ptr'], returns: 'i32' },
+      dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
+    })
+    const memory = new Uint8Array(64)
+    const address = ptr(memory)
+    const send = symbols.dlsym(null, Buffer.from('sem_post\0'))
+    if (send === null || symbols.sem_init(address, 0, 0) !== 0) return null
+    return {
+      send: Number(send) as Pointer,
+      address,
+      memory,
+      wait() {
+        // A signal can end a call of sem_wait before the run has ended. The call then returns -1.
+        while (symbols.sem_wait(address) !== 0);
+      },
+    }
+  } catch {
+    return null
   }
 }

@@ -74,11 +74,9 @@ export class Diarization {
     this.pendingSamples = pending.length - at
   }
 
-  /**
-   * True if the voice counts of the speech model are used. They are used only with the small built-in voice models.
-   */
+  /** True if this diarization uses the voice counts of the speech model. */
   get takesVoiceCounts(): boolean {
-    return this.voices.warning !== null
+    return this.voices.usesVoiceCounts
   }
 
   /**

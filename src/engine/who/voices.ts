@@ -23,11 +23,12 @@ export type Voices = {
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
+  usesVoiceCounts: VoiceFiles['usesVoiceCounts']
 }
 
 export function openVoices(
   runtime: Runtime,
-  { segmentation, embedding, plda, profile, warning }: VoiceFiles,
+  { segmentation, embedding, plda, profile, warning, usesVoiceCounts }: VoiceFiles,
   device: Device = 'cpu',
 ): Voices {
   const openEmbedder = { fbank: openWespeaker, mel: openEncoder }[profile.features]
@@ -36,6 +37,7 @@ export function openVoices(
     name: basename(embedding),
     profile,
     warning,
+    usesVoiceCounts,
     embedder: openEmbedder(runtime, embedding, device),
     plda: plda === null ? null : openPlda(plda),
     segment: openSegmentation(runtime, segmentation, device),

@@ -3,9 +3,7 @@ import { join } from 'node:path'
 import { framesPerSecond, sampleRate, samplesPerFrame } from '../../../src/engine/audio.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
-import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
-import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
-import { clips, firstOf, unless } from '../../support/engine-room.ts'
+import { clips, firstOf, runtime, unless } from '../../support/engine-room.ts'
 import { seeded } from '../../support/random.ts'
 import { readSound } from '../../support/read-sound.ts'
 
@@ -17,9 +15,8 @@ let features: Features
 
 beforeAll(async () => {
   if (missing) return
-  const runtime = openRuntime(runtimeLibrary(), 1)
-  whisper = await openWhisper(runtime, folder!, { device: 'cpu', variant: 'compact' })
-  features = openFeatures(runtime, whisper.facts.mels)
+  whisper = await openWhisper(runtime(), folder!, { device: 'cpu', variant: 'compact' })
+  features = openFeatures(runtime(), whisper.facts.mels)
 })
 
 afterAll(() => {
