@@ -13,7 +13,7 @@ import {
   type SourceFile,
 } from './support/source.ts'
 
-// The first test of each file parses all sources, which takes seconds on a busy machine.
+// The first test of this file parses all source files in src, which takes seconds on a busy machine.
 setDefaultTimeout(60_000)
 
 /**

@@ -80,8 +80,8 @@ function spread(ids: string[]): string[] {
 }
 
 /**
- * Measures the server of steno and the Elysia server in turn, so that a machine that becomes slower affects both
- * measurements.
+ * Measures two servers in turn: a minimal Elysia server for comparison (`hello`), and steno (`server`). If the machine
+ * becomes slower, this affects both measurements.
  */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []

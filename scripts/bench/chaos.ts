@@ -153,7 +153,7 @@ function fillDisk(file: number): void {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // The disk has no room for another block of this size.
+      // The disk has no room for another block of `bytes` bytes, so no more of these blocks are written.
     }
   }
 }

@@ -1,8 +1,10 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
 // x-vectors of a published model. Each x-vector is computed from 1.44 s of sound, and a new x-vector begins every 0.24
-// s. The published PLDA model projects the x-vectors. In the row `oracle`, each embedding is assigned to the speaker
-// who talks for most of its span. The errors in this row therefore come from all steps except the clustering. The 0.25
-// s before and after each start or end of a segment are not scored (the collar). Overlapping speech is scored.
+// s. The published PLDA model projects the x-vectors.
+//
+// The row `oracle` of the table stands for a clustering without errors: each embedding is assigned to the speaker who
+// talks for most of its span. The errors in this row have other causes, such as overlapping speech. Overlapping speech
+// is scored. The 0.25 s before and after each start or end of a segment are not scored (the collar).
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'

@@ -48,8 +48,8 @@ async function run(): Promise<string[][]> {
         if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        // The npm package cannot run weights in steno's compact form (8 bits). It therefore always runs the weights in
-        // 32-bit floats, which `variant: ''` selects.
+        // The npm package onnxruntime-node cannot run weights in steno's compact form (8 bits). For this package, the
+        // weights are therefore always 32-bit floats, which `variant: ''` selects.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([

@@ -1,10 +1,11 @@
 // Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
-// threshold. For each threshold, the table shows the share of pairs from one reader that do not count as one person. It
-// also shows the share of pairs from two readers that do.
+// threshold. The table shows two error rates for each threshold. The first rate is the share of pairs of voice prints
+// from the same reader that do not count as one person. The second rate is the share of pairs from two different
+// readers that count as one person.
 //
-// The five readers are from LibriSpeech test-other in ../shared. The built-in voice encoder was not trained on their
-// recordings. In some rows of the table, the threshold is chosen on three readers and tested on the other two, for each
-// possible choice of three.
+// The readers are five people who read aloud in LibriSpeech test-other in ../shared. The built-in voice encoder was not
+// trained on their recordings. In some rows of the table, the threshold is chosen on three readers and tested on the
+// other two, for each possible choice of three.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -64,12 +65,15 @@ async function run(): Promise<string[][]> {
 const wrongMax = 0.001
 
 /**
- * Chooses a threshold on three of the five readers, and tests this threshold on the other two readers. Does this for
- * each possible choice of three readers. A threshold accepts a pair of voice prints if the similarity of the pair is
- * above the threshold. The chosen threshold is the lowest one that accepts at most the share `wrongMax` of the pairs
- * from different readers. Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the
- * range of the chosen thresholds. A missed pair is from one reader and is not accepted. A wrong pair is from two
- * readers and is accepted.
+ * Chooses a threshold on the recordings of three of the five readers, and tests this threshold on the other two
+ * readers. Does this for each possible choice of three readers.
+ *
+ * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one reader and is
+ * not accepted. A wrong pair is from two readers and is accepted. The chosen threshold is the lowest one with at most
+ * the share `wrongMax` of wrong pairs.
+ *
+ * Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the range of the chosen
+ * thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]

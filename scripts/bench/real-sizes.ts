@@ -42,7 +42,10 @@ type Contender = {
   asked?: number
   command: (files: Files) => string[]
 }
-/** The paths of the weights, and of the sound: one file with all windows, and one file for each window. */
+/**
+ * `folder` is the path of the folder with the weights. `sound` is the path of one sound file with all windows. `single`
+ * has the paths of the sound files with one window each.
+ */
 type Files = { folder: string; sound: string; single: string[] }
 
 const contenders: Contender[] = [

@@ -67,8 +67,8 @@ class BenchServer implements AsyncDisposable {
   #running: Ready | null = null
   #port = 0
   /**
-   * CPU times in seconds. `#cpuBefore` is the total time that the started server processes needed to start.
-   * `#cpuKilled` is the total time of all server processes that were killed.
+   * CPU times in seconds, each a sum over several server processes. `#cpuBefore` is the time that all processes needed
+   * until they were ready for requests. `#cpuKilled` is the whole time of the processes that were killed.
    */
   #cpuBefore = 0
   #cpuKilled = 0

@@ -55,7 +55,8 @@ test('a response or event with a missing, wrong or undeclared field is detected'
 })
 
 // The schema must reject these values by its checks, before they are decoded. Elysia recognises an error of decoding
-// only by the name of the error class, and this name may be different in the built program.
+// only by the name of the error class. This name may be different in the built program, and the error would then not
+// count as a validation error.
 test('a query out of range fails validation before it is decoded', () => {
   for (const limit of ['0', '201', '-1', '1.5', '1e1', ' 5', '']) {
     expect([limit, Value.Check(listQuery, { limit })]).toEqual([limit, false])

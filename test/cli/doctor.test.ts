@@ -93,7 +93,7 @@ test('an address, a port, a mail server and a disk that cannot be used are named
     ok: false,
     found: expect.stringMatching(/^127\.0\.0\.1:1 cannot be used: .*STENO_SMTP_URL$/),
   })
-  // The disk must have space for one file of the maximum size.
+  // The check fails because no disk has space for a file of STENO_MAX_FILE_SIZE, which is 8000 TB here.
   expect(of('disk space')).toMatchObject({ ok: false, found: expect.stringContaining('8000 TB') })
   expect(of('disk speed')).toMatchObject({ found: expect.stringMatching(/a second/) })
   expect(of('clock').ok).toBe(true)

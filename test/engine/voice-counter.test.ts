@@ -48,7 +48,10 @@ function hear({ models }: LoadedEngine, clip: string, diarize = true): Promise<T
   return transcribe(models, sound, plainInput({ diarize, language: 'en' }), listener)
 }
 
-/** Makes every second view of the segmentation empty, so the views never agree that somebody speaks. */
+/**
+ * Makes every second view of the segmentation empty. A view is the result for ten seconds of sound. The views overlap,
+ * so where somebody speaks, only about half of the views find a voice.
+ */
 function emptyEverySecondView({ models: { voices } }: LoadedEngine): void {
   if ('problem' in voices) throw new Error(voices.problem)
   const { segment } = voices

@@ -168,7 +168,8 @@ test('events that were not sent before a stop are sent at the next start, and no
 })
 
 test('a receiver that timed out ten times in a row is skipped, for this account only', async () => {
-  // The last receiver answers at once. With a shorter timeout, its answer would come too late on a busy machine.
+  // The receiver does not answer the first ten events, but answers the last event at once. With a shorter timeout, this
+  // answer would come too late on a busy machine.
   const service = await startTestService({ settings: { ...home.settings, STENO_WEBHOOK_TIMEOUT: '400ms' } })
   let isDead = true
   const receiver = startReceiver(() => (isDead ? new Promise<Response>(() => {}) : new Response()))

@@ -31,8 +31,8 @@ export function withLongIndex(file: Buffer): Buffer {
 }
 
 /**
- * Moves the index of an MP4 file to the end of the file. The index keeps its length. Then adds a megabyte of padding
- * after the index.
+ * Moves the index of an MP4 file to the end of the file, and adds a megabyte of padding after the index. The result
+ * has the same size as that of `withLongIndex`, but the padding does not belong to the index.
  */
 export function withShortIndex(file: Buffer): Buffer {
   return Buffer.concat([moveIndex(file, index => index), padding])

@@ -51,8 +51,8 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The value 0xffffffff says that the size of the sound is unknown. The original header of pcm.wav gives the size of
-  // two seconds of sound, and FFmpeg would stop reading after them.
+  // The value 0xffffffff says that the size of the sound is unknown. The original header of pcm.wav states two seconds
+  // of sound. With this header, FFmpeg would read only the first two of the 45 seconds.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

@@ -12,7 +12,6 @@ export function childrenOf(pid: number): number[] {
 }
 
 export function isRunning(pid: number): boolean {
-  // If a killed process has no parent, it may stay a zombie process until another process reads its exit status. A
-  // zombie process is not running.
+  // A process that has ended stays a zombie until another process reads its exit status. A zombie is not running.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }

@@ -9,8 +9,8 @@ setDefaultTimeout(patienceMs)
 
 /**
  * Returns the tones of a file that contains the tune (the fixed sequence of tones in most test files) twice, one after
- * the other. `seconds` is the time at which the second tune starts: 2, the length of a tune, or more if the encoder adds
- * a delay.
+ * the other. `seconds` is the time at which the second tune starts. This time is the length of a tune (2 s), or longer
+ * if the encoder adds a delay.
  */
 const twice = (seconds: number) => [...tune, ...later(tune, seconds).slice(1)]
 

@@ -242,7 +242,8 @@ const bodies: Record<string, [Scene, string]> = {
 
 test.each(Object.entries(bodies))('a body %s', async (_, [scene, end]) => {
   const server = await serve({ '/a': scene })
-  // The time is short only where the body stalls: on a busy machine, the end of a body may come late.
+  // `stallMs` is short only for the bodies that stall. The end of another body may come late on a busy machine, and a
+  // short `stallMs` would count this as a stall.
   const stallMs = end === 'stalled' ? 100 : 10_000
   const result = await get(server.url('/a'), {}, { stallMs })
   expect(result).toMatchObject({ end })

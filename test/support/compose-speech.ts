@@ -1,6 +1,6 @@
-// Makes long test audio from short clips. A recipe lists the clips and their start times. The same recipe always gives
-// the same bytes. The reference consists of the texts and times of the clips. The times are shifted by the start time
-// of each clip.
+// Makes long test audio from short clips, together with a reference: the right texts and times of the speech. A recipe
+// lists the clips and their start times. The same recipe always gives the same bytes. The reference has the texts of
+// the clips, and the times of the clips plus their start times.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -120,9 +120,8 @@ function tdtDecoder(tokens: number): Uint8Array {
   // blank token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // If a token is the same as the previous token (`target`), its score is lowered. The list `repeatable` has one
-  // element for each score: the id of the token with this score. For the blank token, the element is -1, which is the
-  // id of no token, so the blank token may be repeated.
+  // Lowers the score of one token: the previous token (`target`). Element i of `repeatable` is i, the id of the token
+  // with score i. For the blank token, the element is -1, which is the id of no token, so its score is never lowered.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

@@ -72,7 +72,8 @@ export type Reader = {
    */
   transcribe(fields?: object): Promise<void>
   /**
-   * Runs a command that occurs in the tested document. Throws if the command fails, or if the server returns an error.
+   * Runs a shell command from the document (a Markdown file) that is tested. Throws if the command fails, or if the
+   * server returns an error.
    */
   run(command: string): Promise<string>
   close(): Promise<void>
@@ -167,8 +168,8 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader
   if (/\bUPLOAD_ID\b/.test(command) && known.UPLOAD_ID === undefined) await upload(reader)
-  // In the documents, a command with If-Match succeeds only for version 0 of a transcript, before the first edit.
-  // Earlier commands may have edited the transcript, so a new job is made for this command.
+  // The documents use If-Match only with the value "0", which a transcript without edits has. Earlier commands may have
+  // edited the transcript, so a new job is made for this command.
   if (command.includes('If-Match')) await reader.transcribe()
   if (/\bID\b/.test(command)) await (known.ID === undefined ? reader.transcribe() : untilEnd(reader))
 }

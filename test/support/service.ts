@@ -78,13 +78,17 @@ export type TestService = Awaited<ReturnType<typeof startTestService>>
 
 type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 
-/** The services that the tests of the running file share, by their settings. Null if the tests share none. */
+/**
+ * The services that the tests of the running file share. The keys are the settings of the services, as JSON. Null if
+ * the tests share no services.
+ */
 let shared: Map<string, Shared> | null = null
 
 /**
- * Makes the tests of the calling file share services, if the built program is tested. Each start of a service takes a
- * quarter of a second of CPU time. Tests with the same settings then use one service. This service stops at the end of
- * the file, and has no rate limits unless a setting asks for them. Each test makes its own accounts in the service.
+ * Lets all tests of a test file that need the same settings use one service. Does so only if the built program is
+ * tested, because each start of the program takes a quarter of a second of CPU time. The shared service stops at the
+ * end of the file, and has no rate limits unless a setting asks for them. Each test makes its own accounts in the
+ * service.
  *
  * A test must call `startTestService` with `alone` in two cases: if it stops its service, or if it checks something
  * that all accounts have in common.

@@ -265,9 +265,10 @@ class World {
   }
 
   /**
-   * Simulates a flush of the database. After the flush has ended, a power cut does not destroy the data that was in the
-   * write-ahead log when the flush started. Flushes may end in another order than they started. So a flush changes
-   * `#durable` (the content that survives a power cut) only if no flush that started later has ended before.
+   * Simulates a flush of the database. After the flush has ended, a power cut does not destroy the data that was in
+   * the write-ahead log when the flush started. `#durable` states what survives a power cut. Flushes may end in
+   * another order than they started. A flush does not change `#durable` if a flush that started later has already
+   * changed it.
    */
   async #flush(): Promise<void> {
     const flushed = { number: ++this.#flushes, base: this.#life.base, logBytes: this.#logBytes() }

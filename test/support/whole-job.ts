@@ -12,7 +12,10 @@ export type WholeJob = {
    */
   listeningMs: number
   transcribedMs: number
-  /** The API key of the job. A test uses it for a second run on the same data folder. */
+  /**
+   * The API key that the first start of the program printed. A second run on the same data folder needs this key,
+   * because the program does not print it again.
+   */
   key: string
   job: Record<string, unknown>
   srt: string

@@ -171,8 +171,8 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await shown('Speaker 1')
   expect(await speakers()).toEqual(['SPEAKER 1', 'SPEAKER 2'])
-  // The button Undo in the message has changed the name from Ms Weber back to Speaker 1. The button Undo of the editing
-  // bar reverts this last change, so the name is Ms Weber again.
+  // The button Undo in the pop-up message has changed the name from Ms Weber back to Speaker 1. This change can be
+  // undone too: the button Undo of the editing bar changes the name to Ms Weber again.
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')

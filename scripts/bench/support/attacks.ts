@@ -15,9 +15,9 @@ type Attack = {
    */
   jobs: number
   /**
-   * The shortest mean time between the starts of two jobs of the attack, in milliseconds. The limit does not apply to
-   * the first jobs: all of them start at once, and the field `jobs` is their number. The default is `submitEveryMs`,
-   * the shortest time that the rate limits of the server allow.
+   * The attack starts its first `jobs` jobs at once. After that, it starts at most one job every `everyMs`
+   * milliseconds on average. The default is `submitEveryMs`, the shortest time between two jobs that the rate limits
+   * of the server allow.
    */
   everyMs?: number
   /**

@@ -1,4 +1,4 @@
-// Makes test audio with reference texts from the project's clips.
+// Makes test audio from the project's clips, together with a reference: the text that is spoken in this audio.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'

@@ -21,8 +21,8 @@ export type Dimensions = {
 export type Counted = {
   rows: number
   /**
-   * The bytes that one step copies over the PCIe bus: `busBefore` with the published graphs, `busAfter` with steno's
-   * graphs for GPUs.
+   * The number of bytes that one decoding step copies over the PCIe bus: `busBefore` with the published graphs (the
+   * ONNX files from Hugging Face), `busAfter` with steno's graphs for GPUs.
    */
   busBefore: number
   busAfter: number

@@ -76,12 +76,13 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads a PLDA model of Kaldi from the contents of two files. `transform` has two means and the matrix of the
- * projection. The first mean is subtracted from an embedding before the projection, and the second mean after it.
- * `model` has a mean, a second matrix and the variances, each after a marker and a size.
+ * Reads a PLDA model of Kaldi from the contents of two files. `transform` has two means and the matrix of a
+ * projection. The first mean is subtracted from an embedding. The second mean is subtracted from the projected
+ * embedding. `model` has a mean, a second matrix and the variances. In this file, a marker and a size precede each of
+ * the three.
  *
- * Kaldi's model expects projected embeddings with the norm 1. The returned model is scaled, so that it expects the norm
- * √128, as the PLDA model of pyannote's community-1 does.
+ * Kaldi's model expects projected embeddings with the norm 1. The returned model is scaled, so that it expects the
+ * norm √128, as the PLDA model of pyannote's community-1 does.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

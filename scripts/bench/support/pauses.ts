@@ -8,9 +8,9 @@ const rate = 16_000
 const [hop, frame] = [0.01 * rate, 0.02 * rate]
 
 /**
- * A frame of sound is voice if its level is above the level of the noise plus `overNoise` decibels. This limit is never
- * lower than the loud level minus `belowLoudMax`, and never higher than the loud level minus `belowLoudMin`. The level
- * of the noise is the 10th percentile of the levels of all frames, and the loud level is the 95th percentile.
+ * The noise level is the 10th percentile of the levels of all frames. The loud level is the 95th percentile. A frame
+ * is voice if its level is above a threshold: the noise level plus `overNoise` decibels. The threshold is at least the
+ * loud level minus `belowLoudMax`, and at most the loud level minus `belowLoudMin`.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 /** The longest gap inside a stretch of voice, in frames: 0.1 s, longer than the closure of a plosive. */

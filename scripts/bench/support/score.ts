@@ -78,8 +78,8 @@ export function compareStarts(
  */
 const wordSecondsMin = 0.08
 /**
- * If the first recognised word after a pause starts this many seconds after the end of the pause, or later, the program
- * did not recognise the first spoken word. Such a pause is not scored.
+ * A recognised word that starts at least this many seconds after the end of a pause is not the first word after the
+ * pause. The program missed the first word, so the pause is not scored.
  */
 const lostAfterSeconds = 0.35
 

@@ -1,5 +1,6 @@
-// Passes the voice counts of the built-in speech model to the diarization. In a job, the speech model also decodes text,
-// but the benchmarks of diarization need no text.
+// Passes the voice counts of the built-in speech model to the diarization. Voice counts are probabilities for each 10
+// ms: no voice, one voice, two voices or more. In a job, the speech model also decodes text, but the benchmarks of
+// diarization need no text.
 
 import { withEncoded } from '../../../src/engine/hear/decode-windows.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
@@ -19,7 +20,7 @@ export async function openCounter(runtime: Runtime, folder: string): Promise<Cou
   return { vad, whisper, features: openFeatures(runtime, whisper.facts.mels) }
 }
 
-/** Encodes all windows of the sound, and passes the counts of each window to the diarization. */
+/** Encodes all windows of the sound, and passes the voice counts of each window to the diarization. */
 export async function addVoiceCounts(
   models: Counter,
   samples: Float32Array,

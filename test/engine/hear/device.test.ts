@@ -249,7 +249,8 @@ function mostAttendedFrame(attention: Float32Array, frames: number): number {
 
 test.skipIf(!pocket).each([
   { name: 'the width of tiny', size: { width: 384, layers: 1, heads: 6 } },
-  // The computation does not depend on the width, so the network is narrow. The width of large-v3 would take 7 s.
+  // Only the mels and the vocabulary matter in this case, so the network is narrow. With the width of large-v3, the
+  // case would take 7 s.
   {
     name: 'the mels and the vocabulary of large-v3',
     size: { width: 128, layers: 1, heads: 2, mels: 128, vocabulary: 51_866 },

@@ -111,13 +111,13 @@ test('a pause belongs to no word: not to the one before a comma, nor to the one 
 test('a short word after a pause gets the length of a short word, but nothing of the previous word', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 3, 2, 1, at(240)]
-  // The attention of the word ` three` is at a few frames: at frame 145, directly before the second speech span.
+  // The attention of the word ` three` is only at the frames 144 and 145. The second speech span starts at frame 145.
   const short: [number, number][] = [anywhere, [0, 60], [60, 144], [144, 146], [146, 240], [240, 250]]
   const texts = placeInRecording(whisper, window, hypothesis(tokens, short), 'en')
   const three = texts.find(({ text }) => text === ' three')!
   expect((three.to - three.from) / sampleRate).toBeCloseTo(0.12, 5)
   expect(three.from / sampleRate).toBeGreaterThan(2.7)
-  // Without a pause before it, the word keeps its start, which is the end of the previous word.
+  // If there is no pause before the word ` three`, the word starts where the previous word ends.
   const dense = placeInRecording(
     whisper,
     windowOf([speech(0, 5)]),

@@ -39,8 +39,9 @@ class ScriptedWindow extends EncodedWindow {
 type ScriptedDecoder = Decoder & { begun: number[][]; prompts: (readonly number[])[] }
 
 /**
- * Returns a fake decoder. A window whose field `script` is N gets the tokens of `scripts[N]`. For each batch, the
- * decoder adds to `begun` the list of the numbers N of its windows, and to `prompts` the prompt.
+ * Returns a fake decoder. A window with the number N in its field `script` gets the tokens of `scripts[N]`. For each
+ * batch, the decoder adds one element to each of two lists: the numbers N of the windows to `begun`, and the prompt to
+ * `prompts`.
  */
 function scripted(scripts: readonly Script[]): ScriptedDecoder {
   const attempts = scripts.map(() => 0)

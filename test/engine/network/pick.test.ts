@@ -40,7 +40,7 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
     // In some rounds, timestamp tokens are likely. In other rounds, the end token is likely. In this way, each kind of
-    // token that a history allows is chosen at least once.
+    // token that the rules allow after a history is chosen in at least one round.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

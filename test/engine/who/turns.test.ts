@@ -10,8 +10,9 @@ const unknown = () => new Int16Array(localVoices).fill(-1)
 
 /**
  * Returns a fake result of the segmentation of a recording. `frames[n]` lists the speakers who talk in frame n. A view
- * is ten seconds of sound, and each view has its own numbers for the voices. In the list `speakersOf(view)`, element n
- * is the speaker with the voice number n in this view, or -1 if there is no voice n.
+ * is ten seconds of sound. The voices of each view are numbered from 0, so a speaker may have different voice numbers
+ * in two views. `speakersOf(view)[n]` is the speaker whose voice has the number n in this view, or -1 if the view has
+ * no voice n.
  */
 function recordingOf(
   frames: readonly number[][],

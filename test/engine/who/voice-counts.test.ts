@@ -3,8 +3,8 @@ import { frameCentre, frameStep } from '../../../src/engine/who/views.ts'
 import { VoiceCounts } from '../../../src/engine/who/voice-counts.ts'
 
 /**
- * Returns three probabilities for each 10 ms of a window, as the speech model does. Each probability is 0 or 1.
- * `voices` has the number of voices in each 10 ms.
+ * Returns three probabilities for each 10 ms of a window, as the speech model does: no voice, one voice, two voices or
+ * more. Here, each probability is 0 or 1. `voices` has the number of voices in each 10 ms.
  */
 function probabilities(voices: readonly number[]): Float32Array {
   return Float32Array.from(voices.flatMap(number => [0, 1, 2].map(each => Number(each === number))))
@@ -38,7 +38,8 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
 test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
   const counts = new VoiceCounts()
   const voices = repeat(101, 0)
-  // The first frame gets the counts of samples 360 to 629: elements 3 and 4 of `voices`, which begins at sample -160.
+  // Each element of `voices` stands for 160 samples, and element 0 begins at sample -160. The first frame gets samples
+  // 360 to 629, which are in elements 3 and 4.
   voices.fill(1, 3, 5)
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
   expect(speakersIn(counts, 3, 0)).toEqual([1, 0, 0])
