@@ -1,4 +1,5 @@
-// The routes with which the web app reads the settings and the statement of the signed-in account.
+// The routes with which the web app reads the settings of the signed-in account, and its statement (the list of its
+// deposits and charges).
 
 import { Elysia } from 'elysia'
 import { findAccountSettings } from '../accounts/settings.ts'

@@ -17,8 +17,8 @@ export type LicensedPart = {
   text: string
   source: string
   /**
-   * The files in the built program that contain this part. Each entry is the path of a file in the project, or the path
-   * of a folder. The path of a folder ends with a slash.
+   * The files of the built program that belong to this part (such as a library). Each entry is a path in the built
+   * program: the path of a file, or the path of a folder with a slash at its end.
    */
   files?: string[]
   /**

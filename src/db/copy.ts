@@ -26,7 +26,10 @@ export function checkCopy(file: string): void {
   if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
 }
 
-/** Returns the two files of a copy of the database, each with the path to which it is restored in the data folder. */
+/**
+ * Returns the two files of a copy of the database: the secret and the database itself. Each file comes with the path to
+ * which it is restored in the data folder.
+ */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
   // The secret is the first file in the list, so it is placed before the database. If a server starts after the secret
   // is placed and before the database is placed, the server uses this secret. Without it, the server would create

@@ -199,7 +199,10 @@ export class Batch {
     return !(error instanceof JobFailure) && !vanished && !this.#run.signal.aborted
   }
 
-  /** Closes an engine. If it is the engine of this command, another engine is opened for the next sources. */
+  /**
+   * Closes `engine`. If `#engine` is the same engine, sets `#engine` to null, so that another engine is opened for the
+   * next source.
+   */
   async #closeEngine(engine: OneShotEngine | null): Promise<void> {
     if (this.#engine === engine) this.#engine = null
     await engine?.close()

@@ -21,9 +21,9 @@ export const kinds = [
 
 /**
  * One output of the encoder for all windows of a batch, such as the keys of the decoder's cross-attention. `kind`
- * describes this output. `length` is the number of encoded frames in the longest window, or 1 if all frames share the
- * same numbers. `memory` has layers × windows × heads × `length` × 64 numbers. `rowBytes` is the size of one window in
- * one layer.
+ * describes this output. `length` is the number of encoded frames in the longest window. It is 1 for an output that has
+ * no separate values for each frame. `memory` has layers × windows × heads × `length` × 64 (the head size) numbers.
+ * `rowBytes` is the size of one window in one layer, in bytes.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -36,9 +36,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies the tensors of one kind, which is `kinds[index]` (for example the keys), of all windows into one memory area.
- * Each attention head of each window gets as much memory as the longest window needs, which is `frames` frames. For a
- * shorter window, the end of this memory is not used.
+ * Copies tensors of all windows into one memory area. Each window has one tensor of each kind, such as the keys of the
+ * attention. Only the tensors of the kind `kinds[index]` are copied. Each attention head of each window gets memory for
+ * `frames` frames, which is the length of the longest window. For a shorter window, the end of this memory is not used.
  */
 export function gather(
   windows: readonly EncodedWindow[],

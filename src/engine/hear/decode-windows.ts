@@ -125,8 +125,9 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths that the decoder needs. `heard` is the window that is decoded: `window`, possibly with more
- * speech at its end. Only the text of `window` is needed.
+ * Returns the lengths of the sound and of the speech in `heard`, which is the window that is decoded. `window` is the
+ * window whose text is needed. `heard` is the same window, or this window with more speech at its end. In the second
+ * case, `neededFrames` is the length of `window`.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

@@ -33,8 +33,9 @@ export async function* findBlocks(
 }
 
 /**
- * Reads the sound in chunks. After each chunk, yields the windows whose last speech span is now known. `needed` is the
- * first sample that later windows may need. The caller can remove the sound before this sample.
+ * Reads the sound in chunks. After each chunk, yields the windows that are now complete. No later speech is added
+ * to such a window. `needed` is the first sample that later windows may need. The caller can remove the sound before
+ * this sample.
  */
 async function* findWindows(
   vad: Vad,

@@ -1,5 +1,5 @@
-// Checks a decoded text for three faults: a loop (text that repeats), a low probability, and words for sound without
-// speech.
+// Checks a decoded text for four faults: words although the sound has no speech, a loop (text that repeats), a low
+// probability, and no words although the sound has speech.
 
 import { compressionOf } from './compression.ts'
 

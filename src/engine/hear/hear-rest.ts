@@ -26,9 +26,10 @@ type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
  * Decodes two kinds of speech again, in new windows: speech for which the model returned no text, and the end of a
- * window whose text is incomplete or improbable there. If a new window gets a good text, such speech in this window is
- * decoded again too. If a new window gets no good text, it is not decoded again. Returns the texts of all windows.
- * Warns about each window of `decoded` with a doubtful text, and about each new window without a good text.
+ * window if the text there is incomplete or improbable. If a new window gets a good text, such speech is looked for in
+ * the new window too, and decoded again. A new window without a good text is not decoded again. Returns the texts of
+ * all windows. Warns about each window of `decoded` with a doubtful text, and about each new window without a good
+ * text.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -59,8 +60,9 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded again after `window` was decoded: one window for each gap that has speech
- * but no text. If `rest` is not null, the window `rest.window` is added, which covers the end of `window`.
+ * Returns the windows that must be decoded after `window`: one window for each part of `window` that has speech but no
+ * text. If `rest` is not null, the text at the end of `window` is incomplete or improbable. The last returned window is
+ * then `rest.window`, which covers this end.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

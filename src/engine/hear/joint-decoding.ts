@@ -51,7 +51,10 @@ export class JointDecoding {
     }
   }
 
-  /** Decodes windows of one recording, together with the windows of the other recordings. See `decodeRows`. */
+  /**
+   * Decodes windows of one recording, together with windows of other recordings that are transcribed at the same time.
+   * See `decodeRows`.
+   */
   decode(tasks: readonly Task[], temperature: number, options: RecogniseOptions): Promise<Attempt[]> {
     const { promise, resolve, reject } = Promise.withResolvers<Attempt[]>()
     this.waiting.push({ tasks, temperature, options, resolve, reject })
@@ -89,7 +92,10 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
   return `${temperature}: ${prompt}; ${promptAgain}`
 }
 
-/** A batch may need at most this many times the memory of a batch with `rows` full windows (30 s). */
+/**
+ * The memory limit of a batch of several requests, as a multiple of the memory for `rows` windows of 30 s. One
+ * recording requests at most `rows` windows at a time.
+ */
 const memoryShare = 1.5
 
 /**

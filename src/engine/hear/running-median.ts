@@ -6,9 +6,9 @@ const medianWidth = 7
 export const reach = (medianWidth - 1) / 2
 
 /**
- * Computes the running median of `scaled`, which is the cross-attention of one attention head for one token, in all
- * frames of the window. Does this only for the frames from `begin` to `end`. Divides each median by `heads`, the number
- * of attention heads, and adds it to `values`. Beyond the ends of the window, the attention is mirrored.
+ * Computes the running median of `scaled` for the frames from `begin` to `end`. `scaled` is the cross-attention of one
+ * attention head for one token, with a value for each frame of the window. Divides each median by `heads`, the number
+ * of attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored.
  */
 export function addMedians(
   scaled: Float32Array,

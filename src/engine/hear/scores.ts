@@ -4,7 +4,8 @@
 import type { Range } from './allowed.ts'
 
 /**
- * A score that is this much lower than the highest score is ignored: it is too low to change a sum of 32-bit floats.
+ * A score that is this much lower than the highest score is ignored. If its exponential were
+ * added to the exponential of the highest score, the 32-bit float would not change.
  */
 const negligible = 18
 
@@ -64,7 +65,7 @@ export function probabilityOf(scores: Float32Array, token: number): number {
 
 /**
  * Returns the sum of exp(score - top) over the tokens in the range, with exp interpolated from the table `powers`.
- * `top` is at least the highest score. Scores that are at least `negligible` below `top` are ignored.
+ * `top` must not be lower than the highest score. A score of `top - negligible` or lower is ignored.
  */
 export function sumOf(scores: Float32Array, { from, to }: Range, top: number): number {
   let sum = 0

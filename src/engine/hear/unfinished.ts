@@ -21,12 +21,12 @@ const progressMin = 0.5 * framesPerSecond
  * Called when the model has returned the end token. Returns the part of the window that must be decoded again. Returns
  * null if there is no such part.
  *
- * If the last two tokens of the text are timestamp tokens, the window has more speech after the text. This speech is
- * decoded again, together with the last sentence of the text, because the model makes more errors in short windows. If
- * both together are too long, only the speech after the text is decoded again.
+ * If the last two tokens of the text are timestamp tokens, there is more speech after the text. This speech is decoded
+ * again, together with the last sentence of the text, because the model makes more errors in short windows. If the
+ * sentence and this speech are too long together, only the speech after the text is decoded again.
  *
- * Otherwise, the function looks for the last place with two adjacent timestamp tokens. If the text after this place is
- * improbable, the part of the window after this place is decoded again.
+ * If the text has another end, the function looks for the last place with two adjacent timestamp tokens. If the text
+ * after this place is improbable, the part of the window after this place is decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,
@@ -61,8 +61,9 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * Returns the part of the window after two adjacent timestamp tokens at `index` and `index + 1`. Returns null if one of
- * these tokens is not a timestamp token, or if the time of the second token is less than `progressMin`.
+ * If the tokens at `index` and `index + 1` are timestamp tokens, returns the part of the window after them: the number
+ * of tokens before this part, and its first frame. Returns null if one of the two is not a timestamp token, or if the
+ * part begins before frame `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

@@ -12,9 +12,9 @@ export const voiceCounterFile = 'voice-counter.onnx'
 export type VoiceCounter = {
   /**
    * Counts the voices in a window. Returns three probabilities for each 10 ms: no voice, one voice, two voices or more.
-   * The first three are for the 10 ms before the window: the first model frame (20 ms) has its middle at the start of
-   * the window. `states` is the output `states` of the encoder. `frames` is the number of model frames of the window's
-   * sound.
+   * The first model frame (20 ms) has its middle at the start of the window. So the first three probabilities are for
+   * the 10 ms before the window. `states` is the output `states` of the encoder. `frames` is the number of model frames
+   * of the window's sound.
    */
   count(states: Tensor, frames: number): Float32Array
   close(): void

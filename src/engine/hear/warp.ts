@@ -27,7 +27,8 @@ export function warp(rows: readonly BandedRow[]): Path {
   for (const { begin, end, values } of rows) {
     const sums = new Float64Array(end - begin)
     const steps = new Uint8Array(end - begin)
-    // The columns of a row begin at `begin`. This row begins `shift` columns later than the row above.
+    // The band of this row begins at column `begin`, which is `shift` columns after the start of the band of the row
+    // above.
     const shift = above ? begin - above.begin : 0
     for (let at = 0; at < sums.length; at++) {
       let best = above === null && at === 0 ? 0 : Number.NEGATIVE_INFINITY
@@ -54,8 +55,9 @@ export function warp(rows: readonly BandedRow[]): Path {
 }
 
 /**
- * One row of the searched matrix. For each column that the path may use in this row, `steps` has the direction from
- * which the best path reaches the column: diagonal, upwards or leftwards.
+ * One row of the matrix through which the path is searched. For each column of the band, `steps` says where the
+ * previous cell of the best path is: one row up and one column left (`diagonal`), one row up (`upwards`), or one column
+ * left (`leftwards`).
  */
 type Traced = Band & { steps: Uint8Array }
 

@@ -32,10 +32,10 @@ export type VoiceProfile = {
   threshold: number
   /**
    * If `likeness` is a number, the clustering threshold is computed for each recording, from the distances between
-   * neighbouring embeddings that probably have the same voice. After the clustering, two voices are merged if the mean
-   * distance between their embeddings is less than `likeness` times the mean distance between embeddings of one voice.
-   * No voices are merged if the caller gave the number of voices. If `likeness` is null, the clustering threshold is
-   * fixed, and no voices are merged.
+   * embeddings that follow each other in time and probably have the same voice. After the clustering, two voices are
+   * merged if the mean distance between them is less than `likeness` times the mean distance within a voice. No voices
+   * are merged if the caller gave the number of voices. If `likeness` is null, the clustering threshold is fixed, and
+   * no voices are merged.
    */
   likeness: number | null
   /**

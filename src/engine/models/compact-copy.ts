@@ -1,7 +1,8 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
 // of the model's float files, because the copy needs less time and memory. Unlike the published 8-bit files of the
-// models, the copy does not omit words from the transcripts. A child process makes each copy once. The copy is in the
-// models folder, because the model's own folder may be read-only.
+// models, the copy does not omit words from the transcripts. A child process makes each copy once. The copy is always
+// stored in the folder where steno keeps its models. The original model may be in another folder, which may be
+// read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'

@@ -19,8 +19,8 @@ export type ChosenModel = InstalledModel & {
    */
   others: InstalledModel[]
   /**
-   * The model that detects the language, if no chosen speech model can. Null if a chosen speech model can, or if no
-   * model for this purpose is installed.
+   * The model that detects the language if none of the chosen speech models can detect it. Null if one of them can
+   * detect the language, or if no model for this purpose is installed.
    */
   detector: InstalledModel | null
   voices: VoiceChoice

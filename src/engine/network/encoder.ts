@@ -104,8 +104,8 @@ function crossAttention(layers: Layers, states: string, { decoderLayers, heads }
 }
 
 /**
- * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. The
- * results have one dimension for the attention heads.
+ * Quantises the keys or the values of one layer (frames × channels) to 8 bits, with one scale for each channel. In the
+ * results, the channels are divided among the attention heads, and the heads are a separate dimension.
  */
 function quantisedByChannel(
   layers: Layers,

@@ -13,11 +13,11 @@ import { addPick, type PickTokens } from './pick.ts'
  * - `tokens` [rows, length], the added tokens;
  * - `positions` [rows, length], the positions of these tokens in the row;
  * - `starts` [rows], the position in the key and value caches at which the run writes;
- * - `lengths` [rows], the number of tokens in the key and value caches after the run;
+ * - `lengths` [rows], the number of tokens that the row has in the key and value caches after the run;
  * - `seen` [rows], the position at which the run writes into the attention cache. For each decoding step, this cache
  *   has the attention to the sound, which gives the word times;
  * - `wanted`, the indices of the added tokens whose `scores` are returned;
- * - `allowed` [rows, 4], the tokens that may be chosen (see pick.ts);
+ * - `allowed` [rows, 4], four numbers that say which tokens may be chosen for the row (see pick.ts);
  * - all caches.
  */
 export function floatDecoder(

@@ -14,7 +14,10 @@ const epsilon = { float: 1e-5 }
  */
 export type Quantised = { bytes: string; scales: string; zero: number }
 
-/** A quantised matrix with its bias, in the layout of the encoder. Each field is the name of a tensor in the graph. */
+/**
+ * A quantised matrix with its bias. The matrix has the layout of the encoder (inputs × outputs), in which one column
+ * has the weights of one output. Each field is the name of a tensor in the graph.
+ */
 export type Linear = { weight: string; scale: string; bias: string }
 
 export class Layers {
@@ -105,10 +108,10 @@ export class Layers {
   }
 
   /**
-   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. The products of
-   * these matrices are the same numbers as the product of the whole matrix. But each product is small enough for the
-   * cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the matrix only once, when
-   * the model is opened.
+   * Divides a matrix (inputs × outputs) into `count` matrices, each with an equal share of the outputs. Activations
+   * times each of these matrices give the same numbers as activations times the whole matrix. But each product is small
+   * enough for the cache of a CPU, so the operations that read the product are faster. ONNX Runtime divides the matrix
+   * only once, when the model is opened.
    */
   divided(name: string, count: number): Linear[] {
     const { weight, scale, bias } = this.linear(name)

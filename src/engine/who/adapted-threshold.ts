@@ -6,9 +6,10 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter of a recording says how far apart the embeddings of one voice are. It is estimated as a weighted mean of
- * two distances. One is `distance`, the scatter of a usual recording, with the weight `weight`. The other is the median
- * of the N distances that are measured in the recording, with the weight N.
+ * The scatter of a recording says how far apart the embeddings of one voice are. In the recording, N distances are
+ * measured, each between two embeddings that probably have the same voice. The scatter is the weighted mean of two
+ * distances. One is `distance`, the scatter of a usual recording, with the weight `weight`. The other is the median of
+ * the N distances, with the weight N.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**

@@ -74,7 +74,10 @@ export class Diarization {
     this.pendingSamples = pending.length - at
   }
 
-  /** True if this diarization uses the voice counts of the speech model. */
+  /**
+   * True if this diarization uses the voice counts of the speech model (the probabilities of no voice, one voice, and
+   * two voices or more).
+   */
   get takesVoiceCounts(): boolean {
     return this.voices.usesVoiceCounts
   }
@@ -145,10 +148,10 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces (spans in which one voice speaks alone) that begin at frame `blockFrame` or
-   * later, and end at frame `end` or earlier. The segmentation model has read the recording up to frame `to`. A piece
-   * that ends between `end` and `to` is left for the next call. Then sets `blockFrame` to the end of the last embedded
-   * piece, or to `end` if there is none.
+   * Computes the embeddings of the pieces (spans in which one voice speaks alone) that lie between the frames
+   * `blockFrame` and `end`. The segmentation model has read the recording up to frame `to`, which is `end` or later. A
+   * piece that ends after `end` is left for the next call. At the end, this function sets `blockFrame` to the end of
+   * the last embedded piece, or to `end` if there is none.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

@@ -58,8 +58,8 @@ export function piecesOf(features: Float32Array): Float32Array[] {
 }
 
 /**
- * Returns the factor by which the power of the sound is multiplied. For a quiet voice, the factor raises the mean power
- * to the square of `levelMin`. For a louder voice, the factor is 1.
+ * Returns the factor by which the power of the sound is multiplied. For a quiet voice, the mean power times this factor
+ * is `levelMin` squared. For a louder voice, the factor is 1.
  */
 function gainOf(features: Float32Array, frames: number): number {
   let energy = 0
