@@ -28,8 +28,8 @@ function faultsOf(truth: SpokenTruth): string[] {
     if (words[0]?.start !== start || words.at(-1)?.end !== end) say(`"${text}" is not as long as its words`)
     for (const [index, word] of words.entries()) {
       const next = words[index + 1]?.start ?? end
-      // A word may end up to 20 ms after the start of the next word, because the speech synthesizer blends adjacent
-      // words.
+      // The end of a word may be at most 20 ms later than the start of the next word, because the speech synthesizer
+      // blends adjacent words.
       if (word.start >= word.end || word.end > next + 0.02) say(`"${word.word}" is out of order in "${text}"`)
     }
   }

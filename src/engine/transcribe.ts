@@ -42,7 +42,7 @@ export async function transcribe(
       if (event === 'speech without text') missedSeconds.push(Number(fields.from_second))
       listener.onWarning(event, fields)
     },
-    onVoiceCounts: diarization?.takesVoiceCounts
+    onVoiceCounts: diarization?.usesVoiceCounts
       ? ({ pieces }, voices) => diarization.addVoiceCounts(pieces, voices)
       : null,
   }

@@ -1,6 +1,6 @@
-// Reads facts about many jobs at once from the database. The operator's page shows how much each account uses the
-// server, and the size of all media files. The statement of an account (the list of its deposits and charges) shows the
-// names of its jobs.
+// Reads facts about many jobs at once from the database, for two pages. The operator's page shows how much each account
+// uses the server, and the size of all media files. The statement of an account (the list of its deposits and charges)
+// shows the names of the account's jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

@@ -240,7 +240,8 @@ export class Worker {
 
   /**
    * Pauses for `ms` milliseconds. If `drain` is called during the pause, the pause ends at most `workerBeatMs`
-   * milliseconds after this call. If `drain` was called earlier, the pause takes at most `workerBeatMs` milliseconds.
+   * milliseconds after the call of `drain`. If `drain` was called before the pause, the pause takes at most
+   * `workerBeatMs` milliseconds.
    */
   async #pause(ms: number): Promise<void> {
     await wait(ms, undefined, { signal: this.#draining.signal }).catch(() => {})

@@ -1,16 +1,16 @@
-import type { TranscribeInput } from '../../src/engine/request.ts'
+import type { TranscribeChoices, TranscribeInput } from '../../src/engine/request.ts'
+
+/** The usual values of the choices that a caller has for a transcription. */
+export const plainChoices: TranscribeChoices = {
+  language: null,
+  diarize: false,
+  speakerCount: null,
+  align: true,
+  prompt: null,
+  vocabulary: [],
+}
 
 /** Returns the input of a job for the engine. All options have their usual values, and `own` replaces these values. */
 export function plainInput(own: Partial<TranscribeInput> = {}): TranscribeInput {
-  return {
-    path: '',
-    durationMs: 10_000,
-    language: null,
-    diarize: false,
-    speakerCount: null,
-    align: true,
-    prompt: null,
-    vocabulary: [],
-    ...own,
-  }
+  return { ...plainChoices, path: '', durationMs: 10_000, ...own }
 }

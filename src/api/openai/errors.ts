@@ -5,7 +5,10 @@ import { ApiError, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'
 import { type Facts, jobFacts, requestFacts } from './error-facts.ts'
 
-/** An error with details that are not in the table `requestFacts`, such as the field of the form. */
+/**
+ * An error whose details the caller gives, because the table `requestFacts` does not have them. An example is the name
+ * of the form field that is wrong.
+ */
 export class OpenAiError extends ApiError {
   constructor(
     code: RequestErrorCode,

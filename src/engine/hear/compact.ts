@@ -13,7 +13,7 @@ import { openSession, type Session, type Tensor, tensor } from '../onnx/session.
 import { makeDecoder } from './compact-decoder.ts'
 import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
-import { EncodedWindow, type Encoder, type Network, type Spectrogram } from './network.ts'
+import { EncodedWindow, type Encoder, type EncoderInput, type Network } from './network.ts'
 import { openVoiceCounter, type VoiceCounter } from './voice-counter.ts'
 
 /**
@@ -68,7 +68,7 @@ function makeEncoder(
   const [run, runWithStates] = [encoder.run(names, outputs), encoder.run(names, outputsWithStates)]
   const runTwo = encoder.runTwo(names, outputs)
   const runTwoWithStates = encoder.runTwo(names, outputsWithStates)
-  const inputsOf = ({ picture, soundFrames }: Spectrogram) => {
+  const inputsOf = ({ picture, soundFrames }: EncoderInput) => {
     const { places, counts } = encodedFrames(soundFrames)
     const mel = pictureOfFrames(picture, facts.mels, places)
     return [
@@ -77,8 +77,8 @@ function makeEncoder(
       tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
     ]
   }
-  const needsStates = ({ onVoiceCounts }: Spectrogram) => counter !== null && Boolean(onVoiceCounts)
-  const encodedFrom = (results: Tensor[], { soundFrames, onVoiceCounts }: Spectrogram) => {
+  const needsStates = ({ onVoiceCounts }: EncoderInput) => counter !== null && Boolean(onVoiceCounts)
+  const encodedFrom = (results: Tensor[], { soundFrames, onVoiceCounts }: EncoderInput) => {
     for (const states of results.splice(outputs.length)) {
       if (counter) onVoiceCounts?.(counter.count(states, soundFrames))
       states.free()
@@ -87,11 +87,11 @@ function makeEncoder(
   }
   return {
     encode(picture, soundFrames = windowFrames, onVoiceCounts = null) {
-      const spectrogram = { picture, soundFrames, onVoiceCounts }
-      const inputs = inputsOf(spectrogram)
-      const results = needsStates(spectrogram) ? runWithStates(inputs) : run(inputs)
-      for (const input of inputs) input.free()
-      return encodedFrom(results, spectrogram)
+      const input = { picture, soundFrames, onVoiceCounts }
+      const inputs = inputsOf(input)
+      const results = needsStates(input) ? runWithStates(inputs) : run(inputs)
+      for (const each of inputs) each.free()
+      return encodedFrom(results, input)
     },
     encodeTwo:
       runTwo &&

@@ -7,7 +7,7 @@ import type { Features } from './features.ts'
 import { type Hypothesis, upTo } from './hypothesis.ts'
 import type { JointDecoding } from './joint-decoding.ts'
 import { restOf } from './missed.ts'
-import type { EncodedWindow, Encoder, Spectrogram } from './network.ts'
+import type { EncodedWindow, Encoder, EncoderInput } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { recognise } from './recognise.ts'
@@ -57,7 +57,7 @@ export async function withEncoded<Result>(
 }
 
 /** Encodes one or two windows. */
-function encodeTogether(encoder: Encoder, windows: readonly Spectrogram[]): EncodedWindow[] {
+function encodeTogether(encoder: Encoder, windows: readonly EncoderInput[]): EncodedWindow[] {
   const [one, other] = windows
   if (encoder.encodeTwo && one && other) return encoder.encodeTwo(one, other)
   return windows.map(({ picture, soundFrames, onVoiceCounts }) =>

@@ -17,7 +17,7 @@ import { type Window, windowUntil, withSpeechAfter } from './windows.ts'
 
 type AgainOptions = DecodeOptions &
   Pick<HearOptions, 'recording' | 'listener'> & {
-    /** The speech spans of all windows that are decoded in the same batch (a block of windows). */
+    /** The speech spans of all windows of the block. A block is the group of windows that are decoded together. */
     speech: readonly SpeechSpan[]
   }
 

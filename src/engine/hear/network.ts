@@ -14,8 +14,8 @@ export class EncodedWindow {
   }
 }
 
-/** The spectrogram of one window, and the further arguments of `Encoder.encode`. */
-export type Spectrogram = {
+/** One window for `Encoder.encodeTwo`. The fields are the arguments of `Encoder.encode`. */
+export type EncoderInput = {
   picture: Float32Array
   soundFrames: number
   onVoiceCounts?: ((voices: Float32Array) => void) | null | undefined
@@ -37,7 +37,7 @@ export type Encoder = {
    * Encodes two windows at the same time, each on one thread. The results are those of `encode`, but need less CPU
    * time. An encoder that cannot do this does not have this function.
    */
-  encodeTwo?: ((one: Spectrogram, other: Spectrogram) => [EncodedWindow, EncodedWindow]) | null
+  encodeTwo?: ((one: EncoderInput, other: EncoderInput) => [EncodedWindow, EncodedWindow]) | null
 }
 
 /**

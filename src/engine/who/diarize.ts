@@ -78,7 +78,7 @@ export class Diarization {
    * True if this diarization uses the voice counts of the speech model (the probabilities of no voice, one voice, and
    * two voices or more).
    */
-  get takesVoiceCounts(): boolean {
+  get usesVoiceCounts(): boolean {
     return this.voices.usesVoiceCounts
   }
 
@@ -122,7 +122,7 @@ export class Diarization {
       pieces: labelled.filter(({ forms }) => forms),
       samples: this.samples,
       speakerCount: centroids.length,
-      speakersIn: this.voiceCounts.inFrames(frames),
+      speakerCountIn: this.voiceCounts.inFrames(frames),
     })
     return {
       turns: this.loudness.withoutPauses(turns),

@@ -26,18 +26,18 @@ export type SegmentedRecording = {
    * number of voices in this frame, over all views (ten seconds of sound each) that contain the frame. Null if the
    * speech model has counted no voices.
    */
-  speakersIn: ((frame: number, mean: number) => number) | null
+  speakerCountIn: ((frame: number, mean: number) => number) | null
 }
 
 /**
  * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame, and
  * each view has its own number of voices in this frame. The result is the mean of these numbers, rounded. If the speech
- * model has counted the voices too, `speakersIn` computes the result from this mean and the counts. Also writes to
+ * model has counted the voices too, `speakerCountIn` computes the result from this mean and the counts. Also writes to
  * `votes`, for each speaker, the number of views in which this speaker speaks in the frame. The speakers in `dropped`
  * get no votes.
  */
 export function countSpeakers(
-  { views, stepFrames, speakersIn }: SegmentedRecording,
+  { views, stepFrames, speakerCountIn }: SegmentedRecording,
   frame: number,
   dropped: ReadonlySet<number>,
   votes: Int32Array,
@@ -61,5 +61,5 @@ export function countSpeakers(
     }
   }
   const mean = speaking / Math.max(1, seen)
-  return speakersIn ? speakersIn(frame, mean) : Math.round(mean)
+  return speakerCountIn ? speakerCountIn(frame, mean) : Math.round(mean)
 }

@@ -52,7 +52,7 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
     if (piece && piece.from <= frame && piece.speaker >= 0 && !dropped.has(piece.speaker))
       votes[piece.speaker]! += sureVotes
     const found = twoMost(votes)
-    const [most, second] = recording.speakersIn ? withSpeakersBefore(found, before) : found
+    const [most, second] = recording.speakerCountIn ? withSpeakersBefore(found, before) : found
     if (count > 0 && most >= 0 && most !== before[0]) before = [most, before[0]]
     exclusive.add(startOf(frame), count > 0 ? most : -1)
     for (const [speaker, turns] of ownTurns.entries()) {

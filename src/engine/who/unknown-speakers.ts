@@ -17,9 +17,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views of the recording, with speakers for the voices whose speaker was unknown. A view is ten seconds of
- * sound. The speaker of such a voice is chosen by votes of the views that overlap with its view. If there are no votes,
- * the speaker stays unknown.
+ * Returns the views of the recording. A view is ten seconds of sound, with the voices that were found in it. If the
+ * speaker of a voice in a view is unknown, the overlapping views vote for a speaker, who becomes the speaker of the
+ * voice. If there are no votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

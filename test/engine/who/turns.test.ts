@@ -36,7 +36,7 @@ function recordingOf(
     pieces: [],
     samples: frames.length * frameStep + 720,
     speakerCount,
-    speakersIn: null,
+    speakerCountIn: null,
   }
 }
 
@@ -89,7 +89,7 @@ test('a piece whose speaker is sure outvotes the views', () => {
 
 test('a recording without speech has no turns', () => {
   const views = [{ classes: new Uint8Array(viewFrames), speakers: unknown() }]
-  const silence = { stepFrames, pieces: [], samples: 160_000, speakerCount: 0, speakersIn: null }
+  const silence = { stepFrames, pieces: [], samples: 160_000, speakerCount: 0, speakerCountIn: null }
   expect(turnsOf({ ...silence, views })).toEqual({ turns: [], exclusive: [] })
   expect(turnsOf({ ...silence, views: [], samples: 0 })).toEqual({ turns: [], exclusive: [] })
 })
@@ -116,7 +116,7 @@ test('the counts of the speech model decide how many speakers talk; missing spea
   const frames = [...repeat(200, 0), ...repeat(200, 1), ...repeat(200), ...repeat(300, 1)]
   const recording = recordingOf(frames, () => [0, 1, -1])
   const counts = [...repeat(180, 1), ...repeat(20, 0), ...repeat(150, 1), ...repeat(50, 2), ...repeat(50, 1)]
-  const { turns, exclusive } = turnsOf({ ...recording, speakersIn: frame => counts[frame]?.[0] ?? 0 })
+  const { turns, exclusive } = turnsOf({ ...recording, speakerCountIn: frame => counts[frame]?.[0] ?? 0 })
   expect(inFrames(turns)).toEqual([
     [0, 1, 181],
     [1, 201, 451],

@@ -16,9 +16,9 @@ const middleOf = (frame: number) => frame * frameStep + frameCentre
  * Returns the numbers of speakers in the first `frames` frames. `mean` is the mean number of voices that the views (ten
  * seconds of sound each) find in each frame.
  */
-function speakersIn(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
-  const speakersIn = counts.inFrames(frames)!
-  return Array.from({ length: frames }, (_, frame) => speakersIn(frame, mean))
+function speakerCounts(counts: VoiceCounts, frames: number, mean = 0.9): number[] {
+  const speakerCountIn = counts.inFrames(frames)!
+  return Array.from({ length: frames }, (_, frame) => speakerCountIn(frame, mean))
 }
 
 test('a count belongs to the frame of the recording at which its 10 ms are, also after a cut in the window', () => {
@@ -26,7 +26,7 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
   const second = { from: 48_000, to: 64_000, at: 16_000 }
   const voices = [...repeat(1, 0), ...repeat(50, 1), ...repeat(50, 2), ...repeat(20, 0), ...repeat(80, 1)]
   counts.add([{ from: 16_000, to: 32_000, at: 0 }, second], probabilities(voices))
-  for (const [frame, count] of speakersIn(counts, 300).entries()) {
+  for (const [frame, count] of speakerCounts(counts, 300).entries()) {
     const middle = middleOf(frame)
     const edges = [16_000, 24_000, 32_000, 48_000, 51_200, 64_000]
     if (edges.some(edge => Math.abs(edge - middle) < frameStep / 2 + 160)) continue
@@ -42,23 +42,23 @@ test('a frame gets the mean of the counts that it touches, and the first count e
   // 360 to 629, which are in elements 3 and 4.
   voices.fill(1, 3, 5)
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(voices))
-  expect(speakersIn(counts, 3, 0)).toEqual([1, 0, 0])
+  expect(speakerCounts(counts, 3, 0)).toEqual([1, 0, 0])
 })
 
 test('the views decide where the speech model is not sure', () => {
   const counts = new VoiceCounts()
   const unsure = Float32Array.from({ length: 3 * 101 }, (_, at) => [0.5, 0.1, 0.4][at % 3]!)
   counts.add([{ from: 0, to: 16_000, at: 0 }], unsure)
-  const inTheMiddle = (mean: number) => speakersIn(counts, 40, mean)[20]
+  const inTheMiddle = (mean: number) => speakerCounts(counts, 40, mean)[20]
   expect([0, 1, 1.5, 2].map(inTheMiddle)).toEqual([0, 1, 1, 2])
 })
 
 test('speech in which all views agree stays speech in the windows, and is dropped outside of them', () => {
   const counts = new VoiceCounts()
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(repeat(101, 0)))
-  expect(speakersIn(counts, 100, 1).slice(0, 50)).toEqual(repeat(50, 1))
-  expect(speakersIn(counts, 100, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
-  expect(speakersIn(counts, 100, 1).slice(60)).toEqual(repeat(40, 0))
+  expect(speakerCounts(counts, 100, 1).slice(0, 50)).toEqual(repeat(50, 1))
+  expect(speakerCounts(counts, 100, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
+  expect(speakerCounts(counts, 100, 1).slice(60)).toEqual(repeat(40, 0))
 })
 
 test('the windows may have sound after the last frame, and a recording without windows has no counts', () => {
@@ -66,5 +66,5 @@ test('the windows may have sound after the last frame, and a recording without w
   expect(counts.inFrames(10)).toBeNull()
   counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(repeat(101, 1)))
   counts.add([{ from: 20_000, to: 36_000, at: 0 }], probabilities(repeat(101, 1)))
-  expect(speakersIn(counts, 10)).toEqual(repeat(10, 1))
+  expect(speakerCounts(counts, 10)).toEqual(repeat(10, 1))
 })
