@@ -64,7 +64,7 @@ async function hear(sounds: readonly string[]): Promise<{ mel: Float32Array; ids
   for (const sound of sounds) {
     const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
     const mel = features.logMel(samples).slice()
-    windows.push(whisper.encoder.encode(mel))
+    windows.push(whisper.encoder.encode({ picture: mel }))
     pictures.push(mel)
     rows.push({ frames: Math.ceil(samples.length / 320), speechSeconds: samples.length / 16_000 })
   }

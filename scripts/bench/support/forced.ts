@@ -51,7 +51,7 @@ function hearBlock(whisper: Whisper, pictures: readonly Float32Array[], count: n
   const { facts, encoder, attendingDecoder, tokenizer } = whisper
   const prompt = [facts.start, facts.languages.get('en') ?? 0, facts.transcribe ?? 0]
   const rules = rulesOf(facts, true)
-  const encoded = pictures.map(picture => encoder.encode(picture))
+  const encoded = pictures.map(picture => encoder.encode({ picture }))
   const batch = (attendingDecoder ?? whisper.decoder).begin(encoded, prompt)
   const rows = pictures.map(() => ({ tokens: [] as number[], attention: [] as Float32Array[] }))
   for (let step = 0; step < count; step++) {

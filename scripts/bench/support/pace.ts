@@ -61,9 +61,9 @@ async function pace({ folder, variant, rows, tokens, threads }: PaceOrder): Prom
     device: 'cpu',
     variant,
   })
-  const encoded = encoder.encode(picture())
+  const encoded = encoder.encode({ picture: picture() })
   const started = cpuMs()
-  for (let round = 0; round < windows; round++) encoder.encode(picture()).close()
+  for (let round = 0; round < windows; round++) encoder.encode({ picture: picture() }).close()
   const encodeMs = (cpuMs() - started) / windows
   bareMs = 0
   const before = cpuMs()

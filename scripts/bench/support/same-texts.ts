@@ -54,7 +54,7 @@ async function hear(
   sounds: readonly Float32Array[],
 ): Promise<Hypothesis[]> {
   const { facts, encoder, decoder, attendingDecoder } = whisper
-  const windows = sounds.map(sound => encoder.encode(features.logMel(sound)))
+  const windows = sounds.map(sound => encoder.encode({ picture: features.logMel(sound) }))
   const rows = sounds.map(({ length }) => ({ frames: Math.ceil(length / 320), speechSeconds: 0 }))
   const language = facts.languages.get('en')
   const prompt = [facts.start, language, facts.transcribe].filter(id => typeof id === 'number')

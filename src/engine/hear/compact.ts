@@ -68,7 +68,7 @@ function makeEncoder(
   const [run, runWithStates] = [encoder.run(names, outputs), encoder.run(names, outputsWithStates)]
   const runTwo = encoder.runTwo(names, outputs)
   const runTwoWithStates = encoder.runTwo(names, outputsWithStates)
-  const inputsOf = ({ picture, soundFrames }: EncoderInput) => {
+  const inputsOf = ({ picture, soundFrames = windowFrames }: EncoderInput) => {
     const { places, counts } = encodedFrames(soundFrames)
     const mel = pictureOfFrames(picture, facts.mels, places)
     return [
@@ -78,7 +78,7 @@ function makeEncoder(
     ]
   }
   const needsStates = ({ onVoiceCounts }: EncoderInput) => counter !== null && Boolean(onVoiceCounts)
-  const encodedFrom = (results: Tensor[], { soundFrames, onVoiceCounts }: EncoderInput) => {
+  const encodedFrom = (results: Tensor[], { soundFrames = windowFrames, onVoiceCounts }: EncoderInput) => {
     for (const states of results.splice(outputs.length)) {
       if (counter) onVoiceCounts?.(counter.count(states, soundFrames))
       states.free()
@@ -86,12 +86,11 @@ function makeEncoder(
     return new EncodedWindow(results)
   }
   return {
-    encode(picture, soundFrames = windowFrames, onVoiceCounts = null) {
-      const input = { picture, soundFrames, onVoiceCounts }
-      const inputs = inputsOf(input)
-      const results = needsStates(input) ? runWithStates(inputs) : run(inputs)
-      for (const each of inputs) each.free()
-      return encodedFrom(results, input)
+    encode(window) {
+      const inputs = inputsOf(window)
+      const results = needsStates(window) ? runWithStates(inputs) : run(inputs)
+      for (const input of inputs) input.free()
+      return encodedFrom(results, window)
     },
     encodeTwo:
       runTwo &&

@@ -60,9 +60,7 @@ export async function withEncoded<Result>(
 function encodeTogether(encoder: Encoder, windows: readonly EncoderInput[]): EncodedWindow[] {
   const [one, other] = windows
   if (encoder.encodeTwo && one && other) return encoder.encodeTwo(one, other)
-  return windows.map(({ picture, soundFrames, onVoiceCounts }) =>
-    encoder.encode(picture, soundFrames, onVoiceCounts),
-  )
+  return windows.map(window => encoder.encode(window))
 }
 
 export type DecodedWindow = {

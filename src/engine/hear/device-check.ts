@@ -23,7 +23,7 @@ const steps = 6
  */
 export function checkDecoder({ encoder, decoder }: Network, facts: Facts): void {
   const picture = new Float32Array(facts.mels * windowMelFrames).map((_, at) => (at % 7 === 0 ? 0.5 : -0.5))
-  const window = encoder.encode(picture)
+  const window = encoder.encode({ picture })
   try {
     const rules = rulesOf(facts, true)
     const history = { tokens: [facts.firstTimestamp], frames: windowMelFrames / 2 }

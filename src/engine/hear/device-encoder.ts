@@ -31,7 +31,7 @@ export function makeEncoder(
       : []),
   ]
   return {
-    encode(picture) {
+    encode({ picture }) {
       const mel = tensor(runtime, 'float32', picture, [1, facts.mels, 2 * frames])
       const binding = encoder.bind()
       binding.input('mel', mel)

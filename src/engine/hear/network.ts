@@ -14,25 +14,25 @@ export class EncodedWindow {
   }
 }
 
-/** One window for `Encoder.encodeTwo`. The fields are the arguments of `Encoder.encode`. */
+/** One window for the encoder. */
 export type EncoderInput = {
+  /** The spectrogram of the window. */
   picture: Float32Array
-  soundFrames: number
+  /**
+   * The number of model frames with sound. After these frames, the window has only silence. By default, the whole
+   * window has sound.
+   */
+  soundFrames?: number
+  /** Called if the network can count voices. See `VoiceCounter` for the numbers in `voices`. */
   onVoiceCounts?: ((voices: Float32Array) => void) | null | undefined
 }
 
 export type Encoder = {
   /**
-   * Encodes the spectrogram of one window. After the first `soundFrames` model frames, there is only silence. Windows
-   * are not encoded in batches, because a batch needs more memory and saves no time on a CPU.
-   *
-   * If the network can count voices, it calls `onVoiceCounts`. See `VoiceCounter` for the numbers in `voices`.
+   * Encodes one window. Windows are not encoded in batches, because a batch needs more memory and saves no time on a
+   * CPU.
    */
-  encode(
-    picture: Float32Array,
-    soundFrames?: number,
-    onVoiceCounts?: ((voices: Float32Array) => void) | null,
-  ): EncodedWindow
+  encode(window: EncoderInput): EncodedWindow
   /**
    * Encodes two windows at the same time, each on one thread. The results are those of `encode`, but need less CPU
    * time. An encoder that cannot do this does not have this function.

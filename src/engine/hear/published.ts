@@ -43,7 +43,7 @@ function makeEncoder(runtime: Runtime, encoder: Session, facts: Facts): Encoder 
   if (!input || !output) throw new Error('the encoder of the model has no input or no output')
   const run = encoder.run([input.name], [output.name])
   return {
-    encode(picture) {
+    encode({ picture }) {
       const mel = tensor(runtime, 'float32', picture, [1, facts.mels, windowMelFrames])
       const states = run([mel])
       mel.free()

@@ -31,7 +31,10 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
     detect(windows, recording) {
       const voters = windows.toSorted((one, other) => other.samples - one.samples).slice(0, votersMax)
       const encoded = voters.map(window =>
-        whisper.encoder.encode(features.logMel(soundOf(window, recording)), framesOf(window)),
+        whisper.encoder.encode({
+          picture: features.logMel(soundOf(window, recording)),
+          soundFrames: framesOf(window),
+        }),
       )
       try {
         return detect(whisper, encoded, voters)

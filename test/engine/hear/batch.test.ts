@@ -30,7 +30,7 @@ test.skipIf(missing).each(layouts)(
     for (const name of names) {
       const samples = await readSound(join(clips!, `${name}.flac`))
       const frames = Math.ceil(samples.length / 320)
-      windows.push(whisper.encoder.encode(features.logMel(samples), frames))
+      windows.push(whisper.encoder.encode({ picture: features.logMel(samples), soundFrames: frames }))
       rows.push({ frames, speechSeconds: 0 })
     }
     const prompt = [facts.start, facts.languages.get('en')!, facts.transcribe!]

@@ -54,7 +54,7 @@ test.each([
   { type: 'float16', error: 0.02 },
 ] as const)('in $type, the scores are those of the plain computation', ({ type, error }) => {
   const network = openSmall(type)
-  const window = network.encoder.encode(melOf(0))
+  const window = network.encoder.encode({ picture: melOf(0) })
   const prompt = [5, 251, 17, 41]
   const batch = network.decoder.begin([window, window], prompt)
   const tokens = [...prompt]
@@ -71,7 +71,7 @@ test.each([
 
 test('the scores at the start token are computed as well as those of the last token', () => {
   const network = openSmall('float32')
-  const window = network.encoder.encode(melOf(0))
+  const window = network.encoder.encode({ picture: melOf(0) })
   const batch = network.decoder.begin([window], [5, 251, 17])
   const expected = referenceScores(source, melOf(0), [5, 251])[1]!
   expect(relativeError(batch.logits(0, 1), expected)).toBeLessThan(1e-5)
@@ -117,7 +117,7 @@ function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
 
 test('a row is the same in a batch as alone, while rows end and the rest move together', () => {
   const network = openSmall('float32')
-  const windows = [0, 1, 2, 3, 4].map(seed => network.encoder.encode(melOf(seed)))
+  const windows = [0, 1, 2, 3, 4].map(seed => network.encoder.encode({ picture: melOf(seed) }))
   const together = decodeTogether(network, windows)
   for (const [index, window] of windows.entries()) {
     const [alone] = decodeTogether(network, [window])
@@ -133,7 +133,7 @@ test('a row is the same in a batch as alone, while rows end and the rest move to
 
 test('the attention of each alignment head sums to 1, for all tokens', () => {
   const network = openSmall('float32')
-  const window = network.encoder.encode(melOf(0))
+  const window = network.encoder.encode({ picture: melOf(0) })
   const seen = decodeTogether(network, [window])[0]!.seen
   expect(seen).toHaveLength(9)
   for (const attention of seen)
@@ -146,7 +146,7 @@ test('the attention of each alignment head sums to 1, for all tokens', () => {
 
 test('a batch cannot begin while another one runs', () => {
   const network = openSmall('float32')
-  const window = network.encoder.encode(melOf(0))
+  const window = network.encoder.encode({ picture: melOf(0) })
   const batch = network.decoder.begin([window], [251])
   expect(() => network.decoder.begin([window], [251])).toThrow('still running')
   batch.close()
@@ -158,7 +158,7 @@ test('a window of another network is refused', () => {
   const plain = { ...facts, alignmentHeads: null }
   const other = openFloats(runtime(), smallWeights(source), plain, { device: 'cpu', type: 'float32' })
   const network = openSmall('float32')
-  const window = other.encoder.encode(melOf(0))
+  const window = other.encoder.encode({ picture: melOf(0) })
   expect(other.attendingDecoder).toBeNull()
   expect(() => network.decoder.begin([window], [251])).toThrow('encoded by another network')
   window.close()
@@ -199,7 +199,7 @@ test.skipIf(missing)(
       ),
     )
     const hear = async (whisper: Whisper, attention: boolean) => {
-      const windows = sounds.map(sound => whisper.encoder.encode(features.logMel(sound)))
+      const windows = sounds.map(sound => whisper.encoder.encode({ picture: features.logMel(sound) }))
       const rows = sounds.map(({ length }) => ({ frames: Math.ceil(length / 320), speechSeconds: 0 }))
       const { facts } = whisper
       const prompt = [facts.start, facts.languages.get('en')!, facts.transcribe!]
@@ -267,7 +267,7 @@ test.skipIf(!pocket).each([
     })
     const picture = new Float32Array(published.facts.mels * 3000).map((_, at) => Math.sin(at / 91))
     const hear = (network: Network) => {
-      const window = network.encoder.encode(picture)
+      const window = network.encoder.encode({ picture })
       const heard = firstTokens(network, window, published.facts)
       window.close()
       return heard

@@ -62,7 +62,7 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
       })
     },
   }
-  const encoder: Encoder = { encode: picture => new WindowFrom(picture[0]!) }
+  const encoder: Encoder = { encode: ({ picture }) => new WindowFrom(picture[0]!) }
   const models = {
     whisper: { facts, tokenizer: tokenizerOf(words), encoder, decoder, attendingDecoder: null },
     features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },

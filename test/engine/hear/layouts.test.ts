@@ -94,7 +94,7 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
   if (!attendingDecoder) throw new Error('the model has no attention outputs')
   const frames = 150
   const picture = new Float32Array(facts.mels * 3000).map((_, at) => Math.sin(at / 91))
-  const encoded = encoder.encode(picture, frames)
+  const encoded = encoder.encode({ picture, soundFrames: frames })
   const tokens = [facts.firstTimestamp, ...ids, facts.firstTimestamp + frames]
   const batch = attendingDecoder.begin([encoded], [facts.start])
   const attention = tokens.map(token => {

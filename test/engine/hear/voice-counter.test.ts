@@ -44,8 +44,12 @@ function shareWith(count: number, voices: Float32Array, from: number, to: number
 function countVoices(sound: Float32Array): Float32Array {
   let counted: Float32Array = new Float32Array(0)
   const frames = Math.ceil(sound.length / samplesPerFrame)
-  const encoded = whisper.encoder.encode(features.logMel(sound), frames, voices => {
-    counted = voices
+  const encoded = whisper.encoder.encode({
+    picture: features.logMel(sound),
+    soundFrames: frames,
+    onVoiceCounts: voices => {
+      counted = voices
+    },
   })
   encoded.close()
   return counted
