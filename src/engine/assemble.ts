@@ -1,42 +1,52 @@
 // Builds the transcript that the API returns, from the words of a recording. The transcript contains the utterances,
-// the labels of the speakers, and times in seconds.
+// the labels of the speakers, and times in seconds. Builds the turns of the speakers too.
 
 import { writtenWithoutSpaces } from '../languages.ts'
-import type { Transcript } from '../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript } from '../transcripts/transcript.ts'
 import { seconds } from './audio.ts'
 import type { PlacedText } from './hear/place.ts'
 import { type Attributed, groupWords, inOrder, labelOf, rounded, utteranceOf } from './utterances.ts'
 import { speakersOf } from './who/speakers.ts'
 import type { Turn } from './who/turn.ts'
+import type { Timeline } from './who/turns.ts'
 
 export type RecordingFacts = {
   language: string
   samples: number
   /** If true, each utterance contains its words. If false, its list of words is empty. */
   align: boolean
-  /** The spans in which one speaker talks. Null if the caller did not ask for diarization. */
-  turns: readonly Turn[] | null
+  /** The turns that diarization found. Null if the caller did not ask for diarization. */
+  timeline: Timeline | null
+}
+
+export type Assembled = {
+  transcript: Transcript
+  /** The turns of the speakers, in order of their starts. Empty without diarization. */
+  turns: SpeakerTurn[]
 }
 
 export function assemble(
   placed: readonly PlacedText[],
-  { language, samples, align, turns }: RecordingFacts,
-): Transcript {
+  { language, samples, align, timeline }: RecordingFacts,
+): Assembled {
   const ordered = inOrder(placed, { samples, before: 0 })
-  const texts = turns ? withSpeakers(ordered, turns) : ordered
+  const speakers = timeline && speakersOf(ordered, timeline)
+  const texts = speakers
+    ? ordered.map((text, index) => ({ ...text, speaker: speakers.ofWords[index] }))
+    : ordered
   const utterances = groupWords(texts).map(group => utteranceOf(group, align, language))
-  return {
+  const transcript = {
     full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(language) ? '' : ' '),
     language,
     duration_seconds: rounded(seconds(samples)),
-    speakers: turns ? labelsOf(texts) : null,
+    speakers: speakers ? labelsOf(texts) : null,
     utterances,
   }
+  return { transcript, turns: (speakers?.turns ?? []).map(labelled) }
 }
 
-function withSpeakers(texts: readonly PlacedText[], turns: readonly Turn[]): Attributed[] {
-  const speakers = speakersOf(texts, turns)
-  return texts.map((text, index) => ({ ...text, speaker: speakers[index] }))
+function labelled({ from, to, speaker }: Turn): SpeakerTurn {
+  return { start: rounded(seconds(from)), end: rounded(seconds(to)), speaker: labelOf(speaker) }
 }
 
 /** Returns the labels of all speakers, in the order in which the speakers first speak. */

@@ -20,7 +20,7 @@ export type Reading = Pick<Config, 'durationMsMax' | 'mediaProgram'>
 
 export async function work(
   models: LoadedModels,
-  { id, input }: Order & { kind: 'job' },
+  { id, input, wantsTurns }: Order & { kind: 'job' },
   reading: Reading,
 ): Promise<void> {
   const channels = input.channels ?? null
@@ -53,6 +53,7 @@ export async function work(
     const transcript = await transcribe(models, peaks.of(open(channel)), input, {
       onSamples,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
+      ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
       ...listener,
     })
     return { transcript, peaks: peaks.bytes() }

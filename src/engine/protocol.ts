@@ -2,7 +2,7 @@
 
 import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
-import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { EngineState } from './engine.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice, VoiceFiles } from './models/voices.ts'
@@ -51,7 +51,8 @@ export type Order =
       durationMsMax: number
       mediaProgram: Config['mediaProgram']
     }
-  | { kind: 'job'; id: number; input: TranscribeInput }
+  /** A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers. */
+  | { kind: 'job'; id: number; input: TranscribeInput; wantsTurns: boolean }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
   | ({ kind: 'compact'; parent: number; dataDir: string | null } & CompactOrder)
 
@@ -84,6 +85,7 @@ export type Report =
   | { kind: 'progress'; id: number; seconds: number }
   | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
+  | { kind: 'turns'; id: number; turns: SpeakerTurn[] }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
   /** Some utterances of the transcript, in order of time. These utterances are sent before the message `done`. */
   | { kind: 'part'; id: number; utterances: Utterance[] }

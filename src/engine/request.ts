@@ -1,7 +1,7 @@
 // A request to transcribe one recording: the choices of the caller, the media file, and the functions that the engine
 // calls during the transcription.
 
-import type { Utterance } from '../transcripts/transcript.ts'
+import type { SpeakerTurn, Utterance } from '../transcripts/transcript.ts'
 import type { KnownVoice } from './who/known-voices.ts'
 
 export type TranscribeChoices = {
@@ -66,4 +66,10 @@ export type TranscribeOptions = {
   onUtterances?: (utterances: readonly Utterance[], first: number) => void
   /** Called once, after all sound was read. Each byte is the highest amplitude in 50 ms of sound, from 0 to 255. */
   onPeaks?: (peaks: Uint8Array) => void
+  /**
+   * Called once before the end, with the turns of the speakers in order of their starts. A turn has the label of its
+   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. Without
+   * diarization, and by an engine on another machine, it is not called.
+   */
+  onTurns?: (turns: SpeakerTurn[]) => void
 }

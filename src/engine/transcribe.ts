@@ -2,7 +2,7 @@
 // yields the blocks, the speech model turns each block into words, and `assemble` makes the transcript. Diarization
 // reads the same sound and gives the turns of the speakers to `assemble`.
 
-import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import type { PlacedText } from './hear/place.ts'
@@ -17,6 +17,8 @@ import type { Diarization } from './who/diarize.ts'
 export type TranscribeListener = Listener & {
   /** Called when more utterances are complete. The utterances are in order of time, and have no speakers. */
   onUtterances?: (utterances: Utterance[]) => void
+  /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
+  onTurns?: (turns: SpeakerTurn[]) => void
 }
 
 export async function transcribe(
@@ -70,12 +72,13 @@ export async function transcribe(
   }
   listener.onUtterances?.(soFar.end(languageOfText(), recording.length))
   await listener.onSamples(recording.length)
-  const transcript = assemble(texts, {
+  const { transcript, turns } = assemble(texts, {
     language: languageOfText(),
     samples: recording.length,
     align: input.align,
-    turns: diarization?.finish(input.speakerCount).exclusive ?? null,
+    timeline: diarization?.finish(input.speakerCount) ?? null,
   })
+  if (diarization) listener.onTurns?.(turns)
   const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null
   return {
     ...transcript,

@@ -126,13 +126,14 @@ export class Worker {
 
   #transcribe(
     input: TranscribeInput,
-    { onSeconds, onUtterances, onPeaks }: TranscribeOptions,
+    { onSeconds, onUtterances, onPeaks, onTurns }: TranscribeOptions,
   ): Promise<Transcript> {
     const id = ++this.jobs
     let reached = 0
     const utterances: Utterance[] = []
     onSeconds(0)
-    return this.#process.request({ kind: 'job', id, input }, this.#stallMs, (report, resolve, reject) => {
+    const order: Order = { kind: 'job', id, input, wantsTurns: onTurns !== undefined }
+    return this.#process.request(order, this.#stallMs, (report, resolve, reject) => {
       if (!('id' in report) || report.id !== id) return
       if (report.kind === 'progress') {
         this.#process.restartTimer(this.#stallMs)
@@ -143,6 +144,7 @@ export class Worker {
       }
       if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first)
       if (report.kind === 'peaks') onPeaks?.(report.peaks)
+      if (report.kind === 'turns') onTurns?.(report.turns)
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)
       if (report.kind === 'part') utterances.push(...report.utterances)
       if (report.kind === 'done') resolve(this.#signed({ ...report.transcript, utterances }))

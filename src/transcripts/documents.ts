@@ -2,7 +2,7 @@
 // Marked).
 
 import { speakerName } from './export-options.ts'
-import type { Transcript, Utterance } from './transcript.ts'
+import type { SpeakerTurn, Transcript } from './transcript.ts'
 
 /** Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker. */
 export function writeMarkdown({ utterances }: Transcript, title: string): string {
@@ -28,12 +28,11 @@ export function writeCsv({ utterances }: Transcript): string {
 }
 
 /**
- * Returns the turns of the speakers in the format RTTM (Rich Transcription Time Marked). Spaces separate the fields of
- * this format, so a space in `title` or in the name of a speaker becomes an underscore.
+ * Returns the turns of the speakers in the format RTTM (Rich Transcription Time Marked), with one line for each turn.
+ * Spaces separate the fields of this format, so a space in `title` or in the name of a speaker becomes an underscore.
  */
-export function writeRttm({ utterances }: Transcript, title: string): string {
-  return utterances
-    .filter((utterance): utterance is Utterance & { speaker: string } => utterance.speaker !== null)
+export function writeRttm(turns: readonly SpeakerTurn[], title: string): string {
+  return turns
     .map(({ start, end, speaker }) => {
       const times = `${start.toFixed(3)} ${(end - start).toFixed(3)}`
       return `SPEAKER ${field(title)} 1 ${times} <NA> <NA> ${field(speaker)} <NA> <NA>\n`

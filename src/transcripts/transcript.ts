@@ -49,3 +49,5 @@ export const result = Type.Object(
 export type Word = Static<typeof word>
 export type Utterance = Static<typeof utterance>
 export type Transcript = Static<typeof result>
+/** A span of the recording in which one speaker talks, in seconds. Turns of two speakers can overlap. */
+export type SpeakerTurn = { start: number; end: number; speaker: string }

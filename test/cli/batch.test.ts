@@ -341,11 +341,15 @@ test.skipIf(!clips)(`a section is transcribed with the times of the whole record
   const inputs: TranscribeInput[] = []
   const transcribe: Transcribe = (input, options) => {
     inputs.push(input)
+    options.onTurns?.([{ start: 0.25, end: 1.75, speaker: 'SPEAKER 1' }])
     return answer(input, options)
   }
-  const { out } = await run([sound], { values: { from: '0:01', to: '3', format: 'csv' }, transcribe })
+  const values = { from: '0:01', to: '3' }
+  const { out } = await run([sound], { values: { ...values, format: 'csv' }, transcribe })
   expect(inputs).toMatchObject([{ durationMs: 2000, section: { fromMs: 1000, toMs: 3000 } }])
   expect(out).toBe('start,end,speaker,text\r\n1.500,2.500,,It rains here.\r\n')
+  const rttm = await run([sound], { values: { ...values, format: 'rttm' }, transcribe })
+  expect(rttm.out).toBe(`SPEAKER ${basename(sound)} 1 1.250 1.500 <NA> <NA> SPEAKER_1 <NA> <NA>\n`)
   const late = await run([sound], { values: { from: '1:00:00' } })
   expect([late.failed, late.err]).toEqual([1, expect.stringContaining('which is not after --from')])
 })

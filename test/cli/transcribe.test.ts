@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { readRttm, score } from '../../scripts/bench/support/der.ts'
 import { selfCommand } from '../../src/base/self.ts'
+import type { SpeakerTurn } from '../../src/transcripts/transcript.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
@@ -54,6 +56,33 @@ test.skipIf(missing)(
     expect(out).toMatch(
       /^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n/,
     )
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `RTTM has the turns of the diarization, which fit the speech better than the utterances${skipped}`,
+  async () => {
+    const out = join(folder, 'turns')
+    const { code } = await run(
+      clip('en-two-voices.flac'),
+      '--diarize',
+      '--speakers',
+      '2',
+      '--format',
+      'json,rttm',
+      '--out',
+      out,
+    )
+    expect(code).toBe(0)
+    const transcript = await Bun.file(join(out, 'en-two-voices.json')).json()
+    expect(transcript).not.toHaveProperty('turns')
+    const { sentences } = await Bun.file(clip('en-two-voices.json')).json()
+    const said = readRttm(await Bun.file(join(out, 'en-two-voices.rttm')).text())
+    expect([...new Set(said.map(({ speaker }) => speaker))]).toEqual(['SPEAKER_1', 'SPEAKER_2'])
+    const truth = sentences.map(({ start, end, speaker }: SpeakerTurn) => ({ from: start, to: end, speaker }))
+    // The utterances, which have the times of the first and the last word, have a DER of 4 %.
+    expect(score(truth, said, 0).rate).toBeLessThan(0.02)
   },
   60_000,
 )

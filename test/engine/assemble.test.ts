@@ -20,9 +20,9 @@ function wordsOf(text: string, from = 0): PlacedText[] {
   return words
 }
 
-const facts = { language: 'en', samples: 60 * sampleRate, align: true, turns: null }
+const facts = { language: 'en', samples: 60 * sampleRate, align: true, timeline: null }
 const texts = (words: readonly PlacedText[], change: Partial<typeof facts> = {}) =>
-  assemble(words, { ...facts, ...change }).utterances.map(({ text }) => text)
+  assemble(words, { ...facts, ...change }).transcript.utterances.map(({ text }) => text)
 
 test.each([
   [' One two. Three four! Five?', ['One two.', 'Three four!', 'Five?']],
@@ -39,7 +39,7 @@ test.each([
 
 test('speech without a pause is split after half a minute', () => {
   const words = wordsOf(' word'.repeat(100))
-  const { utterances } = assemble(words, facts)
+  const { utterances } = assemble(words, facts).transcript
   expect(utterances.length).toBe(2)
   expect(utterances.every(({ start, end }) => end - start <= 30)).toBe(true)
   expect(utterances.flatMap(({ words }) => words).length).toBe(100)
@@ -52,7 +52,7 @@ test.each(['zh', 'ja', 'th', 'yue'])('sentences in %s are split, and joined with
     to: (index + 1) * sampleRate,
     probability: 0.5,
   }))
-  const transcript = assemble(words, { ...facts, language })
+  const { transcript } = assemble(words, { ...facts, language })
   expect(transcript.utterances.map(({ text }) => text)).toEqual(['你好。', '再见。'])
   expect(transcript.full_transcript).toBe('你好。再见。')
   expect(transcript.utterances[0]!.words.map(({ word }) => word)).toEqual(['你', '好。'])
@@ -65,7 +65,7 @@ test('for any input, times increase, are inside the recording and have a duratio
     { text: '  ', from: 0, to: sampleRate, probability: 1 },
     { text: ' three', from: 59 * sampleRate, to: 70 * sampleRate, probability: 1 },
   ]
-  const words = assemble(odd, facts).utterances.flatMap(({ words }) => words)
+  const words = assemble(odd, facts).transcript.utterances.flatMap(({ words }) => words)
   expect(words.map(({ word }) => word)).toEqual(['one', 'two', 'three'])
   let before = 0
   for (const { start, end } of words) {
@@ -92,8 +92,8 @@ test.each([
 
 test('the text is the same with and without words', () => {
   const words = wordsOf(' one two. three four.')
-  const without = assemble(words, { ...facts, align: false })
-  const withWords = assemble(words, facts)
+  const without = assemble(words, { ...facts, align: false }).transcript
+  const withWords = assemble(words, facts).transcript
   expect(without).toEqual({
     ...withWords,
     utterances: withWords.utterances.map(each => ({ ...each, words: [] })),
@@ -103,16 +103,16 @@ test('the text is the same with and without words', () => {
 test('confidence is the mean of the words, and null when the words have none', () => {
   const words = wordsOf(' one two.')
   words[0]!.probability = 0.5
-  expect(assemble(words, facts).utterances[0]!.confidence).toBe(0.7)
+  expect(assemble(words, facts).transcript.utterances[0]!.confidence).toBe(0.7)
   const unknown = words.map(word => ({ ...word, probability: null }))
-  expect(assemble(unknown, facts).utterances[0]).toMatchObject({
+  expect(assemble(unknown, facts).transcript.utterances[0]).toMatchObject({
     confidence: null,
     words: [{ confidence: null }, { confidence: null }],
   })
 })
 
 test('a recording without words has an empty transcript', () => {
-  expect(assemble([], facts)).toEqual({
+  expect(assemble([], facts).transcript).toEqual({
     full_transcript: '',
     language: 'en',
     duration_seconds: 60,
@@ -131,7 +131,7 @@ test.each([1, 2, 3, 7, 100])(
       utterances.push(...soFar.add(words.slice(at, at + wordsAtOnce), 'en'))
     expect(utterances.length).toBeGreaterThan(3)
     utterances.push(...soFar.end('en', facts.samples))
-    expect(utterances).toEqual(assemble(words, facts).utterances)
+    expect(utterances).toEqual(assemble(words, facts).transcript.utterances)
   },
 )
 

@@ -39,10 +39,13 @@ test('CSV has one row for each utterance, quoted as in RFC 4180', () => {
   )
 })
 
-test('RTTM has one line for each utterance of a speaker, with ten fields', () => {
-  const unnamed = { ...transcript, utterances: [...transcript.utterances, said(4000, null, 'Who?')] }
-  const lines = writeRttm(unnamed, 'my talk.mp3').trimEnd().split('\n')
-  expect(lines.length).toBe(3)
-  expect(lines[0]).toBe('SPEAKER my_talk.mp3 1 0.500 1.250 <NA> <NA> SPEAKER_1 <NA> <NA>')
-  for (const line of lines) expect(line.split(' ').length).toBe(10)
+test('RTTM has one line for each turn, with ten fields', () => {
+  const turns = [
+    { start: 0.5, end: 1.75, speaker: 'SPEAKER 1' },
+    { start: 1.5, end: 2, speaker: 'Dr. Ada  Lovelace' },
+  ]
+  expect(writeRttm(turns, 'my talk.mp3')).toBe(
+    'SPEAKER my_talk.mp3 1 0.500 1.250 <NA> <NA> SPEAKER_1 <NA> <NA>\n' +
+      'SPEAKER my_talk.mp3 1 1.500 0.500 <NA> <NA> Dr._Ada_Lovelace <NA> <NA>\n',
+  )
 })

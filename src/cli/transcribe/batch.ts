@@ -16,7 +16,7 @@ import { openFetcher } from './fetcher.ts'
 import type { Output } from './output-paths.ts'
 import { Results, type Work } from './results.ts'
 import { openScreen, type Screen } from './screen.ts'
-import { partOf, shifted } from './section.ts'
+import { partOf } from './section.ts'
 import type { Source } from './source.ts'
 import type { Task } from './task.ts'
 
@@ -59,7 +59,7 @@ export class Batch {
     for (const [source, outputs] of sources) {
       number += 1
       const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
-      const work: Work = { source, outputs, screen, utterances: [], elapsedMs: 0 }
+      const work: Work = { source, outputs, screen, utterances: [], turns: [], elapsedMs: 0 }
       // The copy of standard input or of a download is removed when the next source is read, so such a source is
       // transcribed alone.
       const isAlone = source.kind !== 'file'
@@ -157,7 +157,7 @@ export class Batch {
       await this.#guard(work, async () => {
         if (result.status === 'rejected') throw result.reason
         work.elapsedMs = elapsedMs * (input.durationMs / durationMs)
-        this.#results.write(work, shifted(result.value, this.#run.task.section), missing)
+        this.#results.write(work, result.value, missing)
         this.counts.done += 1
         this.counts.seconds += result.value.duration_seconds
       })
@@ -171,6 +171,7 @@ export class Batch {
         signal: this.#run.signal,
         onSeconds: seconds => screen.progress(seconds, input.durationMs / 1000),
         onUtterances: utterances => this.#results.hear(work, utterances),
+        onTurns: turns => (work.turns = turns),
       })
     } finally {
       screen.end()

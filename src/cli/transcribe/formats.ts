@@ -3,12 +3,19 @@
 import { writeCsv, writeMarkdown, writeRttm } from '../../transcripts/documents.ts'
 import type { ExportOptions } from '../../transcripts/export-options.ts'
 import { exporters } from '../../transcripts/exporters.ts'
-import type { Transcript } from '../../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript } from '../../transcripts/transcript.ts'
 import { UsageError } from '../failure.ts'
+
+type Presentation = {
+  title: string
+  options: ExportOptions
+  /** The turns of the speakers. Empty without --diarize. */
+  turns: readonly SpeakerTurn[]
+}
 
 type Written = {
   extension: string
-  write: (transcript: Transcript, as: { title: string; options: ExportOptions }) => string
+  write: (transcript: Transcript, as: Presentation) => string
 }
 
 const written = {
@@ -18,7 +25,7 @@ const written = {
   json: { extension: 'json', write: transcript => `${JSON.stringify(transcript, null, 2)}\n` },
   md: { extension: 'md', write: (transcript, { title }) => writeMarkdown(transcript, title) },
   csv: { extension: 'csv', write: writeCsv },
-  rttm: { extension: 'rttm', write: (transcript, { title }) => writeRttm(transcript, title) },
+  rttm: { extension: 'rttm', write: (_, { turns, title }) => writeRttm(turns, title) },
 } as const satisfies Record<string, Written>
 
 export type Format = keyof typeof written

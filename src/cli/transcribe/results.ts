@@ -1,14 +1,14 @@
 // Writes the transcripts of the sources to the output files or to stdout.
 
 import { existsSync } from 'node:fs'
-import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { Interrupted } from '../failure.ts'
 import { terminal, visible } from '../terminal.ts'
 import { formats } from './formats.ts'
 import { partialPath, writeOutput } from './output-file.ts'
 import type { Output } from './output-paths.ts'
 import { clock, type Screen, speedOf } from './screen.ts'
-import { shifted } from './section.ts'
+import { shifted, shiftedTurns } from './section.ts'
 import type { Source } from './source.ts'
 import type { Task } from './task.ts'
 
@@ -18,6 +18,8 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   utterances: Utterance[]
+  /** The turns of the speakers, counted from the start of the section. Empty before the end of the recognition. */
+  turns: readonly SpeakerTurn[]
   /**
    * The time that the transcription of this source took, in milliseconds. If several sources were transcribed together,
    * each gets a share of their common time, in proportion to its duration.
@@ -55,13 +57,15 @@ export class Results {
     work.utterances.push(...utterances)
   }
 
-  write(work: Work, transcript: Transcript, missing: Output[]): void {
+  /** Writes a transcript whose times count from the start of the section. */
+  write(work: Work, heard: Transcript, missing: Output[]): void {
     const { source, screen, outputs } = work
+    const transcript = shifted(heard, this.#task.section)
     for (const warning of transcript.warnings ?? [])
       screen.line(`steno: ${visible(source.place)}: ${warning}`)
     if (outputs.length === 0) this.#print(work, transcript)
     for (const output of missing) {
-      if (this.#writeFile(source, transcript, output)) continue
+      if (this.#writeFile(work, transcript, output)) continue
       if (this.#task.existing === 'refuse')
         throw new Error(`${visible(output.path)} was written by another program meanwhile`)
     }
@@ -94,7 +98,7 @@ export class Results {
     if (outputs.length === 0) this.#print(work, transcript)
     const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
     for (const { path, format } of partial)
-      writeOutput(path, this.#text(source, transcript, format), { overwrite: true })
+      writeOutput(path, this.#text(work, transcript, format), { overwrite: true })
     const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'
     return new Interrupted(
       `interrupted in ${visible(source.place)}; its first ${clock(heard.end)} are in ${places}`,
@@ -106,16 +110,21 @@ export class Results {
    * recognition.
    */
   #print(work: Work, transcript: Transcript): void {
-    if (!this.#isShownLive(work)) terminal.out(this.#text(work.source, transcript, this.#stdoutFormat))
+    if (!this.#isShownLive(work)) terminal.out(this.#text(work, transcript, this.#stdoutFormat))
   }
 
-  #writeFile(source: Source, transcript: Transcript, { path, format }: Output): boolean {
+  #writeFile(work: Work, transcript: Transcript, { path, format }: Output): boolean {
     const overwrite = this.#task.existing === 'overwrite'
-    return writeOutput(path, this.#text(source, transcript, format), { overwrite })
+    return writeOutput(path, this.#text(work, transcript, format), { overwrite })
   }
 
-  #text({ name }: Source, transcript: Transcript, format: Output['format']): string {
-    return formats[format].write(transcript, { title: name, options: this.#task.exports })
+  #text({ source, turns }: Work, transcript: Transcript, format: Output['format']): string {
+    const { exports, section } = this.#task
+    return formats[format].write(transcript, {
+      title: source.name,
+      options: exports,
+      turns: shiftedTurns(turns, section),
+    })
   }
 
   #isShownLive({ outputs }: Work): boolean {

@@ -2,7 +2,7 @@
 
 import type { TranscribeInput } from '../../engine/request.ts'
 import { JobFailure } from '../../errors.ts'
-import type { Transcript } from '../../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript } from '../../transcripts/transcript.ts'
 import { UsageError } from '../failure.ts'
 import type { TaskValues } from './task-options.ts'
 
@@ -34,17 +34,24 @@ export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
  */
 export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
   if (fromMs === 0) return transcript
-  const move = <Timed extends { start: number; end: number }>(timed: Timed): Timed => ({
-    ...timed,
-    start: later(timed.start, fromMs),
-    end: later(timed.end, fromMs),
-  })
-  const utterances = transcript.utterances.map(each => ({ ...move(each), words: each.words.map(move) }))
+  const utterances = transcript.utterances.map(each => ({
+    ...later(each, fromMs),
+    words: each.words.map(word => later(word, fromMs)),
+  }))
   return { ...transcript, utterances }
 }
 
-function later(seconds: number, byMs: number): number {
-  return Math.round(seconds * 1000 + byMs) / 1000
+/** Does with turns what `shifted` does with a transcript. */
+export function shiftedTurns(
+  turns: readonly SpeakerTurn[],
+  { fromMs }: Pick<Section, 'fromMs'>,
+): SpeakerTurn[] {
+  return turns.map(turn => later(turn, fromMs))
+}
+
+function later<Timed extends { start: number; end: number }>(timed: Timed, byMs: number): Timed {
+  const moved = (seconds: number) => Math.round(seconds * 1000 + byMs) / 1000
+  return { ...timed, start: moved(timed.start), end: moved(timed.end) }
 }
 
 export function sectionOf({ from, to }: TaskValues): Section {

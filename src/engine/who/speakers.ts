@@ -1,15 +1,30 @@
 // Finds the speaker of each word. This is the speaker whose turn overlaps the word most. If a few words inside a
-// sentence have another speaker, these words are assigned to the main speaker of the sentence.
+// sentence have another speaker, these words are assigned to the main speaker of the sentence. At the end, the speakers
+// are numbered in the order in which they first speak.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'
+import type { Timeline } from './turns.ts'
 
-/** Returns the speaker of each word. Speakers are numbered from 0, in the order in which they first speak. */
-export function speakersOf(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
-  const speakers = speakersOfTurns(words, turns)
+export type Speakers = {
+  /** The speaker of each word. */
+  ofWords: number[]
+  /** The turns of the recording, with the same numbers of speakers. */
+  turns: Turn[]
+}
+
+/**
+ * Returns the speakers of the words and of the turns. Speakers are numbered from 0, in the order of their first words.
+ * After them come the speakers without words.
+ */
+export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Timeline): Speakers {
+  const speakers = speakersOfTurns(words, exclusive)
   for (const { first, end } of sentences(words)) correctSentence(speakers, first, end)
-  const order = [...new Set(speakers)]
-  return speakers.map(speaker => order.indexOf(speaker))
+  const order = [...new Set([...speakers, ...turns.map(({ speaker }) => speaker)])]
+  return {
+    ofWords: speakers.map(speaker => order.indexOf(speaker)),
+    turns: turns.map(turn => ({ ...turn, speaker: order.indexOf(turn.speaker) })),
+  }
 }
 
 /**
