@@ -113,6 +113,7 @@ export class Diarization {
       forms: secondsOf({ from, to }) >= formingSeconds,
     }))
     const speakers = speakersOfViews(this.classes, stepFrames, labelled, centroids.length)
+    const { voiceCounts } = this
     const { turns, exclusive } = turnsOf({
       views: this.classes.map((classes, view) => ({
         classes,
@@ -122,7 +123,7 @@ export class Diarization {
       pieces: labelled.filter(({ forms }) => forms),
       samples: this.samples,
       speakerCount: centroids.length,
-      speakerCountIn: this.voiceCounts.inFrames(frames),
+      speakerCountIn: voiceCounts.isEmpty ? null : (frame, mean) => voiceCounts.speakersIn(frame, mean),
     })
     return {
       turns: this.loudness.withoutPauses(turns),

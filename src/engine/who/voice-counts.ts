@@ -20,11 +20,16 @@ const outside = 0
 
 export class VoiceCounts {
   /**
-   * Spans of frames, with two bytes for each frame: the probability of one voice or more, and the probability of two
-   * voices or more. Each byte is the probability times 255, but at least 1. The value 0 is `outside`: it marks a frame
-   * that is in no window of the speech model.
+   * Two bytes for each frame: the probability of one voice or more, and the probability of two voices or more. Each byte
+   * is the probability times 255, but at least 1. The value 0 is `outside`: it marks a frame that is in no window of the
+   * speech model. The array can end before or after the end of the recording.
    */
-  private readonly spans: { first: number; bytes: Uint8Array }[] = []
+  private bytes = new Uint8Array(0)
+
+  /** True if no frame of the recording is in a window of the speech model. */
+  get isEmpty(): boolean {
+    return this.bytes.length === 0
+  }
 
   /**
    * Adds the voice counts of one window of the speech model. `placed` are the spans of the recording that the window
@@ -33,33 +38,34 @@ export class VoiceCounts {
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
-      const [first, end] = [frameAfter(from), frameAfter(to)]
-      const bytes = new Uint8Array(2 * (end - first))
-      for (let frame = first; frame < end; frame++) {
+      const end = frameAfter(to)
+      this.makeRoom(end)
+      for (let frame = frameAfter(from); frame < end; frame++) {
         const start = at + startOf(frame) - from
         const [one, two] = meanIn(voices, start, start + frameStep)
-        bytes.set([byteOf(one + two), byteOf(two)], 2 * (frame - first))
+        this.bytes.set([byteOf(one + two), byteOf(two)], 2 * frame)
       }
-      this.spans.push({ first, bytes })
     }
   }
 
   /**
-   * Returns a function that computes the number of speakers in a frame: 0, 1 or 2. Several overlapping views (ten
-   * seconds of sound each) contain the frame. `mean` is the mean number of voices that these views find in the frame.
-   * The function combines `mean` with the voice counts of the speech model. Outside the windows of the speech model,
-   * the number of speakers is 0. Returns null if no window was added.
+   * Returns the number of speakers in a frame: 0, 1 or 2. Several overlapping views (ten seconds of sound each) contain
+   * the frame. `mean` is the mean number of voices that these views find in the frame. The result combines `mean` with
+   * the voice counts of the speech model. Outside the windows of the speech model, the number of speakers is 0.
    */
-  inFrames(frames: number): ((frame: number, mean: number) => number) | null {
-    if (this.spans.length === 0) return null
-    const bytes = new Uint8Array(2 * frames).fill(outside)
-    for (const { first, bytes: own } of this.spans)
-      bytes.set(own.subarray(0, Math.max(0, 2 * (frames - first))), 2 * Math.min(first, frames))
-    return (frame, mean) => {
-      const speech = bytes[2 * frame]!
-      if (speech === outside || !isLikely(speech, Math.min(1, mean), weights.speech)) return 0
-      return isLikely(bytes[2 * frame + 1]!, Math.max(0, mean - 1), weights.overlap) ? 2 : 1
-    }
+  speakersIn(frame: number, mean: number): number {
+    const speech = this.bytes[2 * frame] ?? outside
+    const overlap = this.bytes[2 * frame + 1] ?? outside
+    if (speech === outside || !isLikely(speech, Math.min(1, mean), weights.speech)) return 0
+    return isLikely(overlap, Math.max(0, mean - 1), weights.overlap) ? 2 : 1
+  }
+
+  /** Makes `bytes` long enough for this number of frames. Doubles its length, so that it is seldom copied. */
+  private makeRoom(frames: number): void {
+    if (2 * frames <= this.bytes.length) return
+    const bytes = new Uint8Array(Math.max(2 * frames, 2 * this.bytes.length)).fill(outside)
+    bytes.set(this.bytes)
+    this.bytes = bytes
   }
 }
 
