@@ -3,7 +3,7 @@
 
 import { ptr } from 'bun:ffi'
 import { closeSync, openSync, statSync } from 'node:fs'
-import { systemCall } from './libc.ts'
+import { systemCall } from './system-call.ts'
 
 const right = {
   execute: 1 << 0,

@@ -1,53 +1,32 @@
-// Makes those system calls of the operating system for which Bun has no function.
+// Opens functions of the GNU C library.
 
-import { dlopen, ptr } from 'bun:ffi'
+import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 
 /**
- * The number of each system call. A pair has the number on x64 and the number on arm64. A single number applies to both
- * architectures.
+ * The files of the C library. Since version 2.34, libc.so.6 has all functions that steno calls. Before, `dlopen` and
+ * `dlsym` are in libdl.so.2, and the semaphores are in libpthread.so.0.
  */
-const numbers = {
-  prctl: [157, 167],
-  capset: [126, 91],
-  adjtimex: [159, 171],
-  socket: [41, 198],
-  connect: [42, 203],
-  bind: [49, 200],
-  seccomp: [317, 277],
-  landlockCreateRuleset: 444,
-  landlockAddRule: 445,
-  landlockRestrictSelf: 446,
-} as const
+const libcFiles = ['libc.so.6', 'libdl.so.2', 'libpthread.so.0']
 
-const library = process.platform === 'linux' ? open() : null
-
-function open() {
-  const { symbols } = dlopen('libc.so.6', {
-    syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' },
-  })
-  return symbols
+/**
+ * Opens the functions of the C library that `table` describes. Each function is taken from the first of `files` that has
+ * it. Throws if none of these files has the function.
+ */
+export function openLibc<const Table extends Record<string, FFIFunction>>(
+  table: Table,
+  files: readonly string[] = libcFiles,
+): Library<Table>['symbols'] {
+  const functions = Object.entries(table).map(([name, type]) => [name, openFunction(name, type, files)])
+  return Object.fromEntries(functions)
 }
 
-/**
- * Makes a system call and returns its result. Returns -1 if the call fails. On an operating system other than Linux,
- * every call fails.
- */
-export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
-  const number = numbers[name]
-  if (!library) return -1
-  const [a = 0, b = 0, c = 0, d = 0, e = 0] = args
-  const given = typeof number === 'number' ? number : number[process.arch === 'x64' ? 0 : 1]
-  return Number(library.syscall(given, a, b, c, d, e))
-}
-
-/**
- * The size, in bytes, of the structure `timex`. The system call adjtimex writes the state of the clock into this
- * structure.
- */
-const timexBytes = 208
-const unsynchronised = 5
-
-/** Returns false if the clock of the kernel is not synchronised by a time service (NTP). */
-export function isClockSynchronised(): boolean {
-  return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
+function openFunction(name: string, type: FFIFunction, files: readonly string[]) {
+  for (const file of files) {
+    try {
+      return dlopen(file, { [name]: type }).symbols[name]
+    } catch {
+      // This file does not have the function, or this machine does not have the file.
+    }
+  }
+  throw new Error(`the C library of this machine has no function ${name}`)
 }

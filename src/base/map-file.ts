@@ -1,8 +1,9 @@
 // Maps a file into memory for reading. On Linux, `Bun.mmap` is not used, because it opens the file for writing, which
 // fails for a read-only file.
 
-import { dlopen, toArrayBuffer } from 'bun:ffi'
+import { toArrayBuffer } from 'bun:ffi'
 import { closeSync, fstatSync, openSync } from 'node:fs'
+import { openLibc } from './libc.ts'
 
 const protection = { read: 1 }
 const mapping = { private: 2 }
@@ -10,10 +11,7 @@ const mapping = { private: 2 }
 const library = process.platform === 'linux' ? open() : null
 
 function open() {
-  const { symbols } = dlopen('libc.so.6', {
-    mmap: { args: ['ptr', 'u64', 'i32', 'i32', 'i32', 'i64'], returns: 'ptr' },
-  })
-  return symbols
+  return openLibc({ mmap: { args: ['ptr', 'u64', 'i32', 'i32', 'i32', 'i64'], returns: 'ptr' } })
 }
 
 /**

@@ -1,6 +1,6 @@
 // Ends this child process when its parent process ends.
 
-import { systemCall } from './libc.ts'
+import { systemCall } from './system-call.ts'
 
 const prSetParentDeathSignal = 1
 const sigkill = 9

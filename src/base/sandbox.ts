@@ -4,8 +4,8 @@
 
 import { ptr } from 'bun:ffi'
 import { landlockVersion, type Paths, restrictTo } from './landlock.ts'
-import { systemCall } from './libc.ts'
 import { canDenyCalls, denyCalls } from './seccomp.ts'
+import { systemCall } from './system-call.ts'
 
 const setDumpable = 4
 const setNoNewPrivileges = 38

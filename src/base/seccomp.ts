@@ -3,8 +3,8 @@
 // the call is too new for the lists in that file. The process then continues.
 
 import { ptr } from 'bun:ffi'
-import { systemCall } from './libc.ts'
 import { filterProgram, type Machine, verdict } from './seccomp-program.ts'
+import { systemCall } from './system-call.ts'
 
 /** Returns true if this kernel supports seccomp filters. */
 export function canDenyCalls(): boolean {

@@ -2,7 +2,7 @@
 
 import { ptr } from 'bun:ffi'
 import { closeSync, writeSync } from 'node:fs'
-import { systemCall } from './libc.ts'
+import { systemCall } from './system-call.ts'
 
 export type Systemd = {
   /** Reports that the service is ready. After that, sends two heartbeats in each interval of systemd's watchdog. */

@@ -5,7 +5,7 @@ import { ptr } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import { closeSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemCall } from '../../src/base/libc.ts'
+import { systemCall } from '../../src/base/system-call.ts'
 import { addressOf, openSystemd } from '../../src/base/systemd.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

@@ -41,7 +41,7 @@ test('a hidden process cannot be inspected', async () => {
     [
       process.execPath,
       '-e',
-      `import { systemCall } from ${source('base/libc.ts')}
+      `import { systemCall } from ${source('base/system-call.ts')}
        import { hideFromOthers } from ${source('base/sandbox.ts')}
        const getDumpable = 3
        console.log(systemCall('prctl', getDumpable))

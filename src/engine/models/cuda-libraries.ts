@@ -1,8 +1,9 @@
 // Finds the shared libraries that the CUDA provider needs and the machine lacks.
 
-import { dlopen, ptr } from 'bun:ffi'
+import { ptr } from 'bun:ffi'
 import { basename, join } from 'node:path'
 import { neededLibraries } from '../../base/elf.ts'
+import { openLibc } from '../../base/libc.ts'
 import { carriedRuntime, cudaFolder, cudaProvider } from '../onnx/library.ts'
 import { libraries } from './cuda.ts'
 
@@ -33,7 +34,7 @@ function majorVersion(library = ''): string | undefined {
 }
 
 function loads(name: string): boolean {
-  const { symbols } = dlopen('libc.so.6', { dlopen: { args: ['ptr', 'i32'], returns: 'ptr' } })
+  const { dlopen } = openLibc({ dlopen: { args: ['ptr', 'i32'], returns: 'ptr' } })
   const lazily = 1
-  return symbols.dlopen(ptr(Buffer.from(`${name}\0`)), lazily) !== null
+  return dlopen(ptr(Buffer.from(`${name}\0`)), lazily) !== null
 }

@@ -1,6 +1,7 @@
 // Loads the library of ONNX Runtime with bun:ffi, and starts it.
 
 import { dlopen, linkSymbols, type Pointer, read } from 'bun:ffi'
+import { openLibc } from '../../base/libc.ts'
 import { type Argument, type Checked, link, type Silent, type table } from './functions.ts'
 import { cppLibraries } from './library.ts'
 import { cString, pointerFrom, textAt } from './pointers.ts'
@@ -75,6 +76,6 @@ function openLibrary(library: string) {
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return
-  const { symbols } = dlopen('libc.so.6', { setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
-  symbols.setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
+  const { setenv } = openLibc({ setenv: { args: ['ptr', 'ptr', 'i32'], returns: 'i32' } })
+  setenv(cString('ORT_DISABLE_TELEMETRY'), cString('1'), 1)
 }

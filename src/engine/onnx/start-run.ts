@@ -1,6 +1,7 @@
 // Starts a run of a model on a thread of ONNX Runtime, so that the calling thread can run a model at the same time.
 
-import { dlopen, type Pointer, ptr } from 'bun:ffi'
+import { type Pointer, ptr } from 'bun:ffi'
+import { openLibc } from '../../base/libc.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Pointers to the names and the values of the inputs and outputs of a run. */
@@ -17,22 +18,20 @@ export type RunArguments = {
  * operations among the same threads.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
-  if (threads !== 2 || process.platform !== 'linux') return false
-  if (endSignal === undefined) endSignal = openEndSignal()
-  return endSignal !== null
+  return threads === 2 && process.platform === 'linux'
 }
 
 /**
  * Starts a run on a thread of ONNX Runtime. Returns a function that blocks the calling thread until the run has ended.
  * The caller must call the returned function before the next call of `startRun`. Until the run has ended, the caller
- * must keep the input tensors and the arrays of `RunArguments` in memory. Throws if `canRunTwo` is false.
+ * must keep the input tensors and the arrays of `RunArguments` in memory.
  */
 export function startRun(
   runtime: Runtime,
   session: Pointer,
   { inputNames, inputs, outputNames, outputs }: RunArguments,
 ): () => void {
-  if (!endSignal) throw new Error('no run can be started on another thread')
+  endSignal ??= openEndSignal()
   const { send, address, wait } = endSignal
   runtime.RunAsync(
     session,
@@ -55,34 +54,26 @@ export function startRun(
  */
 type EndSignal = { send: Pointer; address: Pointer; memory: Uint8Array; wait(): void }
 
-/** Null if the C library has no such semaphore. Undefined until `canRunTwo` has tried to open it. */
-let endSignal: EndSignal | null | undefined
+/** Null before the first call of `startRun`. */
+let endSignal: EndSignal | null = null
 
-/**
- * Opens the semaphore. Returns null if `libc.so.6` does not contain all the functions: before version 2.34, the GNU C
- * library has them in other files.
- */
-function openEndSignal(): EndSignal | null {
-  try {
-    const { symbols } = dlopen('libc.so.6', {
-      sem_init: { args: ['ptr', 'i32', 'u32'], returns: 'i32' },
-      sem_wait: { args: ['ptr'], returns: 'i32' },
-      dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
-    })
-    const memory = new Uint8Array(64)
-    const address = ptr(memory)
-    const send = symbols.dlsym(null, Buffer.from('sem_post\0'))
-    if (send === null || symbols.sem_init(address, 0, 0) !== 0) return null
-    return {
-      send: Number(send) as Pointer,
-      address,
-      memory,
-      wait() {
-        // A signal can end a call of sem_wait before the run has ended. The call then returns -1.
-        while (symbols.sem_wait(address) !== 0);
-      },
-    }
-  } catch {
-    return null
+function openEndSignal(): EndSignal {
+  const { sem_init, sem_wait, dlsym } = openLibc({
+    sem_init: { args: ['ptr', 'i32', 'u32'], returns: 'i32' },
+    sem_wait: { args: ['ptr'], returns: 'i32' },
+    dlsym: { args: ['ptr', 'ptr'], returns: 'ptr' },
+  })
+  const memory = new Uint8Array(64)
+  const address = ptr(memory)
+  const send = dlsym(null, Buffer.from('sem_post\0'))
+  if (send === null || sem_init(address, 0, 0) !== 0) throw new Error('the semaphore cannot be opened')
+  return {
+    send: Number(send) as Pointer,
+    address,
+    memory,
+    wait() {
+      // A signal can end a call of sem_wait before the run has ended. The call then returns -1.
+      while (sem_wait(address) !== 0);
+    },
   }
 }

@@ -1,0 +1,51 @@
+// Makes those system calls of the operating system for which Bun has no function.
+
+import { ptr } from 'bun:ffi'
+import { openLibc } from './libc.ts'
+
+/**
+ * The number of each system call. A pair has the number on x64 and the number on arm64. A single number applies to both
+ * architectures.
+ */
+const numbers = {
+  prctl: [157, 167],
+  capset: [126, 91],
+  adjtimex: [159, 171],
+  socket: [41, 198],
+  connect: [42, 203],
+  bind: [49, 200],
+  seccomp: [317, 277],
+  landlockCreateRuleset: 444,
+  landlockAddRule: 445,
+  landlockRestrictSelf: 446,
+} as const
+
+const library = process.platform === 'linux' ? open() : null
+
+function open() {
+  return openLibc({ syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } })
+}
+
+/**
+ * Makes a system call and returns its result. Returns -1 if the call fails. On an operating system other than Linux,
+ * every call fails.
+ */
+export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
+  const number = numbers[name]
+  if (!library) return -1
+  const [a = 0, b = 0, c = 0, d = 0, e = 0] = args
+  const given = typeof number === 'number' ? number : number[process.arch === 'x64' ? 0 : 1]
+  return Number(library.syscall(given, a, b, c, d, e))
+}
+
+/**
+ * The size, in bytes, of the structure `timex`. The system call adjtimex writes the state of the clock into this
+ * structure.
+ */
+const timexBytes = 208
+const unsynchronised = 5
+
+/** Returns false if the clock of the kernel is not synchronised by a time service (NTP). */
+export function isClockSynchronised(): boolean {
+  return systemCall('adjtimex', ptr(new Uint8Array(timexBytes))) !== unsynchronised
+}
