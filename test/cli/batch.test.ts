@@ -292,6 +292,7 @@ test.skipIf(!clips)(`files that would get one name keep their extensions or fold
   const files = ['a.flac', 'a.mp3', 'monday/b.flac', 'tuesday/b.flac', 'c.flac'].map(name =>
     put(folder, name),
   )
+  const before = process.cwd()
   process.chdir(folder)
   try {
     const given = ['a.flac', 'a.mp3', 'monday/b.flac', './tuesday/b.flac', 'c.flac', 'c.flac']
@@ -308,7 +309,7 @@ test.skipIf(!clips)(`files that would get one name keep their extensions or fold
     expect(await run(['b.mp3.flac', 'b.flac', 'b.mp3'], nested)).toMatchObject({ done: 3 })
     expect(readdirSync('nested').sort()).toEqual(['b.flac.txt', 'b.mp3.flac.txt', 'b.mp3.txt'])
   } finally {
-    process.chdir(import.meta.dir)
+    process.chdir(before)
   }
 })
 
