@@ -44,12 +44,13 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 /**
  * Returns the better of two attempts to decode a window. `before` has failed the checks. If `now` did not fail them,
  * returns `now`. Otherwise returns the attempt with the more probable text. An attempt without text is never better
- * than an attempt with text.
+ * than an attempt with text. Tokens from `firstTimestamp` on are timestamp tokens, and not text.
  */
-export function better(before: Hypothesis, now: Hypothesis): Hypothesis {
+export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: number): Hypothesis {
+  const hasText = ({ tokens }: Hypothesis) => tokens.some(token => token < firstTimestamp)
   if (now.verdict !== 'doubtful') return now
-  if (now.tokens.length === 0) return before
-  return before.tokens.length === 0 || now.logProbability > before.logProbability ? now : before
+  if (!hasText(now)) return before
+  return !hasText(before) || now.logProbability > before.logProbability ? now : before
 }
 
 export function emptyHypothesis(frames: number, noSpeech: number, temperature: number): Hypothesis {

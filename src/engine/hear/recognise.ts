@@ -25,7 +25,7 @@ export async function recognise(
       const verdict = judge({ ...hypothesis, looped, text, speechSeconds: task.row.speechSeconds })
       if (verdict === 'again') open.push(task)
       else hypothesis.verdict = verdict
-      task.best = better(task.best, hypothesis)
+      task.best = better(task.best, hypothesis, options.whisper.facts.firstTimestamp)
     }
     if (open.length === 0) break
   }

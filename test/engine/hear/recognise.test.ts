@@ -179,6 +179,12 @@ test.each([
   expect(hypothesis).toMatchObject({ verdict: 'good', tokens: tokens.map(Math.abs), unfinished })
 })
 
+test('a doubtful text stays if the later attempts have only a timestamp token', async () => {
+  const scripts = [{ attempts: [[at(0), ...loop], [at(0)]] }]
+  const [hypothesis] = await recogniseAll(scripts, undefined, true)
+  expect(hypothesis).toMatchObject({ tokens: [at(0), 5, 6, 7], verdict: 'doubtful' })
+})
+
 test('a window that failed is decoded again without the text of the caller', async () => {
   const scripts = [{ attempts: [unsure, unsure, sure] }]
   const decoder = scripted(scripts)
