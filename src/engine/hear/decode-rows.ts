@@ -164,7 +164,8 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis
   hypothesis.logProbability /= tokens.length
-  if ((tokens.at(-2) ?? 0) < firstTimestamp) return
+  const before = tokens.at(-2)
+  if (before !== undefined && before < firstTimestamp) return
   tokens.pop()
   logProbabilities.pop()
 }

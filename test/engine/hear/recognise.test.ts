@@ -192,6 +192,12 @@ test('a window that failed is decoded again without the text of the caller', asy
   expect(decoder.prompts).toEqual([[7, 22], [22], [22]])
 })
 
+test('the only timestamp token of a window is removed if it is after the needed part', async () => {
+  const scripts = [{ attempts: [[at(0.6), 1, 2, at(8)]] }]
+  const [hypothesis] = await recogniseAll(scripts, scripted(scripts), true, { neededFrames: 20 })
+  expect(hypothesis).toMatchObject({ tokens: [], logProbabilities: [] })
+})
+
 test.each([
   ['the token ends a segment', 200, [at(0), 1, 2, at(2), at(2), 3, at(5)]],
   ['the token ends a segment at the end of the part', 100, [at(0), 1, 2, at(2)]],
