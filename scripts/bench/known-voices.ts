@@ -69,8 +69,8 @@ const wrongMax = 0.001
  * readers. Does this for each possible choice of three readers.
  *
  * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one reader and is
- * not accepted. A wrong pair is from two readers and is accepted. The chosen threshold is the lowest one with at most
- * the share `wrongMax` of wrong pairs.
+ * not accepted. A wrong pair is from two readers and is accepted. The chosen threshold is the lowest one that accepts
+ * at most the share `wrongMax` of the pairs from two readers.
  *
  * Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the range of the chosen
  * thresholds.

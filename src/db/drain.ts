@@ -20,9 +20,8 @@ export type Drain = {
 }
 
 /**
- * Creates the object that moves the write-ahead log into the database file (a drain). `path` is the path of the
- * database, and `sql` is an open connection to it. `log` flushes the write-ahead log, and `file` flushes the database
- * file.
+ * Creates a drain, which moves the write-ahead log into the database file. `path` is the path of the database, and
+ * `sql` is an open connection to it. `log` flushes the write-ahead log, and `file` flushes the database file.
  */
 export function openDrain(
   sql: Database,

@@ -1,4 +1,4 @@
-// Lists and counts jobs, for callers, commands and metrics.
+// Lists and counts jobs, for the API, for the command line and for the metrics.
 
 import type { Db, Params } from '../db/db.ts'
 import { type Job, selectJobs } from './job.ts'

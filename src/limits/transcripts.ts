@@ -13,8 +13,8 @@ export const transcriptLimits = {
 
   // Limits of stored transcripts.
   /**
-   * Maximum number of utterances that one database transaction stores. Ten hours of speech have about 10,000
-   * utterances.
+   * Maximum number of utterances that one transaction stores. Ten hours of speech have about 10,000 utterances, so they
+   * are stored in about 100 transactions. Between these transactions, the server can answer requests.
    */
   storedUtterancesPerPiece: 100,
   /**

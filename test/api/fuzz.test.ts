@@ -1,5 +1,5 @@
-// Sends random invalid requests from a fixed seed. Checks that the API documents the status and the body of each
-// response.
+// Sends random requests, most of which are invalid. A fixed seed determines the requests. Checks that each error
+// response has one of the error codes in src/errors.ts, and the HTTP status of this code.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

@@ -138,8 +138,8 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Sends each request again that has no response yet. A request without an upload is left out: the server was killed
- * before the upload of this request was complete.
+ * Sends the requests of `sent` that have no response yet. Some of them were sent before, to a server that was killed.
+ * An empty request is not sent: the server was killed before the file for this request was uploaded.
  */
 async function askAgain(
   calls: Calls,

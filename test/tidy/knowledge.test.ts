@@ -151,8 +151,8 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 
 /**
  * Returns true if one of the files runs the given command of steno, such as `models pull`. The two words of the command
- * must follow each other in a call or in a list: `['models', 'pull']`. They may also be in two lists, of which one is
- * spread into the other: `['models', ...args]` and `['pull']`.
+ * must follow each other in a call or in a list, as in `['models', 'pull']`. Or the first word must be before a spread,
+ * as in `['models', ...args]`, and the second word must begin another call or list, as in `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -1,4 +1,4 @@
-// Tests exports of random transcripts with random options. Strict parsers of both subtitle formats read the files.
+// Tests exports of random transcripts with random options. Strict parsers read the exported SRT and WebVTT files.
 
 import { expect, test } from 'bun:test'
 import type { ExportOptions } from '../../src/transcripts/export-options.ts'

@@ -146,7 +146,8 @@ class Segmentation(nn.Module):
         return self.body(self.front(x))[0]
 
 
-# The classes for each of the six orders of three speakers. Any order is right, because the numbers mean no fixed voice.
+# `RENAMED[k][c]` is the class `c` after the three speakers are renumbered by `ORDERS[k]`. A speaker number means no
+# fixed voice, so the result of the model may have any of the six orders.
 ORDERS = list(itertools.permutations(range(3)))
 RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS], device=DEVICE)
 ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES], device=DEVICE).float()
@@ -237,7 +238,9 @@ def main(path, steps, out, resume=None):
             f = net.front(x)
         log_probabilities, h, voice, proposed = net.body(f)
         losses = order_losses(log_probabilities, y) + 0.3 * order_losses(proposed, y)
-        # At first, only the order in which the speakers appear is right: the model learns this more easily.
+        # `losses[:, 0]` accepts only one order of the speaker numbers: the order in which the speakers begin to talk.
+        # The model learns one fixed order more easily than six. So in a new training, the weight `first` of this loss
+        # begins at 0.7 and falls to 0 in the first half of the steps.
         first = 0.0 if resume else max(0.0, 0.7 * (1 - share / 0.5))
         main_loss = first * losses[:, 0].mean() + (1 - first) * losses.min(1).values.mean()
         affinity, identity = voice_losses(net, h, voice, y, numbers)

@@ -1,5 +1,5 @@
-// Finds the pauses of speech in the samples themselves, without a model. The pauses are the reference for the word times
-// of all programs.
+// Finds the pauses of speech in the samples, without a model. The benchmark of word times compares these pauses with
+// the word times of steno, faster-whisper and openai/whisper.
 
 /** A pause in seconds. `from` is the end of the voice before the pause, and `to` is the start of the voice after it. */
 export type Pause = { from: number; to: number }
@@ -13,9 +13,15 @@ const [hop, frame] = [0.01 * rate, 0.02 * rate]
  * loud level minus `belowLoudMax`, and at most the loud level minus `belowLoudMin`.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
-/** The longest gap inside a stretch of voice, in frames: 0.1 s, longer than the closure of a plosive. */
+/**
+ * The longest gap inside a stretch of voice, in frames. A frame begins every 10 ms, so this gap is 0.1 s. The silence
+ * inside a consonant such as p, t or k is shorter.
+ */
 const gapMax = 10
-/** The shortest stretch of voice, in frames: 0.13 s. A shorter sound is a click of the lips or a breath. */
+/**
+ * The shortest stretch of voice, in frames. A frame begins every 10 ms, so this is 0.13 s. A shorter sound is a click
+ * of the lips or a breath.
+ */
 const voiceMin = 13
 /** The shortest pause, in seconds. */
 const pauseMin = 0.3

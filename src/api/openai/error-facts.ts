@@ -1,5 +1,6 @@
-// Tables of the error codes of this API. For each code, the tables contain the HTTP status, the error type and the
-// error code of OpenAI's protocol, if these differ from the defaults.
+// Tables that convert steno's error codes to errors in OpenAI's format. For each error code of steno, a table has the
+// HTTP status, the error type and the error code of the response. Values that are the same as the defaults are left
+// out.
 
 import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 

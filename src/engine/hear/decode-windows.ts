@@ -123,9 +123,9 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths of the sound and of the speech in `heard`, which is the window that is decoded. `window` is the
- * window whose text is needed. `heard` is the same window, or this window with more speech at its end. In the second
- * case, `neededFrames` is the length of `window`.
+ * Returns the lengths of the sound and of the speech in the window `heard`, which is decoded. `heard` is the same as
+ * `window`, or has more speech at its end. The text of the added speech is not needed. So if `heard` has more speech,
+ * the row also has the length of `window`, as `neededFrames`.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

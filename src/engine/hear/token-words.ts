@@ -72,9 +72,9 @@ function joined(
 }
 
 /**
- * Matches punctuation that can be the start of a word. Such punctuation follows a space, or its last character is an
- * opening bracket, `¿`, `¡` or a quote. Text that follows such punctuation without a space belongs to the same word.
- * After any other punctuation, text begins a new word.
+ * Matches punctuation that begins a word: its first character is a space, or its last character is an opening bracket,
+ * `¿`, `¡` or a quote. Text that follows such punctuation without a space belongs to the same word. After any other
+ * punctuation, text begins a new word.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 

@@ -20,8 +20,11 @@ const forbidden = -1e30
 type Range = { from: number; to: number }
 
 /**
- * Returns four numbers that say which tokens may be chosen next for one row of the batch (see the input `allowed` of
- * `addPick`). `text`, `end` and `times` are the ranges of the allowed text tokens, end token and timestamp tokens.
+ * Returns the four numbers of the input `allowed` for one row of the batch. The numbers say which tokens may be chosen
+ * next. The first number is 0 if text tokens are allowed, and `forbidden` if not. The second number says the same of
+ * the end token. The third and the fourth number are the start and the end of the range of allowed timestamp tokens,
+ * counted from the first timestamp token. `text`, `end` and `times` are ranges of token ids. An empty range allows no
+ * token.
  */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,

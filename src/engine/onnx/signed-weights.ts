@@ -13,7 +13,10 @@ const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9
 /** The number that is subtracted from an unsigned byte (0 to 255), so that it fits into a signed byte (-128 to 127). */
 const shift = 128
 
-/** A part of the changed model. If `flips` is true, the bytes change from unsigned to signed. */
+/**
+ * A run of bytes of the model that `withSignedWeights` returns. If `flips` is true, these bytes are unsigned weights or
+ * zero points, which must become signed. All other bytes are only copied.
+ */
 type Part = { bytes: Uint8Array; flips: boolean }
 
 /**
@@ -63,8 +66,8 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the parts of an ONNX tensor. The parts with `flips: true` contain the values, which the caller changes to
- * signed bytes. If the model has the values as a list of integers, the list is first converted to bytes.
+ * Returns the parts of an ONNX tensor. A part with `flips: true` contains the numbers of the tensor, and the caller
+ * makes them signed. If the model file has these numbers as a list of integers, the list is first converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

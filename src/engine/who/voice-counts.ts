@@ -32,9 +32,10 @@ export class VoiceCounts {
   }
 
   /**
-   * Adds the voice counts of one window of the speech model. `placed` are the spans of the recording that the window
-   * consists of. `voices` has three probabilities for each 10 ms: that no voice, one voice, or at least two voices
-   * speak. The first 10 ms in `voices` are the 10 ms before the start of the window.
+   * Adds the voice counts of one window of the speech model. The window consists of the spans `placed` of the
+   * recording. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. A frame of the
+   * speech model is 20 ms long, and the middle of the first frame is the start of the window. So the first three
+   * probabilities are for the 10 ms before the window.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
@@ -49,9 +50,10 @@ export class VoiceCounts {
   }
 
   /**
-   * Returns the number of speakers in a frame: 0, 1 or 2. Several overlapping views (ten seconds of sound each) contain
-   * the frame. `mean` is the mean number of voices that these views find in the frame. The result combines `mean` with
-   * the voice counts of the speech model. Outside the windows of the speech model, the number of speakers is 0.
+   * Returns the number of speakers in a frame: 0, 1 or 2. The number is computed from the voice counts of the speech
+   * model and from `mean`, which is the number of voices that the segmentation model finds in the frame. It is a mean,
+   * because the segmentation model reads each frame several times. Returns 0 if the frame is in no window of the speech
+   * model.
    */
   speakersIn(frame: number, mean: number): number {
     const speech = this.bytes[2 * frame] ?? outside

@@ -19,7 +19,10 @@ export type Voices = {
   name: string
   segment: FindClasses
   embedder: Embedder
-  /** The PLDA model that was made for embeddings of the embedding model `name`. Null if there is no such PLDA model. */
+  /**
+   * The PLDA model (probabilistic linear discriminant analysis), which removes most of the differences between
+   * embeddings of the same voice. Null if no PLDA model is installed for the embedding model.
+   */
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
