@@ -1,0 +1,145 @@
+import { expect, test } from 'bun:test'
+import type { Attempt, Row } from '../../../src/engine/hear/decode-rows.ts'
+import { decodeWindows, type WhisperModels, withEncoded } from '../../../src/engine/hear/decode-windows.ts'
+import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
+import { EncodedWindow, type Encoder, type EncoderInput } from '../../../src/engine/hear/network.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
+import { type Window, windowOf } from '../../../src/engine/hear/windows.ts'
+
+const sampleRate = 16_000
+
+/** Returns a window with one speech span, from second `from` to second `to` of the recording. */
+function windowFrom(from: number, to: number, ...more: [from: number, to: number][]): Window {
+  const spans = [[from, to] as const, ...more].map(([from, to]) => ({
+    from: from * sampleRate,
+    to: to * sampleRate,
+  }))
+  return windowOf(spans.map(span => ({ ...span, voice: span })))
+}
+
+class NamedWindow extends EncodedWindow {
+  isOpen = true
+
+  constructor(readonly second: number) {
+    super([])
+  }
+
+  override close(): void {
+    this.isOpen = false
+  }
+}
+
+/**
+ * Returns a fake encoder, and the windows that it has encoded: one list for each run. A window is named by its first
+ * sample, which is its time in seconds. `encodeTwo` throws for a window that begins at second `failsAt`.
+ */
+function fakeEncoder({ failsAt = -1 } = {}) {
+  const runs: NamedWindow[][] = []
+  const encoded = (windows: readonly EncoderInput[]) => {
+    const run = windows.map(({ picture, onVoiceCounts }) => {
+      const [second = -1] = picture
+      if (second === failsAt) throw new Error(`no memory for the window at ${second}`)
+      onVoiceCounts?.(Float32Array.of(second))
+      return new NamedWindow(second)
+    })
+    runs.push(run)
+    return run as [NamedWindow, NamedWindow]
+  }
+  const encoder = {
+    encode: window => encoded([window])[0],
+    encodeTwo: (one, other) => encoded([one, other]),
+  } satisfies Encoder
+  return { encoder, runs }
+}
+
+/** Encodes windows of a recording in which the value of each sample is its time in seconds. */
+async function encode(encoder: Encoder, windows: readonly Window[]) {
+  const recording = new Recording()
+  recording.add(Float32Array.from({ length: 12 * sampleRate }, (_, at) => at / sampleRate))
+  const shares: number[] = []
+  const counts: [from: number, voices: number][] = []
+  const features = { logMel: (sound: Float32Array) => sound.slice(0, 1) }
+  const used = await withEncoded({ whisper: { encoder }, features } as WhisperModels, windows, {
+    recording,
+    onShare: async share => void shares.push(share),
+    onVoiceCounts: ({ from }, [voices = -1]) => counts.push([from / sampleRate, voices]),
+    use: async encoded => {
+      await Promise.resolve()
+      return (encoded as readonly NamedWindow[]).map(({ second, isOpen }) => [second, isOpen])
+    },
+  })
+  return { used, shares, counts }
+}
+
+const four = [windowFrom(0, 2), windowFrom(3, 5), windowFrom(6, 8), windowFrom(9, 11)]
+
+test('of three windows, two are encoded at the same time; all are open while they are used', async () => {
+  const { encoder, runs } = fakeEncoder()
+  const { used, shares, counts } = await encode(encoder, four.slice(0, 3))
+  expect(runs.map(run => run.map(({ second }) => second))).toEqual([[0, 3], [6]])
+  expect(used).toEqual([0, 3, 6].map(second => [second, true]))
+  expect(shares).toEqual([2 / 3, 1])
+  expect(counts).toEqual([0, 3, 6].map(second => [second, second]))
+  expect(runs.flat().map(({ isOpen }) => isOpen)).toEqual([false, false, false])
+})
+
+test('an encoder that cannot encode two windows at the same time encodes one by one', async () => {
+  const { encoder, runs } = fakeEncoder()
+  const { used, shares } = await encode({ encode: encoder.encode, encodeTwo: null }, four.slice(0, 3))
+  expect(runs.map(run => run.map(({ second }) => second))).toEqual([[0], [3], [6]])
+  expect(used.map(([second]) => second)).toEqual([0, 3, 6])
+  expect(shares).toEqual([1 / 3, 2 / 3, 1])
+})
+
+test('if the second pair of windows fails, the first pair is closed and the error is thrown', async () => {
+  const { encoder, runs } = fakeEncoder({ failsAt: 9 })
+  const encoded = encode(encoder, four)
+  await expect(encoded).rejects.toThrow('no memory for the window at 9')
+  expect(runs.flat().map(({ second, isOpen }) => [second, isOpen])).toEqual([
+    [0, false],
+    [3, false],
+  ])
+})
+
+/** Returns the rows that `decodeWindows` gives to the decoding. */
+async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
+  const rows: Row[] = []
+  const silence = { ...emptyHypothesis(0, 1, 0), logProbability: -9 }
+  const joint = {
+    decode: async (tasks: readonly { row: Row }[]) => {
+      rows.push(...tasks.map(({ row }) => row))
+      return tasks.map(task => ({ task, hypothesis: silence, looped: false })) as Attempt[]
+    },
+  }
+  const whisper = { facts: { languages: new Map() }, tokenizer: { decode: () => '' }, attendingDecoder: null }
+  await decodeWindows(
+    { whisper, joint } as unknown as WhisperModels,
+    windows,
+    extended,
+    extended.map(() => new NamedWindow(0)),
+    {
+      language: 'en',
+      context: [],
+      translate: false,
+      onShare: async () => {},
+    },
+  )
+  return rows
+}
+
+test('the row of a window has the length of its sound and of its speech', async () => {
+  const windows = [windowFrom(0, 2), windowFrom(3, 5, [6.5, 8])]
+  expect(await rowsOf(windows, windows)).toEqual([
+    { frames: 100, speechSeconds: 2 },
+    { frames: 250, speechSeconds: 3.5 },
+  ])
+})
+
+test('the row of an extended window has its whole sound and speech, and the length of the needed part', async () => {
+  const windows = [windowFrom(0, 1), windowFrom(3, 5)]
+  const extended = [windowFrom(0, 1, [4, 6], [7, 9]), windowFrom(3, 5)]
+  expect(await rowsOf(windows, extended)).toEqual([
+    { frames: 350, speechSeconds: 5, neededFrames: 50 },
+    { frames: 100, speechSeconds: 2 },
+  ])
+})
