@@ -24,7 +24,9 @@ type Component = {
 
 export function billOf(root: string, target: BuildTarget): string {
   const files = [...contentsOf(root, target)].map(([path, source]) => fileComponent(path, source))
-  const parts = partsOf(root).map(part => partComponent(part, files))
+  const licensed = partsOf(root)
+  const byPart = Map.groupBy(files, ({ name }) => partWith(name, licensed))
+  const parts = licensed.map(part => partComponent(part, byPart.get(part) ?? []))
   const packages = listPackages(root).map(({ about }): Component => {
     const purl = `pkg:npm/${about.name.replace('@', '%40')}@${about.version}`
     const licenses = licensesOf(about.license ?? 'NOASSERTION')
@@ -53,9 +55,16 @@ export function billOf(root: string, target: BuildTarget): string {
   return JSON.stringify({ serialNumber, ...body }, null, 2)
 }
 
+/** Returns the part to which a file of the built program belongs, or undefined if the file is a part of steno itself. */
+function partWith(file: string, parts: readonly LicensedPart[]): LicensedPart | undefined {
+  const owners = parts.flatMap(part =>
+    (part.files ?? []).filter(path => file.startsWith(path)).map(path => ({ part, length: path.length })),
+  )
+  return owners.toSorted((one, other) => other.length - one.length)[0]?.part
+}
+
 function partComponent(part: LicensedPart, files: Component[]): Component {
   const { name, version, type, source } = part
-  const inside = files.filter(file => part.files?.some(folder => file.name.startsWith(folder)))
   const id = name.toLowerCase().replaceAll(/[^a-z]+/g, '-')
   return {
     type,
@@ -64,7 +73,7 @@ function partComponent(part: LicensedPart, files: Component[]): Component {
     ...(version === undefined ? {} : { version, purl: `pkg:generic/${id}@${version}` }),
     licenses: licensesOf(part.licence),
     ...(source.startsWith('https:') ? { externalReferences: [referenceOf(part)] } : {}),
-    ...(inside.length > 0 ? { components: inside } : {}),
+    ...(files.length > 0 ? { components: files } : {}),
   }
 }
 

@@ -18,7 +18,8 @@ export type LicensedPart = {
   source: string
   /**
    * The files of the built program that belong to this part (such as a library). Each entry is a path in the built
-   * program: the path of a file, or the path of a folder with a slash at its end.
+   * program: the path of a file, or the path of a folder with a slash at its end. A file belongs to the part with the
+   * longest path. So one file of a folder can belong to another part than the folder.
    */
   files?: string[]
   /**
@@ -100,7 +101,7 @@ export function partsOf(root: string): LicensedPart[] {
       type: 'machine-learning-model',
       source: 'https://github.com/openai/whisper',
       text: text('models/whisper-base/LICENSE'),
-      files: [...new Bun.Glob('models/whisper-base/*.{json,safetensors}').scanSync(root)],
+      files: ['models/whisper-base/'],
     },
     {
       name: 'Voice encoder of Resemblyzer',
