@@ -79,7 +79,7 @@ const engineLine: string[][] = [
   ['network'],
   ['models'],
   ['hear', 'who'],
-  ['framewise'],
+  ['framewise', 'chinese'],
   ['utterances'],
   ['assemble', 'channels'],
   ['loaded', 'missed', 'speech'],

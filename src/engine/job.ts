@@ -8,6 +8,7 @@ import { decode } from '../media/decode.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { cutSection, sampleRate, seconds } from './audio.ts'
 import { mergeChannels, mergePeaks } from './channels.ts'
+import { OneScript } from './chinese/one-script.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import { nameSpeakers } from './names.ts'
 import { Peaks } from './peaks.ts'
@@ -48,14 +49,16 @@ export async function work(
     const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
     return cutSection(sound, input.section)
   }
+  const script = new OneScript(input)
   const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
     const peaks = new Peaks()
-    const transcript = await transcribe(models, peaks.of(open(channel)), input, {
+    const whole: TranscribeListener = {
       onSamples,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
       ...listener,
-    })
+    }
+    const transcript = await transcribe(models, peaks.of(open(channel)), input, whole, script)
     return { transcript, peaks: peaks.bytes() }
   }
   try {

@@ -4,6 +4,7 @@
 
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
+import { OneScript } from './chinese/one-script.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import type { PlacedText } from './hear/place.ts'
 import { Recording } from './hear/recording.ts'
@@ -21,11 +22,13 @@ export type TranscribeListener = Listener & {
   onTurns?: (turns: SpeakerTurn[]) => void
 }
 
+/** `script` is shared by the channels of a recording, so that all of them are in one script if they are Chinese. */
 export async function transcribe(
   models: LoadedModels,
   sound: AsyncIterable<Float32Array>,
   input: TranscribeInput,
   listener: TranscribeListener,
+  script = new OneScript(input),
 ): Promise<Transcript> {
   const { translate = false } = input
   let { language } = input
@@ -64,8 +67,9 @@ export async function transcribe(
       }
       const heard = await started.hear(windows, { recording, language, translate, listener: hearing })
       language = heard.language
-      texts.push(...heard.texts)
-      listener.onUtterances?.(soFar.add(heard.texts, languageOfText()))
+      const unified = await script.unify(heard.texts, languageOfText())
+      texts.push(...unified)
+      listener.onUtterances?.(soFar.add(unified, languageOfText()))
     }
   } finally {
     started.end?.()

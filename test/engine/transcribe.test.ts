@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { OneScript } from '../../src/engine/chinese/one-script.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
@@ -66,6 +67,15 @@ async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
   const chunks: Float32Array[] = []
   for await (const chunk of sound) chunks.push(chunk)
   return Float32Array.from(chunks.flatMap(chunk => [...chunk]))
+}
+
+/** Returns the samples twice, with a silence of 25 s between. The silence is too long for a window. */
+function twiceWithPause(samples: Float32Array): Float32Array {
+  const second = samples.length + 25 * 16_000
+  const twice = new Float32Array(second + samples.length)
+  twice.set(samples)
+  twice.set(samples, second)
+  return twice
 }
 
 async function truthOf(name: string): Promise<Truth> {
@@ -151,11 +161,7 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
 
 test.skipIf(missing)(`a long silence between two parts adds no words and moves none${skipped}`, async () => {
   const truth = await truthOf('doctor')
-  const samples = await read(sound(truth))
-  const pause = 25 * 16_000
-  const twice = new Float32Array(samples.length * 2 + pause)
-  twice.set(samples)
-  twice.set(samples, samples.length + pause)
+  const twice = twiceWithPause(await read(sound(truth)))
   const transcript = await hear(all(twice))
   const said = plainWords(`${truth.text} ${truth.text}`)
   expect(compareWords(said, plainWords(transcript.full_transcript)).errors).toBeLessThanOrEqual(1)
@@ -289,3 +295,39 @@ test.skipIf(missing).each([
   const unknown = hear(sound(truth), { language: 'ja' }, () => {}, several)
   await expect(unknown).rejects.toThrow('No model here knows the language ja')
 })
+
+test.skipIf(missing)(
+  `a Chinese transcript and its live utterances are in one script, in every channel${skipped}`,
+  async () => {
+    const doctor = await read(sound(await truthOf('doctor')))
+    const [chinese, texts] = [speaking('chinese', ['zh']), ['这里说的是简体。', '這裡說的是繁體。', '還有。']]
+    const blocks = texts.values()
+    chinese.start = () => ({
+      rows: 1,
+      warning: null,
+      async hear(windows) {
+        const text = blocks.next().value ?? ''
+        return { language: 'zh', texts: windows.map(({ from, to }) => ({ text, from, to, probability: 1 })) }
+      },
+    })
+    const reported: Utterance[] = []
+    const listener = {
+      onSamples: async () => {},
+      onWarning: () => {},
+      onUtterances: (utterances: Utterance[]) => reported.push(...utterances),
+    }
+    const script = new OneScript(input)
+    const channel = (samples: Float32Array) =>
+      transcribe(
+        { ...models, speech: [chinese] },
+        all(samples),
+        { ...input, language: 'zh' },
+        listener,
+        script,
+      )
+    const [one, other] = [await channel(twiceWithPause(doctor)), await channel(doctor)]
+    expect(one.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
+    expect(other.full_transcript).toBe('还有。')
+    expect(reported).toEqual([...one.utterances, ...other.utterances])
+  },
+)

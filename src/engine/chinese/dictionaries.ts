@@ -1,0 +1,79 @@
+// The dictionaries that convert simplified Chinese characters to traditional ones, and traditional ones to simplified
+// ones. The dictionaries are those of OpenCC, in the package opencc-js. They have 1.1 MB, so this file is imported only
+// when a text is Chinese.
+
+import simplifiedCharacters from 'opencc-js/dict/STCharacters'
+import simplifiedPhrases from 'opencc-js/dict/STPhrases'
+import traditionalCharacters from 'opencc-js/dict/TSCharacters'
+import traditionalPhrases from 'opencc-js/dict/TSPhrases'
+import taiwanForms from 'opencc-js/dict/TWVariants'
+import openccForms from 'opencc-js/dict/TWVariantsRev'
+import openccPhrases from 'opencc-js/dict/TWVariantsRevPhrases'
+
+/** One of the two scripts of Chinese: simplified or traditional characters. */
+export type Script = 'simplified' | 'traditional'
+
+/**
+ * The dictionaries for each target script, in the order in which they are applied. Each dictionary is a list of texts
+ * such as `后来 後來|后 後`. OpenCC has its own traditional characters, such as `裏`. Two of the dictionaries convert
+ * between these and the characters that are usual in Taiwan, such as `裡`.
+ */
+const sources: Record<Script, string[][]> = {
+  simplified: [
+    [openccForms, openccPhrases],
+    [traditionalCharacters, traditionalPhrases],
+  ],
+  traditional: [[simplifiedCharacters, simplifiedPhrases], [taiwanForms]],
+}
+
+/** Maps a text to its replacement. Both have the same number of characters. */
+type Dictionary = { entries: Map<string, string>; longest: number }
+
+const opened = new Map<Script, Dictionary[]>()
+
+/**
+ * Returns the dictionaries that convert text to `script`, in the order in which they are applied. `longest` is the
+ * number of characters of the longest text in a dictionary.
+ */
+export function dictionariesTo(script: Script): Dictionary[] {
+  const dictionaries = opened.get(script) ?? sources[script].map(openDictionary)
+  opened.set(script, dictionaries)
+  return dictionaries
+}
+
+function openDictionary(parts: readonly string[]): Dictionary {
+  const entries = new Map(parts.flatMap(entriesOf))
+  const longest = entries.keys().reduce((most, text) => Math.max(most, [...text].length), 0)
+  return { entries, longest }
+}
+
+const ofOneScript: Record<Script, ReadonlySet<string>> = {
+  simplified: charactersOnlyIn(simplifiedCharacters, simplifiedPhrases),
+  traditional: charactersOnlyIn(traditionalCharacters, traditionalPhrases),
+}
+
+/**
+ * Returns the script of a character that is used in only one of the two scripts. Returns null for any other character,
+ * such as `后`, which is a simplified character and also a traditional one with another meaning.
+ */
+export function scriptOf(character: string): Script | null {
+  const isSimplified = ofOneScript.simplified.has(character)
+  if (isSimplified === ofOneScript.traditional.has(character)) return null
+  return isSimplified ? 'simplified' : 'traditional'
+}
+
+/**
+ * Returns the characters that a dictionary of characters replaces, except those that are also in a replacement. The
+ * regular expressions remove one half of each entry. A list of all entries would need 12 MB more.
+ */
+function charactersOnlyIn(characters: string, phrases: string): Set<string> {
+  const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')
+  return new Set(characters.replaceAll(/ [^|]+/g, '')).difference(new Set(replacements))
+}
+
+function entriesOf(dictionary: string): [string, string][] {
+  return dictionary.split('|').map(entry => {
+    const [text = '', replacement = ''] = entry.split(' ')
+    return [text, replacement]
+  })
+}
