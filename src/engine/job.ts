@@ -50,15 +50,15 @@ export async function work(
     return cutSection(sound, input.section)
   }
   const script = new OneScript(input)
-  const hear = async (listener: Partial<TranscribeListener>, channel?: number) => {
+  const hear = async (own: Partial<TranscribeListener>, channel?: number) => {
     const peaks = new Peaks()
-    const whole: TranscribeListener = {
+    const listener: TranscribeListener = {
       onSamples,
       onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
-      ...listener,
+      ...own,
     }
-    const transcript = await transcribe(models, peaks.of(open(channel)), input, whole, script)
+    const transcript = await transcribe(models, peaks.of(open(channel)), input, listener, script)
     return { transcript, peaks: peaks.bytes() }
   }
   try {

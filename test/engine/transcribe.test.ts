@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { OneScript } from '../../src/engine/chinese/one-script.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
@@ -297,37 +296,26 @@ test.skipIf(missing).each([
 })
 
 test.skipIf(missing)(
-  `a Chinese transcript and its live utterances are in one script, in every channel${skipped}`,
+  `a Chinese transcript and its live utterances are in the script of the first texts${skipped}`,
   async () => {
     const doctor = await read(sound(await truthOf('doctor')))
-    const [chinese, texts] = [speaking('chinese', ['zh']), ['这里说的是简体。', '這裡說的是繁體。', '還有。']]
-    const blocks = texts.values()
+    const chinese = speaking('chinese', ['zh'])
+    const texts = ['这里说的是简体。', '這裡說的是繁體。'].values()
     chinese.start = () => ({
       rows: 1,
       warning: null,
       async hear(windows) {
-        const text = blocks.next().value ?? ''
+        const text = texts.next().value ?? ''
         return { language: 'zh', texts: windows.map(({ from, to }) => ({ text, from, to, probability: 1 })) }
       },
     })
     const reported: Utterance[] = []
-    const listener = {
-      onSamples: async () => {},
-      onWarning: () => {},
-      onUtterances: (utterances: Utterance[]) => reported.push(...utterances),
-    }
-    const script = new OneScript(input)
-    const channel = (samples: Float32Array) =>
-      transcribe(
-        { ...models, speech: [chinese] },
-        all(samples),
-        { ...input, language: 'zh' },
-        listener,
-        script,
-      )
-    const [one, other] = [await channel(twiceWithPause(doctor)), await channel(doctor)]
-    expect(one.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
-    expect(other.full_transcript).toBe('还有。')
-    expect(reported).toEqual([...one.utterances, ...other.utterances])
+    const onUtterances = (utterances: Utterance[]) => void reported.push(...utterances)
+    const transcript = await hear(all(twiceWithPause(doctor)), { language: 'zh' }, onUtterances, {
+      ...models,
+      speech: [chinese],
+    })
+    expect(transcript.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
+    expect(reported).toEqual(transcript.utterances)
   },
 )

@@ -1,0 +1,80 @@
+// Runs `work`, which does one job in the engine process, with a fake speech model. The messages to the server are
+// collected.
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
+import { work } from '../../src/engine/job.ts'
+import { openModels } from '../../src/engine/loaded-models.ts'
+import { vadModel } from '../../src/engine/onnx/library.ts'
+import type { Report } from '../../src/engine/protocol.ts'
+import type { TranscribeInput } from '../../src/engine/request.ts'
+import { decode } from '../../src/media/decode.ts'
+import { clips, runtime, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { plainInput } from '../support/plain-input.ts'
+import { wavHeader } from '../support/sound.ts'
+
+const skipped = unless(clips, 'clips')
+const reading = { durationMsMax: 60_000, mediaProgram: null }
+
+/** Writes a WAV file with two channels. Both channels have the sound of the file at `path`. */
+async function stereoOf(path: string): Promise<string> {
+  const samples: number[] = []
+  for await (const part of decode(path, { ...reading, signal: new AbortController().signal }))
+    for (const sample of part) samples.push(Math.round(sample * 32_000), Math.round(sample * 32_000))
+  const bytes = Int16Array.from(samples)
+  const header = wavHeader(bytes.byteLength, { sampleRate: 16_000, channels: 2, bytesPerSample: 2 })
+  const stereo = join(temporaryFolder(), 'stereo.wav')
+  await Bun.write(stereo, new Blob([header, bytes]))
+  return stereo
+}
+
+/** Returns a fake model for Chinese. For each recording or channel, it recognises the next one of `texts`. */
+function writing(texts: readonly string[]): SpeechModel {
+  const next = texts.values()
+  return {
+    name: 'writing',
+    languages: ['zh'],
+    translates: false,
+    start: () => ({
+      rows: 100,
+      warning: null,
+      hear: async ([window]) => {
+        const { from, to } = window ?? { from: 0, to: 0 }
+        return { language: 'zh', texts: [{ text: next.next().value ?? '', from, to, probability: 1 }] }
+      },
+    }),
+    detect: null,
+    close() {},
+  }
+}
+
+/** Does a job, and returns the messages that the engine process sends. */
+async function reportsOf(model: SpeechModel, input: TranscribeInput): Promise<Report[]> {
+  const reports: Report[] = []
+  const send = process.send
+  process.send = (report: Report) => reports.push(report) > 0
+  try {
+    const vad = await Bun.file(vadModel()).bytes()
+    const models = openModels(runtime(), [model], vad, { problem: 'no voice models' })
+    await work(models, { kind: 'job', id: 1, input, wantsTurns: false }, reading)
+  } finally {
+    if (send) process.send = send
+    else delete process.send
+  }
+  return reports
+}
+
+test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {
+  const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
+  const model = writing(['这里说的是简体。', '這裡說的是繁體。'])
+  const reports = await reportsOf(model, plainInput({ path, language: 'zh', channels: 2 }))
+  const done = reports.find(report => report.kind === 'done')
+  expect(done?.transcript.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
+  const utterances = reports.flatMap(report => (report.kind === 'utterances' ? report.utterances : []))
+  expect(utterances.map(({ speaker, text }) => [speaker, text])).toEqual([
+    ['SPEAKER 1', '这里说的是简体。'],
+    ['SPEAKER 2', '这里说的是繁体。'],
+  ])
+})
