@@ -52,13 +52,13 @@ export async function engine(): Promise<void> {
 }
 
 /**
- * Ends this engine process with an uncaught exception. A server then retries the jobs of this process in another engine
- * process.
+ * Prints the error and ends this engine process. A server then retries the jobs of this process in another engine
+ * process. The exit is explicit, because Bun does not end a process at an uncaught exception while its main module waits
+ * for a promise.
  */
-function endByFault(error: unknown): void {
-  setImmediate(() => {
-    throw error
-  })
+function endByFault(error: unknown): never {
+  reportError(error)
+  process.exit(1)
 }
 
 async function* orders(): AsyncGenerator<Order> {

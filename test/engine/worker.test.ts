@@ -1,8 +1,10 @@
 import { afterEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { voicesFor } from '../../src/engine/models/voices.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { defaults } from '../support/defaults.ts'
+import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
 
@@ -55,3 +57,20 @@ test('the exit of the child process rejects all its jobs', async () => {
   await opened.load()
   expect((await runTwo(opened)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
+
+test.skipIf(!pocket)(
+  `an error in the code of a job ends the engine process${unless(pocket, 'pocket model')}`,
+  async () => {
+    const model = { folder: pocket ?? '', name: 'pocket', others: [], detector: null, notice: null }
+    worker = new Worker(
+      { ...model, voices: voicesFor('pocket', '') },
+      { ...defaults, device: 'cpu', threads: 1 },
+    )
+    await worker.load()
+    const input = plainInput({ vocabulary: 'no list' as never, path: join(clips ?? '', 'en-short.flac') })
+    const { signal } = new AbortController()
+    await expect(worker.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
+      'the engine process ended (1)',
+    )
+  },
+)
