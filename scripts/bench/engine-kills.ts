@@ -1,5 +1,5 @@
-// Runs fifty jobs one after the other through the supervisor, which starts the engine as a child process. Kills this
-// child process during three of the jobs. Every job must end with the same words. The memory of the child process and
+// Transcribes the same recording fifty times through the supervisor, which starts the engine as a child process. Kills
+// this child process during three of the jobs. All jobs must return the same text. The memory of the child process and
 // the memory of this process must not grow.
 
 import { join } from 'node:path'

@@ -8,11 +8,12 @@
 // STENO_BENCH_CT2: the folder of the weights in CTranslate2's format, for faster-whisper. STENO_BENCH_OPENAI: the file
 // of the weights in the format of openai/whisper, such as base.pt. STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
 // STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given. STENO_BENCH_GGML:
-// the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in the published
-// layout, for transformers.js.
+// the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files, with
+// the file names of the Whisper models of onnx-community, for transformers.js.
 //
-// STENO_BENCH_SOUNDS: `joined` or `one by one` measures only this set of sounds. STENO_BENCH_SAY=1: prints every text
-// to stderr.
+// STENO_BENCH_SOUNDS: measures only one of the two sets of sounds, which contain the same 50 utterances. The set `one
+// by one` has one file for each utterance. The set `joined` has one file with all utterances. STENO_BENCH_SAY=1: prints
+// every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -14,8 +14,8 @@ type UnfinishedJob = { id: string; seq: number }
 
 /**
  * Stores the utterances of a job in pieces of `storedUtterancesPerPiece` utterances, and returns the number of stored
- * utterances. Does not store the last piece, which the last transaction of the job stores. First removes the utterances
- * of an earlier call that did not finish. Stops early if the job ends. Rejects if `signal` is aborted.
+ * utterances. Leaves out the last piece, because the transaction that completes the job stores it. First removes the
+ * utterances of an earlier call that did not finish. Stops early if the job ends. Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,

@@ -7,7 +7,10 @@ export type TransferFacts = {
   accountId: string
   /** The Content-Length of the request, in bytes. */
   bytesDeclared: number
-  /** True if the disk quota of the account already includes the bytes of this request. */
+  /**
+   * True if the bytes of this request already count towards the disk quota of the account, because the size of the
+   * whole upload was declared before.
+   */
   isReserved?: boolean
   idleMs: number
 }
@@ -15,9 +18,9 @@ export type TransferFacts = {
 export class Transfer {
   readonly accountId: string
   /**
-   * The number of bytes that this transfer adds to the used part of the disk quota. The value is 0 if the quota already
-   * includes the bytes of this transfer. Otherwise, the value is the larger one of two numbers: the Content-Length and
-   * the number of received bytes.
+   * The number of bytes of this transfer that are added to the disk usage of the account, to compare it with the quota.
+   * The value is 0 if the bytes of this transfer already count towards the quota. Otherwise, the value is the larger
+   * one of two numbers: the Content-Length and the number of received bytes.
    */
   bytes: number
   readonly #isReserved: boolean

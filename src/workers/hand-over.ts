@@ -6,9 +6,10 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './answers.ts'
 
 /**
- * The worker that made the last claim of a job. `fence` is the number of this claim. `delivery` is the number of times
- * that JetStream had delivered the message of the job when the worker made this claim, or 0 if the claim was made
- * before the last start of the server.
+ * The worker that made the last claim of a job. `fence` is the number of this claim. JetStream may deliver the message
+ * of a job several times. `delivery` is the number of the delivery after which the worker made the claim, counted from
+ * 1. It is 0 if the claim was made before the last start of the server, because the database does not contain this
+ * number.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 

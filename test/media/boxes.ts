@@ -119,7 +119,7 @@ export function numbers(...values: number[]): Buffer {
 export function moveIndex(file: Buffer, change: Change): Buffer {
   const at = file.indexOf('moov', 0, 'latin1') - 4
   const index = file.subarray(at + 8, at + file.readUInt32BE(at))
-  // The old index gets the type `free`, so players skip it.
+  // The index is the box `moov`. The original index stays at its place, but gets the type `free`, so players skip it.
   const before = Buffer.from(file)
   before.write('free', at + 4, 'latin1')
   return Buffer.concat([before, box('moov', change(Buffer.from(index)))])

@@ -1,5 +1,5 @@
-// Installs the built program as a service under a real systemd. This systemd runs as process 1 in namespaces of its
-// own. It works on a copy of the root folder of this machine, and the copy is removed at the end.
+// Installs the built program as a service under a real systemd. This systemd runs as process 1 of a container, which
+// has Linux namespaces of its own and a copy of the root folder of this machine. The copy is removed at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -19,11 +19,11 @@ const mayBoot =
   Bun.which('jq') !== null &&
   Bun.spawnSync(['unshare', '--pid', '--fork', '--mount', '--cgroup', '--net', 'true']).exitCode === 0
 
-/** The time, in milliseconds, after which the simulated machine is ended. The whole test takes half a minute. */
+/** The time, in milliseconds, after which the container with systemd is ended. The whole test takes half a minute. */
 const boxMs = 240_000
 
 /**
- * The shell commands that run in the simulated machine. Each `echo` prints one result, and the test compares these
+ * The shell commands that run in the container with systemd. Each `echo` prints one result, and the test compares these
  * lines with `expected`.
  */
 const steps = `
@@ -89,7 +89,7 @@ test.skipIf(!mayBoot)(
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
     writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
-    // If this test process is killed, `setpriv` makes the kernel end the simulated machine too.
+    // If this test process is killed, `setpriv` makes the kernel end the container too.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
     const written = (name: string) => readFileSync(join(folder, name), 'utf8')

@@ -150,9 +150,10 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if one of the files runs the given command of steno, such as `models pull`. The two words of the command
- * must follow each other in a call or in a list, as in `['models', 'pull']`. Or the first word must be before a spread,
- * as in `['models', ...args]`, and the second word must begin another call or list, as in `['pull']`.
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The words of a command must
+ * be in a list, or in the arguments of a call. Two forms count. One list has both words, one after the other:
+ * `['models', 'pull']`. Or one list has the first word before a spread, and another list begins with the second word:
+ * `['models', ...args]` and `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -18,7 +18,10 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   utterances: Utterance[]
-  /** The turns of the speakers, counted from the start of the section. Empty before the end of the recognition. */
+  /**
+   * The turns of the speakers. Empty before the end of the recognition. The times of the turns count from the start of
+   * the section, which is the part of the recording between --from and --to.
+   */
   turns: readonly SpeakerTurn[]
   /**
    * The time that the transcription of this source took, in milliseconds. If several sources were transcribed together,
@@ -57,7 +60,10 @@ export class Results {
     work.utterances.push(...utterances)
   }
 
-  /** Writes a transcript whose times count from the start of the section. */
+  /**
+   * Writes a transcript to the output files in `missing`, or to stdout. The times in `heard` count from the start of
+   * the section, which is the part of the recording between --from and --to.
+   */
   write(work: Work, heard: Transcript, missing: Output[]): void {
     const { source, screen, outputs } = work
     const transcript = shifted(heard, this.#task.section)

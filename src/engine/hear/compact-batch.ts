@@ -23,8 +23,8 @@ export class CompactBatch implements Batch {
   private outputs: Tensor[]
   /**
    * The cached keys and values of the tokens of all rows (windows) of the batch, layer by layer. After each run of the
-   * decoder, these tensors are outputs of this run. When a row is removed, tensors with one row fewer take their place,
-   * and use the memory of the same outputs.
+   * decoder, these tensors are outputs of this run. When a row is removed, they are replaced by views with one row
+   * fewer. A view has no memory of its own: it refers to the memory of the output.
    */
   private self: Tensor[]
   /**

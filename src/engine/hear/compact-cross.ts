@@ -20,10 +20,11 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * One output of the encoder for all windows of a batch, such as the keys of the decoder's cross-attention. `kind`
- * describes this output. `length` is the number of encoded frames in the longest window. It is 1 for an output that has
- * no separate values for each frame. `memory` has layers × windows × heads × `length` × 64 (the head size) numbers.
- * `rowBytes` is the size of one window in one layer, in bytes.
+ * One kind of tensor from the encoder, for all windows of a batch. An example is `keys`: the keys of the decoder's
+ * cross-attention, which the encoder computes. `kind` is the entry of this kind in `kinds`. `length` is the number of
+ * encoded frames in the longest window. It is 1 for a kind that has no separate values for each frame. `memory` has
+ * layers × windows × heads × `length` × 64 (the head size) numbers. `rowBytes` is the size of one window in one layer,
+ * in bytes.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 

@@ -10,11 +10,16 @@ import { probabilityOf } from './scores.ts'
 import { unfinishedAtEnd, unfinishedAtLimit } from './unfinished.ts'
 import type { Whisper } from './whisper.ts'
 
-/** A window to decode: the length of its sound in model frames, and the length of its speech in seconds. */
+/**
+ * A window to decode. `frames` is the length of its sound, in frames of the speech model (20 ms each). The sound
+ * includes the pauses between the speech spans. `speechSeconds` is the length of the speech spans alone, in seconds.
+ */
 export type Row = {
   frames: number
   speechSeconds: number
-  /** If given, decoding ends at the first timestamp token at or after this model frame. No later text is needed. */
+  /**
+   * If given, decoding ends at the first timestamp token at or after this frame of the window. No later text is needed.
+   */
   neededFrames?: number
 }
 
@@ -41,7 +46,7 @@ export type RecogniseOptions = {
 const windowTokens = 224
 
 /**
- * A window that is being decoded. `row` contains the length of the sound and of the speech in this window. `best` is
+ * A window that is being decoded. `row` contains the lengths of the sound and of the speech in this window. `best` is
  * the best decoded text so far. `random` returns the random numbers, from 0 to 1, for this window.
  */
 export type Task = { row: Row; window: EncodedWindow; best: Hypothesis; random: () => number }
@@ -52,7 +57,7 @@ export type Attempt = {
   looped: boolean
   /**
    * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum in this attempt. It is
-   * lower than `tokensMax` if the speech is short.
+   * lower than `tokensMax` if the window has little sound.
    */
   tokensMax: number
   limit: number
@@ -106,9 +111,9 @@ function drop<Row>(rows: Row[], row: number): void {
 }
 
 /**
- * Returns the maximum number of tokens of a correct text for `frames` model frames of speech: 36 tokens per second,
- * plus 32. The 32 tokens matter only for very short speech. A word of Georgian has about 18 tokens, so the maximum
- * allows two Georgian words per second.
+ * Returns the maximum number of tokens of a correct text for `frames` frames of sound, of 20 ms each: 36 tokens per
+ * second, plus 32. The 32 tokens matter only for very short sound. A word of Georgian has about 18 tokens, so the
+ * maximum allows two Georgian words per second.
  */
 function plausibleTokens(frames: number): number {
   return 32 + Math.ceil((frames / framesPerSecond) * 36)

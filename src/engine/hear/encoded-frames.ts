@@ -1,13 +1,14 @@
-// Chooses the model frames (20 ms each) of a window that the encoder reads. The silence after the sound of a window is
-// constant, so one frame of this silence can represent several frames. Compared with all frames, the encoder then needs
-// 25 % of the time for a window with 5 s of sound, and 90 % for a window with 25 s of sound.
+// Chooses the model frames (20 ms each) that the encoder reads. A window lasts 30 s: its sound, and then constant
+// silence. The encoder reads only some frames of this silence, and each of them represents several frames. For a window
+// with 5 s of sound, the encoder then needs 25 % of the time that it needs for all frames. For a window with 25 s of
+// sound, it needs 90 %.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames of a window that the encoder reads. In silence, one frame stands for several, so the encoder does
- * not read all frames. `places` contains the positions of the read frames in the window. `counts` contains, for each
- * read frame, the number of model frames that it stands for.
+ * The model frames (20 ms each) that the encoder reads. In silence, one frame stands for several, so the encoder does
+ * not read all frames of the window. `places` contains the positions of the read frames in the window. `counts`
+ * contains, for each read frame, the number of model frames that it stands for.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 

@@ -16,8 +16,9 @@ export type PublishedModel = ModelFacts & {
   repository: string
   revision: string
   /**
-   * The paths of the files to download for each device. This field is missing for a model with the file layout of
-   * Whisper.
+   * The paths of the files to download: `cpu` for a machine without a GPU, `gpu` for a machine with a GPU. This field
+   * is missing for a Whisper model and for a voice model with one ONNX file. The files of such models always have the
+   * same names, which are in pull-model.ts.
    */
   files?: { cpu: string[]; gpu: string[] }
 }
@@ -28,14 +29,16 @@ export type VoiceProfile = {
    * The features that the embedding model reads: `fbank` is Kaldi's filterbank, and `mel` is the power in mel bands.
    */
   features: string
-  /** Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. */
+  /**
+   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
+   * `likeness` is null.
+   */
   threshold: number
   /**
-   * If `likeness` is a number, the clustering threshold is computed for each recording, from the distances between
-   * embeddings that follow each other in time and probably have the same voice. After the clustering, two voices are
-   * merged if the mean distance between them is less than `likeness` times the mean distance within a voice. No voices
-   * are merged if the caller gave the number of voices. If `likeness` is null, the clustering threshold is fixed, and
-   * no voices are merged.
+   * The limit for merging similar voices after the clustering. Two voices are merged if the mean distance between them
+   * is less than `likeness` times the mean distance within a voice. No voices are merged if `likeness` is null, or if
+   * the caller gave the number of voices. If `likeness` is a number, the clustering does not use `threshold`, but a
+   * threshold that is computed from the distances in the recording (see adapted-threshold.ts).
    */
   likeness: number | null
   /**

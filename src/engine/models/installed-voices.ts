@@ -10,7 +10,10 @@ export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }
 
-/** The paths of the files of a PLDA model, relative to the model's folder. */
+/**
+ * The paths of the files of the PLDA model (probabilistic linear discriminant analysis of embeddings), relative to the
+ * model's folder.
+ */
 export const pldaFiles = models[publishedPlda].files.cpu
 
 export function missingVoiceModels(dir: string): string[] {

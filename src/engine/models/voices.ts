@@ -10,7 +10,10 @@ export type VoiceFiles = {
   /** The paths of the folders of the segmentation model and of the embedding model. */
   segmentation: string
   embedding: string
-  /** The path of the folder of the PLDA model. Null if no PLDA model is installed. */
+  /**
+   * The path of the folder of the PLDA model (probabilistic linear discriminant analysis), which removes most of the
+   * differences between embeddings of the same voice. Null if no PLDA model is installed.
+   */
   plda: string | null
   /** The parameters with which embeddings are computed and compared. */
   profile: VoiceProfile

@@ -41,8 +41,9 @@ export class GraphWeights {
   }
 
   /**
-   * Adds the weight matrices with these names, joined into one matrix of inputs × outputs. ONNX Runtime transposes and
-   * joins these matrices only once, when the model is opened.
+   * Adds the weight matrices with the given names to the graph, joined into one matrix of inputs × outputs. A matrix
+   * that the model stores as outputs × inputs is transposed first. ONNX Runtime does this work only once, when the
+   * model is opened. Returns the name of the joined matrix in the graph.
    */
   matrix(...names: string[]): string {
     return this.once(`matrix ${names}`, () => {

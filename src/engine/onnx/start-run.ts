@@ -14,8 +14,10 @@ export type RunArguments = {
 }
 
 /**
- * Returns true if two runs at the same time have a thread each. With more threads, both runs would divide their
- * operations among the same threads.
+ * Returns true if two runs at the same time have one thread each. This needs exactly two threads. With more threads,
+ * ONNX Runtime would divide each operation among several threads, and these threads would wait for each other at the
+ * end of the operation. Returns false on systems other than Linux, because `startRun` needs a semaphore of the GNU C
+ * library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'

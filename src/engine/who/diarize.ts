@@ -75,15 +75,17 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses the voice counts of the speech model (the probabilities of no voice, one voice, and
-   * two voices or more).
+   * True if this diarization uses voice counts: the probabilities of no voice, one voice, and two voices or more. The
+   * speech model, which recognises the words, also gives the voice counts.
    */
   get usesVoiceCounts(): boolean {
     return this.voices.usesVoiceCounts
   }
 
   /**
-   * Adds the voice counts of one window of the speech model. The parameters are those of `VoiceCounts.add`.
+   * Adds the voice counts of one window, which is up to 30 s of sound. The speech model, which recognises the words,
+   * also gives these voice counts: the probabilities of no voice, one voice, and two voices or more. The parameters are
+   * those of `VoiceCounts.add`.
    */
   addVoiceCounts(...window: Parameters<VoiceCounts['add']>): void {
     this.voiceCounts.add(...window)

@@ -10,22 +10,23 @@ import type { Embedder } from './embedder.ts'
 export type FeatureFrames = { rows: Float32Array; first: number }
 
 /**
- * At each end of a stretch of sound, at most this many feature frames are inexact. These frames read samples before or
- * after the stretch, and these samples are missing.
+ * When features are computed for a stretch of sound, at most this many frames at each end are inexact. These frames
+ * also need samples before or after the stretch, which are missing.
  */
 const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound from frame `soundFrame` on: the sound of the last `2 * edgeFrames` computed frames, and all later sound.
-   * The features of the last `edgeFrames` computed frames were inexact, so they are computed again. The `edgeFrames`
-   * frames before them keep their features. Their sound is needed to compute the later frames exactly.
+   * The sound that the next computation reads. It begins at frame `soundFrame`, which is `2 * edgeFrames` frames before
+   * the end of `rows`. The next computation replaces the last `edgeFrames` frames of `rows`, because the sound after
+   * them was missing. The sound of the `edgeFrames` frames before those is also read again, because the first
+   * `edgeFrames` frames of a computation are inexact.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0
   /**
-   * The features from frame `first` on. The last `edgeFrames` frames are inexact until more sound has arrived. Then
-   * they are computed again.
+   * The features from frame `first` on. The last `edgeFrames` frames are inexact, because the sound after them is
+   * missing. They are replaced when more sound has arrived.
    */
   private rows = new Float32Array(0)
   private first = 0

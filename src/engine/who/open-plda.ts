@@ -1,4 +1,5 @@
-// Reads the PLDA model of pyannote's community-1 pipeline from its files.
+// Reads the PLDA model (probabilistic linear discriminant analysis of embeddings) of pyannote's community-1 pipeline
+// from its files.
 
 import { join } from 'node:path'
 import { pldaFiles } from '../models/installed-voices.ts'

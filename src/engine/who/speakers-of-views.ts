@@ -50,8 +50,9 @@ export function speakersOfViews(
 }
 
 /**
- * For each local voice (a voice of one view), the bit mask in which only the bit of this voice is set. If only this
- * voice speaks in a frame, `classVoices` has this mask for the class of the frame.
+ * For each voice of a view (ten seconds of sound), the bit set that contains only this voice. In each frame of the
+ * view, the set of the voices that speak is also a bit set (see `classVoices`). If the two bit sets are equal, only
+ * this voice speaks in the frame.
  */
 const singleVoices = Array.from({ length: localVoices }, (_, local) => 1 << local)
 

@@ -7,9 +7,9 @@ import type { Turn } from './turn.ts'
 import type { Timeline } from './turns.ts'
 
 export type Speakers = {
-  /** The speaker of each word. */
+  /** The number of the speaker of each word. */
   ofWords: number[]
-  /** The turns of the recording, with the same numbers of speakers. */
+  /** The turns of the recording. Each speaker has the same number here as in `ofWords`. */
   turns: Turn[]
 }
 
