@@ -86,6 +86,12 @@ export function wantsHtml(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }
 
+/**
+ * The level of the Brotli compression of a server that runs from the source code. At level 5, the web app is 9 % larger
+ * than at level 11, and the first page comes 0.2 s earlier.
+ */
+const brotliQuality = 5
+
 let bundled: Promise<Map<string, PageFile>> | null = null
 
 /**
@@ -99,6 +105,6 @@ export function filesOfPage(): Promise<Map<string, PageFile>> {
 async function loadFiles(): Promise<Map<string, PageFile>> {
   const entry = fileURLToPath(new URL(`../web/${pageName}`, import.meta.url))
   const { pageFiles } = await import('./page-files.ts')
-  const files = pageFiles ?? (await bundlePage(entry))
+  const files = pageFiles ?? (await bundlePage(entry, brotliQuality))
   return new Map(files.map(file => [file.name, file]))
 }

@@ -1,7 +1,7 @@
 // Bundles the web app in src/web. The build of the program bundles the web app once. When the server runs from the
 // source code, the server bundles the web app itself.
 
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
 
 /** One file of the web app. `br` and `gzip` are its content in two compressed forms, each in base64. */
@@ -12,9 +12,12 @@ export const pageName = 'index.html'
 
 /**
  * Bundles the web app that starts with the HTML file at `entry`. The name of every other file contains a hash of the
- * content of that file.
+ * content of that file. `brotliQuality` is the level of the Brotli compression, from 0 to 11. Level 11 takes 0.2 s.
  */
-export async function bundlePage(entry: string): Promise<PageFile[]> {
+export async function bundlePage(
+  entry: string,
+  brotliQuality: number = constants.BROTLI_MAX_QUALITY,
+): Promise<PageFile[]> {
   const { outputs } = await Bun.build({
     entrypoints: [entry],
     minify: true,
@@ -24,16 +27,18 @@ export async function bundlePage(entry: string): Promise<PageFile[]> {
     define: { 'process.env.NODE_ENV': '"production"' },
     conditions: ['browser', 'production'],
   })
-  return Promise.all(outputs.map(packed))
+  return Promise.all(outputs.map(output => packed(output, brotliQuality)))
 }
 
-async function packed(output: Bun.BuildArtifact): Promise<PageFile> {
+async function packed(output: Bun.BuildArtifact, brotliQuality: number): Promise<PageFile> {
   const bytes = new Uint8Array(await output.arrayBuffer())
   return {
     name: output.path.replace(/^.*\//, ''),
     type: output.type,
     etag: `"${sha256(bytes).slice(0, 16)}"`,
-    br: brotliCompressSync(bytes).toString('base64'),
+    br: brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } }).toString(
+      'base64',
+    ),
     gzip: gzipSync(bytes, { level: 9 }).toString('base64'),
   }
 }
