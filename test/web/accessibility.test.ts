@@ -16,6 +16,8 @@ const browser = useBrowser()
 const service = await startTestService({
   program: null,
   settings: { STENO_RATE_LIMITS: 'off', STENO_ALLOW_NETS: '127.0.0.0/8' },
+  // The host of the webhook is unknown, so a delivery fails at once. The look-up of each other host never ends.
+  parts: { resolve: host => (host === 'hooks.example' ? Promise.resolve([]) : new Promise(() => {})) },
 })
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
