@@ -25,7 +25,7 @@ function openFunction(name: string, type: FFIFunction, files: readonly string[])
     try {
       return dlopen(file, { [name]: type }).symbols[name]
     } catch {
-      // This file does not have the function, or this machine does not have the file.
+      // The library `file` does not exist, or it has no function `name`. The next library is tried.
     }
   }
   throw new Error(`the C library of this machine has no function ${name}`)

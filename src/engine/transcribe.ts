@@ -22,7 +22,10 @@ export type TranscribeListener = Listener & {
   onTurns?: (turns: SpeakerTurn[]) => void
 }
 
-/** `script` is shared by the channels of a recording, so that all of them are in one script if they are Chinese. */
+/**
+ * Transcribes one channel of a recording, or the mix of its channels. `script` chooses simplified or traditional
+ * characters for Chinese text. It is shared by all channels, so that their texts have the same kind of characters.
+ */
 export async function transcribe(
   models: LoadedModels,
   sound: AsyncIterable<Float32Array>,

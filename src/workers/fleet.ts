@@ -188,10 +188,10 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool (a group of workers with the same abilities). If the job is already in the
-   * queue of a pool with a ready worker, the job stays in this queue. Otherwise, the pool with the most free places is
-   * chosen among the pools that can do the job. If no pool can do the job, the pool with the most free places is chosen
-   * among all pools.
+   * Puts a job into the queue of a pool, which is a group of workers with the same abilities. If the job is already in
+   * the queue of a pool with a ready worker, the job stays there. Otherwise, a pool that can do the job is chosen: the
+   * pool whose workers have room for the most jobs. If no pool can do the job, the pool with the most room is chosen
+   * among all pools, and the job then fails in this pool.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

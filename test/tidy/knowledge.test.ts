@@ -150,10 +150,10 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if one of the files runs the given command of steno, such as `models pull`. The words of a command must
- * be in a list, or in the arguments of a call. Two forms count. One list has both words, one after the other:
- * `['models', 'pull']`. Or one list has the first word before a spread, and another list begins with the second word:
- * `['models', ...args]` and `['pull']`.
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The function looks at lists:
+ * arrays, and the arguments of calls. A command of one word must be in a list. The two words of a longer command must
+ * follow each other in one list, as in `['models', 'pull']`. Or one list has the first word before a spread, and
+ * another list of the file begins with the second word, as in `['models', ...args]` and `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -194,7 +194,7 @@ def export(network, folder):
     port = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
     graph = helper.make_graph(nodes, "ctc", [port("x", ["N", "samples"])], [port("logits", ["N", "frames", len(TOKENS)])], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="steno")
-    # sherpa-onnx refuses a model without these names.
+    # These metadata keys are also in the files that sherpa-onnx exports from Omnilingual ASR.
     helper.set_model_props(model, {"model_type": "omnilingual-asr", "version": "1", "model_author": "steno"})
     onnx.checker.check_model(model)
     onnx.save(model, folder + "/model.onnx")

@@ -63,8 +63,10 @@ export function scriptOf(character: string): Script | null {
 }
 
 /**
- * Returns the characters that a dictionary of characters replaces, except those that are also in a replacement. The
- * regular expressions remove one half of each entry. A list of all entries would need 12 MB more.
+ * Returns the characters that are used in only one of the two scripts. Both dictionaries convert from this script to
+ * the other one. Each entry has a text and its replacement, such as `后 後`. The result has the texts of `characters`
+ * that are in no replacement. The regular expressions remove one half of each entry: the replacement or the text. A
+ * list of all entries would need 12 MB more.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

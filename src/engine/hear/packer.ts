@@ -6,8 +6,8 @@ import { beginningAt, type SpeechSpan } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
 /**
- * The shortest pause, in samples, that always ends a window. Inside a window, such a pause would be shortened, and the
- * model would join the sentence before the pause and the sentence after the pause.
+ * The shortest pause, in samples, that always ends a window. If a window contained such a pause, steno would shorten
+ * the pause to one second. The model would then join the sentences before and after it.
  */
 const pauseEnds = 10 * sampleRate
 

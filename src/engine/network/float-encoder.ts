@@ -1,5 +1,5 @@
-// Builds the ONNX graph of Whisper's encoder with float weights. Its outputs are the keys and values for all
-// cross-attention layers of the decoder, and the keys of the alignment heads, transposed for a matrix product.
+// Builds the ONNX graph of Whisper's encoder with float weights. The graph also computes the keys and values that the
+// cross-attention of the decoder needs.
 
 import { FloatLayers } from './float-layers.ts'
 import type { FloatSize, FloatType } from './float-size.ts'
@@ -7,8 +7,9 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
- * frames, width] for each decoder layer N. If the model has alignment heads (the attention heads that give the times of
- * words), it has a further output `aligned` [rows, alignment heads, head size, frames] with the keys of these heads.
+ * frames, width], the cross-attention keys and values of decoder layer N. If the model has alignment heads (the
+ * attention heads that give the times of words), it has one more output: `aligned` [rows, alignment heads, head size,
+ * frames], the scaled keys of these heads.
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

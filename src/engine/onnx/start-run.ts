@@ -14,10 +14,10 @@ export type RunArguments = {
 }
 
 /**
- * Returns true if two runs at the same time have one thread each. This needs exactly two threads. With more threads,
- * ONNX Runtime would divide each operation among several threads, and these threads would wait for each other at the
- * end of the operation. Returns false on systems other than Linux, because `startRun` needs a semaphore of the GNU C
- * library.
+ * Returns true if two runs may be started at the same time: if the runtime has two threads, and the system is Linux.
+ * Each run then has one thread. With more threads, ONNX Runtime would divide each operation among several threads, and
+ * these threads would wait for each other at the end of the operation. `startRun` works only on Linux, because it uses
+ * a semaphore of the GNU C library.
  */
 export function canRunTwo({ threads }: Runtime): boolean {
   return threads === 2 && process.platform === 'linux'

@@ -8,7 +8,10 @@ import { type Window, windowOf } from '../../../src/engine/hear/windows.ts'
 
 const sampleRate = 16_000
 
-/** Returns a window with one speech span, from second `from` to second `to` of the recording. */
+/**
+ * Returns a window with one or more speech spans. Each span is given by its start and its end, in seconds of the
+ * recording.
+ */
 function windowFrom(from: number, to: number, ...more: [from: number, to: number][]): Window {
   const spans = [[from, to] as const, ...more].map(([from, to]) => ({
     from: from * sampleRate,
