@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { neededLibraries } from '../../src/base/elf.ts'
 import { installHint } from '../../src/engine/models/cuda-libraries.ts'
 import { carriedRuntime } from '../../src/engine/onnx/library.ts'
@@ -15,9 +15,12 @@ const version = (
 ).version
 const native = `runtimes/linux-${process.arch}/native`
 
-/** A copy of a real library. The copy is changed so that it depends on libcudnn.so.9, which no test machine has. */
-const provider = readFileSync(carriedRuntime())
-const name = provider.indexOf('libstdc++.so.6\0')
+/**
+ * A copy of a real library of 0.4 MB. The copy is changed so that it depends on libcudnn.so.9, which no test machine has,
+ * in the place of ONNX Runtime.
+ */
+const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
+const name = provider.indexOf('libonnxruntime.so.1\0')
 provider.write('libcudnn.so.9\0', name)
 
 function packageOf(is = version): Buffer {
