@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { readRttm, score } from '../../scripts/bench/support/der.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import type { SpeakerTurn } from '../../src/transcripts/transcript.ts'
+import { findCommand } from '../support/command.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
@@ -132,7 +133,7 @@ test.each([
   [[import.meta.path, '--fromat', 'srt'], 'no option --fromat; did you mean --format?'],
   [[import.meta.path, '--format', 'srt,vtt'], 'several formats need --out'],
 ])('%j is refused: %s', async (args, why) => {
-  const { code, err } = await run(...args)
+  const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)
   expect(code).toBeGreaterThan(0)
   expect(err).toContain(why)
 })
