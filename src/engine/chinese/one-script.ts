@@ -6,9 +6,9 @@ import type { Context } from '../hear/prompt.ts'
 import type { Script } from './dictionaries.ts'
 
 /**
- * The script of one recording. The script is that of the caller's prompt and vocabulary. If these have no characters of
- * only one script, it is the script of most characters in the first texts that have such characters. The script then
- * stays the same, because utterances of these texts may already have been reported to the caller.
+ * The script of one recording: simplified or traditional characters. It is the script of the caller's prompt and
+ * vocabulary. If these have no characters of only one script, it is the script of the first texts that have such
+ * characters. It then stays the same, because these texts may already have been reported to the caller.
  */
 export class OneScript {
   readonly #context: string

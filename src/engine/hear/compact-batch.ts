@@ -39,11 +39,11 @@ export class CompactBatch implements Batch {
    */
   private readonly frames: number
   /**
-   * The encoder's output `mass`, with one row for each window of the batch. The encoder skips most model frames (20 ms
-   * each) of a long silence, so one frame of its output may represent n model frames. `mass` has log(n) for each frame
-   * of the output. The decoder adds log(n) to the attention scores of the frame, so the frame gets n times the weight.
-   * All rows have the length of the longest window. The rows of shorter windows end with `forbidden`, so the attention
-   * ignores the unused frames.
+   * The output `mass` of the encoder, with one row for each window of the batch. The encoder reads several model frames
+   * (20 ms each) of a long silence as one frame. For a frame that represents n model frames, `mass` is log(n). The
+   * decoder adds log(n) to the attention scores of the frame, so the frame gets n times the weight. All rows have the
+   * length of the longest window. In the row of a shorter window, the unused end is `forbidden`, so the attention
+   * ignores it.
    */
   private readonly mass: Float32Array
   private crossViews: Tensor[]

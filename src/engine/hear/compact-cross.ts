@@ -20,11 +20,10 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * One kind of tensor from the encoder, for all windows of a batch. An example is `keys`: the keys of the decoder's
- * cross-attention, which the encoder computes. `kind` is the entry of this kind in `kinds`. `length` is the number of
- * encoded frames in the longest window. It is 1 for a kind that has no separate values for each frame. `memory` has
- * layers × windows × heads × `length` × 64 (the head size) numbers. `rowBytes` is the size of one window in one layer,
- * in bytes.
+ * One kind of tensor from the encoder, for all windows of a batch. An example is the keys of the decoder's
+ * cross-attention. `kind` is the entry of this kind in `kinds`. `memory` has layers × windows × heads × `length` × 64
+ * (the head size) numbers. `length` is the number of encoded frames in the longest window, or 1 if the kind has no
+ * separate values for each frame. `rowBytes` is the size of one window in one layer, in bytes.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -37,9 +36,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies tensors of all windows into one memory area. Each window has one tensor of each kind, such as the keys of the
- * attention. Only the tensors of the kind `kinds[index]` are copied. Each attention head of each window gets memory for
- * `frames` frames, which is the length of the longest window. For a shorter window, the end of this memory is not used.
+ * Copies one kind of tensor, such as the keys of the attention, from all windows into one memory area. The kind is
+ * `kinds[index]`. `frames` is the number of encoded frames in the longest window. Each attention head of each window
+ * gets memory for this number of frames. For a shorter window, the end of this memory is not used.
  */
 export function gather(
   windows: readonly EncodedWindow[],

@@ -123,10 +123,10 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths of the sound and of the speech in the window `heard`, which is decoded. `heard` is the same as
- * `window`, or has more speech at its end. The text of the added speech is not needed. So if `heard` has more speech,
- * the row also has the length of `window`, as `neededFrames`. The length of the speech is always that of `heard`: if the
- * model returns no text for much speech, the decoding has failed, even if only a little of the text is needed.
+ * Returns the lengths of the sound and of the speech in `heard`, the window that is decoded. If `heard` is longer than
+ * `window`, it is `window` with more speech at its end. The text of this added speech is not needed, so `neededFrames`
+ * is then the length of `window`. The length of the speech is always that of `heard`: if the model returns no text for
+ * much speech, the decoding has failed, even if only a little of the text is needed.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

@@ -1,10 +1,9 @@
 // One batch of windows that a GPU decodes. Each window is a row of the batch, and each decoding step is one run of the
 // decoder. The caches and the attention stay in the memory of the GPU.
 //
-// If the GPU also chooses the tokens, a step copies only a few numbers for each row to the CPU. CUDA records the
-// operations of such a step as a CUDA graph, and replays the graph in later steps. A CUDA graph works for one number of
-// rows only. To keep the number of graphs small, the number of rows in a run is always a power of two. A row that has
-// no window is idle.
+// If the GPU also chooses the tokens, a step copies only a few numbers for each row to the CPU. CUDA records such a
+// step as a CUDA graph, and replays the graph in later steps. Each number of rows needs its own graph. To keep the
+// number of graphs small, the number of rows in a run is always a power of two. A row that has no window is idle.
 
 import { allowedInput } from '../network/pick.ts'
 import { allowedAfter } from './allowed.ts'

@@ -20,11 +20,11 @@ type ChosenFrames = { places: number[]; counts: number[] }
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames in a group. A window with less than 30 s of sound ends with silence. Between the
- * two parts of this silence that are read completely, the frames form groups. The encoder reads only the first frame of
- * each group. The attention to this frame is multiplied by the number of frames in the group. The output probabilities
- * then differ by 0.009 nats a token from the probabilities with all frames. Without the multiplication, the difference
- * is 0.031 nats.
+ * The maximum number of model frames in a group. The silence after the sound of a window is divided into groups, except
+ * for its first `readAfterSound` and its last `readAtEnd` frames. The encoder reads only the first frame of each group.
+ * The attention to this frame is multiplied by the number of frames in the group. The output probabilities then differ
+ * by 0.009 nats a token from the probabilities with all frames. Without the multiplication, the difference is 0.031
+ * nats.
  */
 const group = 8
 

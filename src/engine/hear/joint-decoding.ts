@@ -100,9 +100,9 @@ const memoryShare = 1.5
 
 /**
  * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. Each row
- * needs the memory of the longest window of the batch, so a batch gets requests with windows of similar length. The
- * memory of a batch is limited (see `memoryShare`). The tokens of the prompt need memory in each row too, so a batch
- * with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
+ * needs the memory of the longest window of the batch, so a batch gets requests with windows of similar length.
+ * `memoryShare` limits the memory of a batch. The tokens of the prompt need memory in each row too, so a batch with a
+ * long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
  */
 function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []

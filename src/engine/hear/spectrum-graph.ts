@@ -9,13 +9,14 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames of fold.ts. Folding
- * computes the sum and the difference of the two samples that have the same distance from the middle of a frame. The
- * sums give the real part of the spectrum, and the differences give the imaginary part. Each part needs two matrix
- * products: one for the even positions in the frame, and one for the odd positions. For the frequency bin 200 - k, one
- * of the two products has the same value as for bin k, and the other has the opposite sign. So the products are
- * computed only for the bins k from 0 to 100. The sum of the two products gives bin k. Their difference gives bin
- * 200 - k, except for a sign, which the power does not need.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames of fold.ts: the sums
+ * and the differences of mirrored samples. The sums give the real part of the spectrum, and the differences give the
+ * imaginary part. Each part needs two matrix products: one for the samples at even positions in the frame, and one for
+ * the samples at odd positions.
+ *
+ * The products are computed only for the frequency bins k from 0 to 100. The sum of the two products gives bin k, and
+ * their difference gives bin 200 - k. The difference may have the wrong sign, but the power does not depend on the
+ * sign.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()

@@ -21,12 +21,12 @@ const progressMin = 0.5 * framesPerSecond
  * Called when the model has returned the end token. Returns the part of the window that must be decoded again. Returns
  * null if there is no such part.
  *
- * If the last two tokens of the text are timestamp tokens, there is more speech after the text. This speech is decoded
- * again, together with the last sentence of the text, because the model makes more errors in short windows. If the
- * sentence and this speech are too long together, only the speech after the text is decoded again.
+ * If the text ends with two timestamp tokens, there is more speech after the text. This speech is decoded again,
+ * together with the last sentence of the text, because the model makes more errors in short windows. If both together
+ * are too long, only the speech after the text is decoded again.
  *
- * If the text has another end, the function looks for the last place with two adjacent timestamp tokens. If the text
- * after this place is improbable, the part of the window after this place is decoded again.
+ * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
+ * improbable, the part of the window after these tokens is decoded again.
  */
 export function unfinishedAtEnd(
   { tokens, logProbabilities, frames }: Hypothesis,

@@ -1,10 +1,9 @@
-// Voice detection: computes the probability of speech in each frame of 32 ms, with the published weights of Silero VAD
+// Voice detection: computes the probability of speech in each frame of 32 ms. Uses the published weights of Silero VAD
 // in an ONNX graph that steno builds.
 //
-// The published graph processes one frame in each run, and most of the time is the overhead of starting the runs. Only
-// the recurrent layer must process the frames one after the other. So in steno's graph, one run computes all other
-// layers for about a minute of frames at once. A test checks that both graphs return the same probabilities, to five
-// decimals.
+// The published graph processes one frame in each run, and the start of a run takes most of the time. Only the
+// recurrent layer must process the frames one after the other. So in steno's graph, one run computes all other layers
+// for about a minute of frames at once. A test checks that both graphs return the same probabilities, to five decimals.
 
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, tensor } from '../onnx/session.ts'

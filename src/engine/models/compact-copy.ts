@@ -1,8 +1,7 @@
 // Compact copies of Whisper models: model folders whose weights are converted to 8 bits. A CPU runs the copy in place
-// of the model's float files, because the copy needs less time and memory. Unlike the published 8-bit files of the
-// models, the copy does not omit words from the transcripts. A child process makes each copy once. The copy is always
-// stored in the folder where steno keeps its models. The original model may be in another folder, which may be
-// read-only.
+// of the float weights, because the copy needs less time and memory. The published 8-bit files of the models omit words
+// from the transcripts. The copy does not. A child process makes each copy once, in the folder where steno keeps its
+// models. The original model may be in another folder, which may be read-only.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'

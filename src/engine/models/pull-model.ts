@@ -66,10 +66,10 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. Weights in
- * fp16 are downloaded for a GPU. Weights in fp32 are downloaded for a CPU, because the compact copy (8-bit weights),
- * which a CPU uses, is made from fp32. If the repository has only one of these two formats, this format is downloaded
- * for both devices. A voice model is always downloaded in fp32.
+ * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. For a GPU,
+ * the weights in fp16 are downloaded. For a CPU, the weights in fp32 are downloaded, because steno makes the compact
+ * copy (8-bit weights) from them. If the repository has only one of these two formats, this format is downloaded. A
+ * voice model is always downloaded in fp32.
  */
 function weightsOf(id: string, gpu: boolean, all: readonly string[]): RegExp {
   if (isVoiceModel(id)) return /^onnx\/model\.onnx(_data.*)?$/

@@ -19,12 +19,11 @@ const extraSize = 4
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Returns the channels that are added to each query and each key of the attention. One frame may represent several
- * frames of a silence, and must then have the weight of all these frames. `mass` is the logarithm of the number of
- * frames that each frame represents. In each query, the first added channel is 1. In each key, the first added channel
- * is `mass` times the square root of the head size, because the attention divides all scores by this square root. So
- * `mass` is added to the score of the frame. The other added channels are 0. An attention mask would have the same
- * effect, but ONNX Runtime computes attention with a mask more slowly.
+ * Returns the channels that are added to each query and each key of the attention. They give n times the weight to a
+ * frame that represents n frames of a silence. `mass` has log(n) for each frame. In each query, the first added channel
+ * is 1. In each key, the first added channel is `mass` times the square root of the head size, because the attention
+ * divides all scores by this square root. So `mass` is added to the score of the frame. The other added channels are 0.
+ * An attention mask would have the same effect, but ONNX Runtime computes attention with a mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -8,15 +8,20 @@ import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * Builds the encoder model for one window. A window is divided into model frames, two mel frames each. The encoder reads
- * several model frames of a long silence as one frame, which saves time. In the shapes below, `frames` is the number of
- * frames that the encoder reads.
+ * Builds the encoder model for one window. A window is divided into model frames, two mel frames each. The encoder
+ * reads several model frames of a long silence as one frame, which saves time. In the shapes below, `frames` is the
+ * number of frames that the encoder reads.
  *
- * The inputs are: `mel` [1, mels, 2 × frames]; `places` [frames], the position of each frame in the window; and
- * `counts` [frames], the number of model frames that each frame represents. The outputs are: `keys` and `values`
- * [layers, 1, heads, frames, 64], in 8 bits; `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors
- * from the 8-bit numbers to floats; `mass` [1, 1, 1, frames], the logarithm of `counts`; and `states` [frames, width],
- * the normalised input of the layer in the middle of the encoder.
+ * The inputs are:
+ * - `mel` [1, mels, 2 × frames], the spectrogram of these frames;
+ * - `places` [frames], the position of each frame in the window;
+ * - `counts` [frames], the number of model frames that each frame represents.
+ *
+ * The outputs are:
+ * - `keys` and `values` [layers, 1, heads, frames, 64], in 8 bits;
+ * - `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors from the 8-bit numbers to floats;
+ * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
+ * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  */
 export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
   const layers = new Layers(tensors)

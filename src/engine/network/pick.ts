@@ -21,10 +21,10 @@ type Range = { from: number; to: number }
 
 /**
  * Returns the four numbers of the input `allowed` for one row of the batch. The numbers say which tokens may be chosen
- * next. The first number is 0 if text tokens are allowed, and `forbidden` if not. The second number says the same of
- * the end token. The third and the fourth number are the start and the end of the range of allowed timestamp tokens,
- * counted from the first timestamp token. `text`, `end` and `times` are ranges of token ids. An empty range allows no
- * token.
+ * next. `text`, `end` and `times` are ranges of token ids. An empty range allows no token. The first number is 0 if
+ * text tokens are allowed, and `forbidden` if not. The second number says the same of the end token. The third and the
+ * fourth number are the start (inclusive) and the end (exclusive) of the range of allowed timestamp tokens, counted
+ * from the first timestamp token.
  */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,
@@ -35,13 +35,9 @@ export function allowedInput(
 }
 
 /**
- * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary].
- *
- * The input `allowed` has four numbers for each row. The first number is added to the scores of all text tokens, and
- * the second number to the score of the end token. Both are 0 or `forbidden`. The third and the fourth number are the
- * range of the allowed timestamp tokens, from the third (inclusive) to the fourth (exclusive). In this range, 0 is the
- * first timestamp token of the vocabulary. The output `picked` has two numbers for each row: the id of the chosen
- * token, and the logarithm of its probability among the allowed tokens.
+ * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` has four
+ * numbers for each row, which say which tokens may be chosen (see `allowedInput`). The output `picked` has two numbers
+ * for each row: the id of the chosen token, and the logarithm of its probability among the allowed tokens.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

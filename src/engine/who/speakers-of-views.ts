@@ -20,10 +20,10 @@ export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 const unsureVote = 1 / viewFrames
 
 /**
- * Returns, for each view (ten seconds of sound), the speaker of each voice that was found in this view. `pieces` are
- * spans in which one voice speaks alone, with their speakers. If a frame is in a piece, and only one voice of the view
- * speaks in this frame, this voice gets a vote for the speaker of the piece. The speakers are chosen by these votes. A
- * voice without votes gets -1.
+ * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. `pieces` are
+ * spans in which one voice speaks alone, with their speakers. In each frame of a piece, a voice of the view gets a vote
+ * for the speaker of the piece, if no other voice of the view speaks in the frame. The speakers are chosen by these
+ * votes.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

@@ -9,10 +9,10 @@ import { frameCentre, frameStep } from './views.ts'
 type PlacedSpan = { from: number; to: number; at: number }
 
 /**
- * The weights of the speech model, from 0 to 1: `speech` in the decision whether a frame has speech, and `overlap` in
- * the decision whether two people speak in a frame. The views (ten seconds of sound each, in which the segmentation
- * model finds voices) have 1 minus this weight. With 0.5 for `speech`, a frame in a window is always speech if all
- * views find a voice in the frame. With a larger value, too much speech is lost in recordings with a loud background.
+ * The weights of the speech model, from 0 to 1. `speech` is its weight in the decision whether a frame has speech, and
+ * `overlap` in the decision whether two people speak in a frame. The views, in which the segmentation model finds
+ * voices, have 1 minus this weight. With 0.5 for `speech`, a frame in a window is always speech if all views find a
+ * voice in the frame. With a larger value, too much speech is lost in recordings with a loud background.
  */
 const weights = { speech: 0.5, overlap: 0.7 }
 /** The value of both bytes of a frame that is in no window of the speech model. */
