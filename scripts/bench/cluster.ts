@@ -40,7 +40,7 @@ async function run(): Promise<string[][]> {
     return [name, threshold, `${new Set(segments.map(({ speaker }) => speaker)).size} of 4`, ...shares]
   }
   for (const threshold of thresholds) {
-    const voices = findVoices(embeddings, { threshold, likeness: null, weightMin: 20, expected: null })
+    const voices = findVoices(embeddings, { threshold, mergeBelow: null, weightMin: 20, expected: null })
     rows.push(row('linkage', threshold.toFixed(2), segmentsOf(meeting, vectors, voices)))
   }
   for (const threshold of thresholds) {

@@ -31,16 +31,16 @@ export type VoiceProfile = {
   features: string
   /**
    * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
-   * `likeness` is null.
+   * `mergeBelow` is null.
    */
   threshold: number
   /**
-   * The limit for merging similar voices after the clustering. Two voices are merged if the mean distance between them
-   * is less than `likeness` times the mean distance within a voice. No voices are merged if `likeness` is null, or if
-   * the caller gave the number of voices. If `likeness` is a number, the clustering does not use `threshold`, but a
-   * threshold that is computed from the distances in the recording (see adapted-threshold.ts).
+   * The limit for merging similar voices after the clustering. Two voices are merged if their distance without scatter
+   * is less than `mergeBelow` (see merge-voices.ts). No voices are merged if `mergeBelow` is null, or if the caller gave
+   * the number of voices. If `mergeBelow` is a number, the clustering does not use `threshold`, but a threshold that is
+   * computed from the distances in the recording (see adapted-threshold.ts).
    */
-  likeness: number | null
+  mergeBelow: number | null
   /**
    * Two voice prints are of the same person if their dot product is `sameVoice` or more. The value is high, because a
    * wrong name does more harm than a missing name.

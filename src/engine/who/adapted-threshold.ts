@@ -16,7 +16,7 @@ const usualScatter = { distance: 0.22, weight: 10 }
  * The limits of the clustering threshold, `low` and `high`. Between these limits, the threshold is `multiple` times the
  * scatter of the recording, which says how far apart the embeddings of one voice are.
  */
-const adapted = { low: 0.2, high: 0.34, multiple: 1.5 }
+const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
  * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of two

@@ -53,16 +53,15 @@ export function largestFirst(clusters: readonly Cluster[]): Cluster[] {
 /**
  * `onStep` is called before the first merge and after each merge, with the clusters and the distance of the next merge.
  */
-type Steps = { mergesMax?: number; onStep?: (clusters: () => Cluster[], next: number) => void }
+type Steps = { onStep?: (clusters: () => Cluster[], next: number) => void }
 
-/** Merges the two closest clusters, until all distances are at least `limit` or `mergesMax` merges are done. */
-export function agglomerate(clusters: readonly Cluster[], limit: number, steps: Steps = {}): Cluster[] {
-  const { mergesMax = Number.POSITIVE_INFINITY, onStep } = steps
+/** Merges the two closest clusters again and again, until all distances are at least `limit`. */
+export function agglomerate(clusters: readonly Cluster[], limit: number, { onStep }: Steps = {}): Cluster[] {
   const linkage = new Linkage(clusters)
-  for (let merges = 0; ; merges++) {
+  for (;;) {
     const { first, second, distance } = linkage.closest()
     onStep?.(() => linkage.clusters(), distance)
-    if (distance >= limit || merges >= mergesMax) return linkage.clusters()
+    if (distance >= limit) return linkage.clusters()
     linkage.merge(first, second)
   }
 }

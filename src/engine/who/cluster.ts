@@ -9,18 +9,18 @@ import {
   type Weighted,
 } from './agglomerate.ts'
 import type { Cluster } from './linkage.ts'
-import { dot, unit } from './unit.ts'
+import { mergeVoices } from './merge-voices.ts'
+import { unit } from './unit.ts'
 
 export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their embeddings are close. The mean distance from the embeddings of one voice to
-   * the embeddings of the other voice must be less than `likeness` times the scatter. The scatter is the mean distance
-   * between two embeddings of the same voice, over all voices of the recording. If `likeness` is null, or if the caller
-   * gave the number of voices, no voices are merged by this rule.
+   * Two voices become one voice if their distance without scatter is less than `mergeBelow` (see merge-voices.ts). The
+   * scatter is the distance between the embeddings of one voice. If `mergeBelow` is null, or if the caller gave the
+   * number of voices, no voices are merged by this rule.
    */
-  likeness: number | null
+  mergeBelow: number | null
   /**
    * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, this minimum
    * is lowered to a fifth of all speech, but not below half of `weightMin`.
@@ -45,35 +45,12 @@ export function findVoices(embeddings: readonly Weighted[], options: ClusterOpti
   const clusters = largestFirst(findClusters(embeddings, isVoice, options))
   const found = clusters.filter(isVoice)
   const voices = found.length > 0 ? found : clusters.slice(0, 1)
-  const { likeness, expected } = options
+  const { mergeBelow, expected } = options
   const different =
-    likeness === null || expected !== null ? voices : mergeAlike(voices, likeness, total / embeddings.length)
+    mergeBelow === null || expected !== null
+      ? voices
+      : mergeVoices(voices, mergeBelow, total / embeddings.length)
   return different.map(({ sum }) => unit(sum))
-}
-
-/**
- * Merges the two closest voices again and again, as long as their embeddings are close. The mean distance from the
- * embeddings of one voice to the embeddings of the other voice must be less than `likeness` times the scatter. The
- * scatter is the mean distance between two embeddings of the same voice, over all voices. The weight of an embedding is
- * the length of its speech in seconds. `pieceWeight` is the mean of these weights, and is used to estimate the number
- * of embeddings of a voice.
- */
-function mergeAlike(voices: readonly Cluster[], likeness: number, pieceWeight: number): Cluster[] {
-  const within = ({ sum, weight }: Cluster) => {
-    // The mean cosine over all pairs includes the pair of each embedding with itself, whose cosine is 1. The formula
-    // removes these pairs. `own` is their share of all pairs.
-    const own = Math.min(0.9, pieceWeight / weight)
-    return 1 - (dot(sum, sum) / weight ** 2 - own) / (1 - own)
-  }
-  let merged = largestFirst(voices)
-  while (merged.length > 1) {
-    const total = merged.reduce((sum, { weight }) => sum + weight, 0)
-    const scatter = merged.reduce((sum, voice) => sum + voice.weight * within(voice), 0) / total
-    const next = agglomerate(merged, likeness * scatter, { mergesMax: 1 })
-    if (next.length === merged.length) break
-    merged = largestFirst(next)
-  }
-  return merged
 }
 
 function findClusters(

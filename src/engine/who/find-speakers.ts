@@ -33,7 +33,7 @@ export function findSpeakers(
   { plda, profile }: Voices,
   expected: number | null,
 ): Float32Array[] {
-  const { likeness } = profile
+  const { mergeBelow } = profile
   const all = pieces.flatMap(({ vector, ...span }) => (vector ? [{ vector, weight: secondsOf(span) }] : []))
   const forming = all.filter(({ weight }) => weight >= formingSeconds)
   const total = forming.reduce((sum, { weight }) => sum + weight, 0)
@@ -53,8 +53,8 @@ export function findSpeakers(
   }
   const fixed = plda ? projected.threshold : profile.threshold
   return findVoices(used, {
-    threshold: likeness === null ? fixed : adaptedThreshold(pieces),
-    likeness,
+    threshold: mergeBelow === null ? fixed : adaptedThreshold(pieces),
+    mergeBelow,
     expected,
     weightMin: secondsMin,
   })

@@ -4,7 +4,7 @@ import { findVoices } from '../../../src/engine/who/cluster.ts'
 import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { seeded } from '../../support/random.ts'
 
-const options = { threshold: 0.3, likeness: null, weightMin: 3, expected: null }
+const options = { threshold: 0.3, mergeBelow: null, weightMin: 3, expected: null }
 
 /**
  * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices point in
@@ -105,12 +105,32 @@ test('without embeddings there is no voice, and one embedding is one voice', () 
   expect(findVoices(weighted(embeddings([1], 0)), { ...options, expected: 50 }).length).toBe(1)
 })
 
-test('two voices that are as near to each other as to themselves are merged', () => {
-  const near = embeddings([40, 40], 0.3).map(vector =>
-    unit(vector.map((value, at) => value + (at === 40 ? 2.5 : 0))),
+/**
+ * Returns embeddings of two voices that have much in common. The cosine between the means of the two voices is 0.862, so
+ * their distance without scatter is 0.138. `spread` changes only their scatter.
+ */
+function nearVoices(counts: readonly [number, number], spread: number): Float32Array[] {
+  const common = 2.5 / Math.hypot(1, spread)
+  return embeddings(counts, spread).map(vector =>
+    unit(vector.map((value, at) => value + (at === 40 ? common : 0))),
   )
-  const close = { ...options, threshold: 0.1 }
-  expect(findVoices(weighted(near), close).length).toBe(2)
-  expect(findVoices(weighted(near), { ...close, likeness: 1.4 }).length).toBe(2)
-  expect(findVoices(weighted(near), { ...close, likeness: 30 }).length).toBe(1)
+}
+
+test('two voices are merged if their distance without scatter is below the limit', () => {
+  for (const [spread, threshold] of [
+    [0.3, 0.1],
+    [1, 0.18],
+  ] as const) {
+    const near = weighted(nearVoices([40, 40], spread))
+    const count = (mergeBelow: number | null, expected: number | null = null) =>
+      findVoices(near, { ...options, threshold, mergeBelow, expected }).length
+    expect([count(null), count(0.1), count(0.2)]).toEqual([2, 2, 1])
+    expect(count(0.2, 2)).toBe(2)
+  }
+})
+
+test('a voice with little speech is merged at a larger distance', () => {
+  const close = { ...options, threshold: 0.1, mergeBelow: 0.1 }
+  expect(findVoices(weighted(nearVoices([40, 40], 0.3)), close).length).toBe(2)
+  expect(findVoices(weighted(nearVoices([40, 4], 0.3)), close).length).toBe(1)
 })
