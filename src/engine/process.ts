@@ -75,8 +75,8 @@ export class EngineProcess {
       this.#child.send(order)
     } catch {
       // The child process has closed its channel, but Bun has not called `onExit` yet. SIGKILL makes sure that the
-      // process exits. The function `onExit` then rejects `promise`. A rejection at this point would be too early:
-      // until `onExit` is called, the process counts as alive. A retry of the job would be sent to the same process.
+      // process exits. `onExit` then rejects `promise`. A rejection before that would be too early: the process would
+      // still count as alive, and a retry of the job would be sent to it.
       this.#child.kill('SIGKILL')
     }
     return promise.finally(() => {

@@ -10,10 +10,10 @@ import type { Facts } from './facts.ts'
 const firstTimestampMax = 50
 
 /**
- * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows the two
- * tokens, the end token is not allowed next. The model tends to choose the end token there, because it was trained with
- * windows that could end in the middle of a sentence. Steno's windows end at pauses, so the text of the new segment
- * must follow.
+ * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows them,
+ * the end token is not allowed after them: the new segment must have text, because steno's windows end at pauses. The
+ * model tends to choose the end token there, because it was trained with windows that could end in the middle of a
+ * sentence.
  */
 const restMin = 1.5 * framesPerSecond
 

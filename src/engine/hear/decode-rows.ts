@@ -162,9 +162,9 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model returns the end token. The last token of the text is a timestamp token, and its time is
- * at or after the end of the sound whose text is needed. If this token begins a segment (the text between two timestamp
- * tokens), the token is removed, because the segment has no text.
+ * Ends a text before the model returns the end token. This is done when the last token of the text is a timestamp token
+ * at or after the end of the sound whose text is needed. If this timestamp token begins a segment (the text between two
+ * timestamp tokens), the token is removed, because the segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -59,9 +59,9 @@ export async function hearRest(
 }
 
 /**
- * Returns the windows that must be decoded after `window`: one window for each part of `window` that has speech but no
- * text. If `rest` is not null, the text at the end of `window` is incomplete or improbable. The last returned window is
- * then `rest.window`, which covers this end.
+ * Returns the windows that must be decoded again: one window for each part of `window` that has speech but no text. If
+ * `rest` is not null, the text at the end of `window` is incomplete or improbable. The last returned window is then
+ * `rest.window`, which covers this end.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

@@ -52,10 +52,10 @@ function plain(text: string): string {
 }
 
 /**
- * Returns the prompt of a window, without the text of the previous window. Windows that depend on each other cannot be
- * decoded in one batch, and an error in one window would cause errors in the next windows. With the pocket model (the
- * small model of the tests) and ten minutes of speech, the word error rate is 5.9 % without the previous text, and 13.8
- * % with the previous text.
+ * Returns the prompt of a window. The prompt does not contain the text of the previous window: windows that depend on
+ * each other cannot be decoded in one batch, and an error in one window would cause errors in the next windows. With
+ * the pocket model (the small model of the tests) and ten minutes of speech, the word error rate is 5.9 % without the
+ * previous text, and 13.8 % with the previous text.
  */
 export function promptOf(
   { facts }: Whisper,

@@ -21,11 +21,14 @@ export type Window = Span & {
 }
 
 /**
- * The longest pause, in samples, that is not shortened. From a longer pause, `pauseKept` samples remain. One half of
- * these samples is from the start of the pause, and the other half is from its end. When pauses over one second were
- * shortened to half a second, the word error rate rose by 0.7 percentage points.
+ * The longest pause, in samples, that is not shortened. When pauses over one second were shortened to half a second,
+ * the word error rate rose by 0.7 percentage points.
  */
 const pauseMax = 2 * sampleRate
+/**
+ * The length of a shortened pause, in samples. One half of these samples is from the start of the pause, and the other
+ * half is from its end.
+ */
 const pauseKept = sampleRate
 
 export function windowOf(spans: readonly SpeechSpan[]): Window {

@@ -73,7 +73,7 @@ export class Session {
   /**
    * Returns a function that runs the model twice at the same time, each time on one thread. Two such runs take less CPU
    * time than two runs one after the other, because no thread waits for another thread at the end of each operation.
-   * Returns null if the runtime has not exactly two threads, or if the system cannot run a model on another thread.
+   * Returns null if the runtime does not have exactly two threads, or if the system is not Linux.
    */
   runTwo<const Outputs extends readonly string[]>(
     inputNames: readonly string[],

@@ -17,10 +17,10 @@ const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads. It begins at frame `soundFrame`, which is `2 * edgeFrames` frames before
-   * the end of `rows`. The next computation replaces the last `edgeFrames` frames of `rows`, because the sound after
-   * them was missing. The sound of the `edgeFrames` frames before those is also read again, because the first
-   * `edgeFrames` frames of a computation are inexact.
+   * The sound that the next computation reads, from frame `soundFrame` on. This frame is `2 * edgeFrames` frames before
+   * the end of `rows`. The last `edgeFrames` frames of `rows` are computed again, because the sound after them was
+   * missing. The first `edgeFrames` frames of a computation are inexact, so the computation begins `edgeFrames` frames
+   * earlier.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

@@ -13,9 +13,9 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * Each frame of a piece (a span in which one voice speaks alone) is a vote for the speaker of the piece. A vote has the
- * weight 1, or `unsureVote` if the piece was too short for the clustering. A view has `viewFrames` frames. So all votes
- * of a view with the weight `unsureVote` together count at most as much as one vote with the weight 1.
+ * The weight of a vote from a piece (a span in which one voice speaks alone) that was too short for the clustering. All
+ * other votes have the weight 1. Each frame of a piece gives at most one vote in a view, and a view has `viewFrames`
+ * frames. So all votes of short pieces in a view count together at most as much as one other vote.
  */
 const unsureVote = 1 / viewFrames
 
