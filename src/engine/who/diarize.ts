@@ -7,6 +7,7 @@ import { joinFloats } from '../../base/join-floats.ts'
 import { type EmbeddedPiece, embedPieces, formingSeconds } from './embedded-pieces.ts'
 import { FeatureStream } from './feature-stream.ts'
 import { findSpeakers } from './find-speakers.ts'
+import { withoutFragments } from './fragments.ts'
 import { Loudness } from './loudness.ts'
 import { piecesIn } from './pieces.ts'
 import { speakersOfViews } from './speakers-of-views.ts'
@@ -128,7 +129,7 @@ export class Diarization {
       speakerCountIn: voiceCounts.isEmpty ? null : (frame, mean) => voiceCounts.speakersIn(frame, mean),
     })
     return {
-      turns: this.loudness.withoutPauses(turns),
+      turns: withoutFragments(this.loudness.withoutPauses(turns)),
       exclusive: this.loudness.withoutPauses(exclusive),
     }
   }

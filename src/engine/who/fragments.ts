@@ -1,0 +1,25 @@
+// Removes fragments from turns. The number of voices is decided for each frame of 17 ms, so between two speakers, or in
+// quiet speech, a turn can be only a few frames long, and a turn can be interrupted for only a few frames.
+
+import { sampleRate } from '../audio.ts'
+import type { Turn } from './turn.ts'
+
+/** A turn, or a gap between two turns of the same speaker, is a fragment if it is shorter than this, in samples. */
+const shortest = 0.1 * sampleRate
+
+/** Joins turns of the same speaker over short gaps, and removes short turns. Returns the turns in order of their starts. */
+export function withoutFragments(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = []
+  const last = new Map<number, Turn>()
+  for (const turn of turns.toSorted((one, other) => one.from - other.from)) {
+    const before = last.get(turn.speaker)
+    if (before && turn.from - before.to < shortest) {
+      before.to = Math.max(before.to, turn.to)
+      continue
+    }
+    const copy = { ...turn }
+    joined.push(copy)
+    last.set(turn.speaker, copy)
+  }
+  return joined.filter(({ from, to }) => to - from >= shortest)
+}
