@@ -10,7 +10,7 @@ import { untilInterrupted } from './transcribe/interrupt.ts'
 import { openTarget, planOutputs, readTarget } from './transcribe/output-paths.ts'
 import { speedOf } from './transcribe/screen.ts'
 import { listSources } from './transcribe/sources.ts'
-import { readTask } from './transcribe/task.ts'
+import { readTask, requireSpeakers } from './transcribe/task.ts'
 import { type TaskValues, taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
 
 export const transcribe = command({
@@ -28,7 +28,7 @@ export const transcribe = command({
     const task = readTask(values, { skipExisting: values['skip-existing'] ?? false })
     const { sources, problems } = listSources(given, { recursive: values.recursive ?? false })
     const target = readTarget(values.out, values.format, sources.length)
-    if (target.formats.includes('rttm') && !task.input.diarize) throw new UsageError('rttm needs --diarize')
+    requireSpeakers(target.formats, task)
     const outputs = planOutputs(sources, target)
     const config = configOf(values)
     openTarget(target)

@@ -8,7 +8,7 @@ import { terminal } from './terminal.ts'
 import { Batch } from './transcribe/batch.ts'
 import { untilInterrupted } from './transcribe/interrupt.ts'
 import { openTarget, planOutputs, readTarget } from './transcribe/output-paths.ts'
-import { readTask } from './transcribe/task.ts'
+import { readTask, requireSpeakers } from './transcribe/task.ts'
 import { taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
 import { openWatcher } from './transcribe/watcher.ts'
 import { configOf } from './transcribe.ts'
@@ -30,6 +30,7 @@ export const watch = command({
     if (values.out === undefined) throw new UsageError('--out FOLDER is needed')
     const task = readTask(values, { skipExisting: !values.overwrite })
     const target = readTarget(`${values.out}/`, values.format, 1)
+    requireSpeakers(target.formats, task)
     const config = configOf(values)
     openTarget(target)
     const watcher = openWatcher(folder, { recursive: values.recursive ?? false })

@@ -2,7 +2,7 @@
 // speech of two channels overlaps in time, the utterances of both channels are kept.
 
 import { writtenWithoutSpaces } from '../languages.ts'
-import type { Transcript, Utterance } from '../transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
  * Returns one transcript with the utterances of all channels, in order of time. The number of a channel is the number
@@ -24,6 +24,11 @@ export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]
     utterances,
     warnings: [...new Set(transcripts.flatMap(({ warnings = [] }) => warnings))],
   }
+}
+
+/** Returns one turn for each utterance of a transcript that `mergeChannels` made. */
+export function turnsOfChannels({ utterances }: Transcript): SpeakerTurn[] {
+  return utterances.flatMap(({ start, end, speaker }) => (speaker === null ? [] : [{ start, end, speaker }]))
 }
 
 function spokenBy(speaker: string, utterance: Utterance): Utterance {

@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { decode } from '../media/decode.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { cutSection, sampleRate, seconds } from './audio.ts'
-import { mergeChannels, mergePeaks } from './channels.ts'
+import { mergeChannels, mergePeaks, turnsOfChannels } from './channels.ts'
 import { OneScript } from './chinese/one-script.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import { nameSpeakers } from './names.ts'
@@ -67,7 +67,10 @@ export async function work(
     for (done = 1; done < (channels ?? 1); done++) heard.push(await hear({}, done + 1))
     const [whole, ...others] = heard.map(({ transcript }) => transcript)
     const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
-    if (channels !== null) onUtterances(transcript.utterances)
+    if (channels !== null) {
+      onUtterances(transcript.utterances)
+      if (wantsTurns) send({ kind: 'turns', id, turns: turnsOfChannels(transcript) })
+    }
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {

@@ -68,8 +68,9 @@ export type TranscribeOptions = {
   onPeaks?: (peaks: Uint8Array) => void
   /**
    * Called once before the end, with the turns of the speakers in order of their starts. A turn has the label of its
-   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. Without
-   * diarization, and by an engine on another machine, it is not called.
+   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. If each channel
+   * is transcribed by itself, its utterances are the turns. Not called without diarization or separate channels, nor for
+   * a job that a worker on another machine runs.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

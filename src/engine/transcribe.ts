@@ -14,6 +14,7 @@ import { warningOfMissed } from './missed-speech.ts'
 import type { TranscribeInput } from './request.ts'
 import { UtterancesSoFar } from './utterances-so-far.ts'
 import type { Diarization } from './who/diarize.ts'
+import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /** Called when more utterances are complete. The utterances are in order of time, and have no speakers. */
@@ -79,11 +80,13 @@ export async function transcribe(
   }
   listener.onUtterances?.(soFar.end(languageOfText(), recording.length))
   await listener.onSamples(recording.length)
+  const hasWords = texts.some(({ text }) => text.trim() !== '')
   const { transcript, turns } = assemble(texts, {
     language: languageOfText(),
     samples: recording.length,
     align: input.align,
-    timeline: diarization?.finish(input.speakerCount) ?? null,
+    // Without words, there is no speech: diarization alone can take music or noise for a voice.
+    timeline: diarization && (hasWords ? diarization.finish(input.speakerCount) : noTurns),
   })
   if (diarization) listener.onTurns?.(turns)
   const voiceWarning = diarization && 'warning' in models.voices ? models.voices.warning : null

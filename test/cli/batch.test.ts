@@ -379,6 +379,30 @@ test.skipIf(!clips)(
   },
 )
 
+test.skipIf(!clips)(
+  `an interruption after a second attempt writes each text once, and no RTTM${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['a.flac', 'b.flac'].map(name => put(folder, name))
+    const controller = new AbortController()
+    let calls = 0
+    const transcribe: Transcribe = async (input, options) => {
+      options.onUtterances?.((await answer(input, options)).utterances, 0)
+      // The first two calls are the group of both files. The third call is the first file alone.
+      if (++calls === 3) controller.abort()
+      throw new Error('the engine process ended (SIGKILL)')
+    }
+    const out = join(folder, 'out')
+    const values = { out, quiet: true, diarize: true, format: 'text,rttm' }
+    const { error } = await run(files, { values, transcribe, signal: controller.signal })
+    expect(error).toEqual(
+      new Interrupted(`interrupted in ${files[0]}; its first 0:01 are in ${out}/a.partial.txt`),
+    )
+    expect(readdirSync(out)).toEqual(['a.partial.txt'])
+    expect(readFileSync(join(out, 'a.partial.txt'), 'utf8')).toBe('It rains.\n')
+  },
+)
+
 const isRoot = process.getuid?.() === 0
 test.skipIf(!clips || isRoot)(
   `an output folder that cannot be written is refused before any work${isRoot ? ' (SKIPPED: root may write everywhere)' : skipped}`,

@@ -121,6 +121,7 @@ test.each([
   [[import.meta.path, '--language', 'English'], 'English is not a language code; use en'],
   [[import.meta.path, '--format', 'doc'], 'doc is not'],
   [[import.meta.path, '--speakers', '2'], 'needs --diarize'],
+  [[import.meta.path, '--format', 'rttm'], 'rttm needs --diarize or --channels split'],
   [[import.meta.path, '--diarize', '--speakers', '51'], 'from 1 to 50'],
   [[import.meta.path, clip('es-a.flac'), '-o', 'one.txt'], 'one.txt is one file, and there are 2 sources'],
   [[import.meta.path, '--from', '1:2:3:4'], '--from is a time'],

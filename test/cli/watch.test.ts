@@ -14,6 +14,7 @@ import { selfCommand } from '../../src/base/self.ts'
 import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { steno } from '../support/program.ts'
 
 test('a file is ready once, when it did not change between two looks, and again when it changes', () => {
   const folder = temporaryFolder()
@@ -34,6 +35,13 @@ test('a file is ready once, when it did not change between two looks, and again 
   renameSync(folder, `${folder}-gone`)
   expect(ready()).toEqual([])
   renameSync(`${folder}-gone`, folder)
+})
+
+test('a format that needs speakers is refused before anything is watched', async () => {
+  const folder = temporaryFolder()
+  const { code, err } = await steno(['watch', folder, '--out', folder, '--format', 'rttm'])
+  expect(code).toBe(2)
+  expect(err).toContain('rttm needs --diarize or --channels split')
 })
 
 const missing = !pocket || !clips

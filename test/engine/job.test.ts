@@ -5,12 +5,13 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { work } from '../../src/engine/job.ts'
-import { openModels } from '../../src/engine/loaded-models.ts'
+import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
+import { openVoices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
-import { clips, runtime, unless } from '../support/engine-room.ts'
+import { clips, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
 import { wavHeader } from '../support/sound.ts'
@@ -51,14 +52,18 @@ function writing(texts: readonly string[]): SpeechModel {
 }
 
 /** Does a job, and returns the messages that the engine process sends. */
-async function reportsOf(model: SpeechModel, input: TranscribeInput): Promise<Report[]> {
+async function reportsOf(
+  model: SpeechModel,
+  input: TranscribeInput,
+  { wantsTurns = false, voices = { problem: 'no voice models' } as LoadedModels['voices'] } = {},
+): Promise<Report[]> {
   const reports: Report[] = []
   const send = process.send
   process.send = (report: Report) => reports.push(report) > 0
   try {
     const vad = await Bun.file(vadModel()).bytes()
-    const models = openModels(runtime(), [model], vad, { problem: 'no voice models' })
-    await work(models, { kind: 'job', id: 1, input, wantsTurns: false }, reading)
+    const models = openModels(runtime(), [model], vad, voices)
+    await work(models, { kind: 'job', id: 1, input, wantsTurns }, reading)
   } finally {
     if (send) process.send = send
     else delete process.send
@@ -78,3 +83,37 @@ test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skip
     ['SPEAKER 2', '这里说的是繁体。'],
   ])
 })
+
+test.skipIf(!clips)(
+  `the utterances of separate channels are the turns, if the turns are wanted${skipped}`,
+  async () => {
+    const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
+    const input = plainInput({ path, language: 'zh', channels: 2 })
+    const turnsIn = (reports: Report[]) => reports.filter(report => report.kind === 'turns')
+    const reports = await reportsOf(writing(['一。', '二。']), input, { wantsTurns: true })
+    const [utterances] = reports.flatMap(report => (report.kind === 'utterances' ? [report.utterances] : []))
+    expect(utterances?.map(({ speaker }) => speaker)).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+    expect(turnsIn(reports)).toEqual([
+      {
+        kind: 'turns',
+        id: 1,
+        turns: utterances!.map(({ start, end, speaker }) => ({ start, end, speaker: speaker! })),
+      },
+    ])
+    expect(turnsIn(await reportsOf(writing(['一。', '二。']), input))).toEqual([])
+  },
+)
+
+test.skipIf(!clips || !voices)(
+  `the turns of the diarization are reported only if they are wanted${unless(clips && voices && 'here', 'clips with voice models')}`,
+  async () => {
+    const opened = openVoices(runtime(), voices!)
+    const input = plainInput({ path: join(clips ?? '', 'doctor.flac'), language: 'zh', diarize: true })
+    for (const wantsTurns of [true, false]) {
+      const reports = await reportsOf(writing(['一。']), input, { wantsTurns, voices: opened })
+      const done = reports.find(report => report.kind === 'done')
+      expect(done?.transcript.speakers).toEqual(['SPEAKER 1'])
+      expect(reports.some(report => report.kind === 'turns')).toBe(wantsTurns)
+    }
+  },
+)

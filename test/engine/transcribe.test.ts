@@ -12,7 +12,7 @@ import type { TranscribeInput } from '../../src/engine/request.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
-import type { Transcript, Utterance } from '../../src/transcripts/transcript.ts'
+import type { SpeakerTurn, Transcript, Utterance } from '../../src/transcripts/transcript.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
 import { plainInput } from '../support/plain-input.ts'
 import { noise } from '../support/sound.ts'
@@ -235,6 +235,27 @@ test.skipIf(missing)(
     expect(transcript.utterances[0]!.speaker).toBe('SPEAKER 1')
     for (const { speaker, words } of transcript.utterances)
       for (const word of words) expect(word.speaker).toBe(speaker!)
+  },
+)
+
+test.skipIf(missing)(
+  `if no words are recognised, there are no turns, although diarization finds a voice${skipped}`,
+  async () => {
+    const truth = await truthOf('doctor')
+    const turnsOf = async (model: SpeechModel) => {
+      const turns: SpeakerTurn[] = []
+      const listener = {
+        onSamples: async () => {},
+        onWarning: () => {},
+        onTurns: (found: SpeakerTurn[]) => void turns.push(...found),
+      }
+      const told = { ...models, speech: [model] as const }
+      await transcribe(told, sound(truth), { ...input, language: 'en', diarize: true }, listener)
+      return turns
+    }
+    expect((await turnsOf(speaking('word', ['en']))).map(({ speaker }) => speaker)).toContain('SPEAKER 1')
+    const wordless = speaking('', ['en'])
+    expect(await turnsOf(wordless)).toEqual([])
   },
 )
 

@@ -151,6 +151,7 @@ export class Batch {
         this.#isEngineFault(work.source, result.reason)
       ) {
         await this.#closeEngine(engine)
+        work.utterances = []
         await this.#transcribe([prepared])
         continue
       }

@@ -9,7 +9,7 @@ import { UsageError } from '../failure.ts'
 type Presentation = {
   title: string
   options: ExportOptions
-  /** The turns of the speakers. Empty without --diarize. */
+  /** The turns of the speakers. Empty if the task finds no speakers. */
   turns: readonly SpeakerTurn[]
 }
 

@@ -83,12 +83,15 @@ export class Results {
 
   /**
    * Writes the utterances that were recognised before the interruption: to stdout, or to files such as
-   * `talk.partial.txt` beside the planned output files. Returns the error that ends the command.
+   * `talk.partial.txt` beside the planned output files. RTTM is not written, because the turns of the speakers are known
+   * only at the end. Returns the error that ends the command.
    */
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work
     const heard = utterances.at(-1)
-    if (!heard || this.#isShownLive(work)) return new Interrupted('interrupted')
+    const texts = outputs.filter(({ format }) => format !== 'rttm')
+    const hasText = outputs.length === 0 ? this.#stdoutFormat !== 'rttm' : texts.length > 0
+    if (!heard || !hasText || this.#isShownLive(work)) return new Interrupted('interrupted')
     const { fromMs } = this.#task.section
     const transcript = shifted(
       {
@@ -102,7 +105,7 @@ export class Results {
       { fromMs },
     )
     if (outputs.length === 0) this.#print(work, transcript)
-    const partial = outputs.map(output => ({ ...output, path: partialPath(output.path) }))
+    const partial = texts.map(output => ({ ...output, path: partialPath(output.path) }))
     for (const { path, format } of partial)
       writeOutput(path, this.#text(work, transcript, format), { overwrite: true })
     const places = partial.map(({ path }) => visible(path)).join(', ') || 'standard output'

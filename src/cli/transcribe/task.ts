@@ -5,6 +5,7 @@ import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/export-options.ts'
 import { UsageError } from '../failure.ts'
+import type { Format } from './formats.ts'
 import { type Section, sectionOf } from './section.ts'
 import type { TaskValues } from './task-options.ts'
 
@@ -38,6 +39,12 @@ export function readTask(values: TaskValues, { skipExisting }: { skipExisting: b
     existing: skipExisting ? 'skip' : overwrite ? 'overwrite' : 'refuse',
     quiet,
   }
+}
+
+/** Throws if the formats include RTTM, but the task finds no speakers. */
+export function requireSpeakers(formats: readonly Format[], { input, splitChannels }: Task): void {
+  if (formats.includes('rttm') && !input.diarize && !splitChannels)
+    throw new UsageError('rttm needs --diarize or --channels split')
 }
 
 function languageOf({ language }: TaskValues): string | null {

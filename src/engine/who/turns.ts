@@ -17,6 +17,8 @@ export type Timeline = {
   exclusive: Turn[]
 }
 
+export const noTurns: Timeline = { turns: [], exclusive: [] }
+
 /**
  * The minimum speech of a speaker in the whole recording, in samples. A speaker with less speech is an error of the
  * diarization and gets no turns. If all speakers have less speech, all of them keep their turns.
