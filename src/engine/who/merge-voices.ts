@@ -1,5 +1,5 @@
-// Merges voices that are probably one person. After the clustering, the speech of one person can still be in two
-// clusters, for example if the person becomes louder.
+// Merges voices that are probably one person. After the clustering, the speech of one person can still be in several
+// clusters.
 
 import { largestFirst } from './agglomerate.ts'
 import type { Cluster } from './linkage.ts'
