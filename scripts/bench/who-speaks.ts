@@ -8,7 +8,7 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'
 import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'
@@ -16,9 +16,8 @@ import { openRuntime } from '../../src/engine/onnx/runtime.ts'
 import { Diarization } from '../../src/engine/who/diarize.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
-import { seeded } from '../../test/support/random.ts'
 import { readSound } from '../../test/support/read-sound.ts'
-import { type Conversation, converse, styles, type Voice } from './support/conversations.ts'
+import { conversationsOf, conversationsOfReaders, type Named } from './support/conversation-sets.ts'
 import { readRttm, type Segment, score } from './support/der.ts'
 import { syntheticVoices } from './support/synthetic.ts'
 import { addVoiceCounts, type Counter, openCounter } from './support/voice-counts.ts'
@@ -29,8 +28,6 @@ type Heard = { group: string; name: string; truth: Segment[]; said: Segment[] }
 type Rates = { rate: number; missed: number; added: number; confused: number }
 
 const seed = Number(process.env.STENO_BENCH_SEED ?? 1)
-/** A conversation of n voices lasts (n + 1) × `secondsEach` seconds. */
-const secondsEach = 30
 
 async function run(): Promise<string[][]> {
   const head = [
@@ -66,51 +63,19 @@ async function run(): Promise<string[][]> {
   ]
 }
 
-type Named = Conversation & { group: string; name: string }
-
 async function* conversations(shared: string): AsyncGenerator<Named> {
-  const readers = await readersIn(join(shared, 'librispeech-test-other'))
-  yield* conversationsOf('readers', readers, [2, 2, 3, 3, 5])
+  yield* conversationsOfReaders(shared, seed)
   const text = await Bun.file(join(shared, 'librispeech-test-other/all.trans.txt')).text()
   const lines = text
     .trim()
     .split('\n')
     .map(line => line.split(' ').slice(1, 19).join(' ').toLowerCase())
   const synthetic = await syntheticVoices(lines)
-  if (synthetic.length >= 8) yield* conversationsOf('synthetic', synthetic, [2, 3, 4, 5, 6, 7, 8])
+  if (synthetic.length >= 8) yield* conversationsOf('synthetic', synthetic, [2, 3, 4, 5, 6, 7, 8], seed)
   else console.error('skipped: espeak-ng, flite and festival are not here')
   const sample = join(shared, 'pyannote-sample/sample')
   const truth = readRttm(await Bun.file(`${sample}.rttm`).text())
   yield { group: 'pyannote-sample', name: 'sample', samples: await readSound(`${sample}.wav`), truth }
-}
-
-function* conversationsOf(
-  group: string,
-  voices: readonly Voice[],
-  counts: readonly number[],
-): Generator<Named> {
-  const random = seeded(seed)
-  for (const [index, count] of counts.entries()) {
-    for (const [style, how] of Object.entries(styles)) {
-      const left = [...voices]
-      const chosen = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)[0]!)
-      const seconds = secondsEach * (1 + count)
-      const made = converse(chosen, how, { seed: 100 * seed + index, seconds })
-      yield { group: `${group}, ${style}`, name: `${group}-${style}-${count}-${index}`, ...made }
-    }
-  }
-}
-
-async function readersIn(folder: string): Promise<Voice[]> {
-  const paths = [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted()
-  const voices = new Map<string, Voice>()
-  for (const path of paths) {
-    const name = basename(dirname(path))
-    const voice = voices.get(name) ?? { name, utterances: [] }
-    voice.utterances.push(await readSound(join(folder, path)))
-    voices.set(name, voice)
-  }
-  return [...voices.values()]
 }
 
 async function hear(voices: Voices, counter: Counter, samples: Float32Array): Promise<Segment[]> {

@@ -1,0 +1,51 @@
+// The conversations on which the benchmarks measure diarization.
+
+import { basename, dirname, join } from 'node:path'
+import { seeded } from '../../../test/support/random.ts'
+import { readSound } from '../../../test/support/read-sound.ts'
+import { type Conversation, converse, styles, type Voice } from './conversations.ts'
+
+export type Named = Conversation & { group: string; name: string }
+
+/** A conversation of n voices lasts (n + 1) × `secondsEach` seconds. */
+const secondsEach = 30
+
+/** Makes conversations of the LibriSpeech readers in the folder `shared`. */
+export async function* conversationsOfReaders(shared: string, seed: number): AsyncGenerator<Named> {
+  const readers = await readersIn(join(shared, 'librispeech-test-other'))
+  yield* conversationsOf('readers', readers, [2, 2, 3, 3, 5], seed)
+}
+
+/**
+ * Makes a conversation for each number in `counts`, in each style. The number says how many of the voices talk. The same
+ * seed always gives the same conversations.
+ */
+export function* conversationsOf(
+  group: string,
+  voices: readonly Voice[],
+  counts: readonly number[],
+  seed: number,
+): Generator<Named> {
+  const random = seeded(seed)
+  for (const [index, count] of counts.entries()) {
+    for (const [style, how] of Object.entries(styles)) {
+      const left = [...voices]
+      const chosen = Array.from({ length: count }, () => left.splice(random.below(left.length), 1)[0]!)
+      const seconds = secondsEach * (1 + count)
+      const made = converse(chosen, how, { seed: 100 * seed + index, seconds })
+      yield { group: `${group}, ${style}`, name: `${group}-${style}-${count}-${index}`, ...made }
+    }
+  }
+}
+
+async function readersIn(folder: string): Promise<Voice[]> {
+  const paths = [...new Bun.Glob('*/*.flac').scanSync(folder)].toSorted()
+  const voices = new Map<string, Voice>()
+  for (const path of paths) {
+    const name = basename(dirname(path))
+    const voice = voices.get(name) ?? { name, utterances: [] }
+    voice.utterances.push(await readSound(join(folder, path)))
+    voices.set(name, voice)
+  }
+  return [...voices.values()]
+}
