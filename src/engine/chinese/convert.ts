@@ -1,6 +1,7 @@
 // Converts Chinese text to simplified or traditional characters. Every character is replaced by exactly one character.
 
-import { dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
+import { sampleRate } from '../audio.ts'
+import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
 
 /**
  * Returns the script of most of the characters that are used in only one script. Returns null if there are no such
@@ -23,17 +24,15 @@ export type SpokenCharacter = { character: string; pause: number }
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
+  const convert = (characters: string[]) => dictionaries.reduce(replace, characters)
   return partsOf(text).flatMap(part =>
     part.script === script || part.script === null
-      ? part.characters
-      : dictionaries.reduce(
-          (characters, { entries, longest }) => replace(characters, entries, longest),
-          part.characters,
-        ),
+      ? part.text.map(({ character }) => character)
+      : withoutPauses(part.text).flatMap(convert),
   )
 }
 
-type Part = { script: Script | null; characters: string[] }
+type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
  * Divides a text into parts of one script each. The text between the last character of one script and the first
@@ -41,7 +40,6 @@ type Part = { script: Script | null; characters: string[] }
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []
-  const slice = (from: number, to: number) => text.slice(from, to).map(({ character }) => character)
   let script: Script | null = null
   let begin = 0
   let last = 0
@@ -50,13 +48,13 @@ function partsOf(text: readonly SpokenCharacter[]): Part[] {
     if (own === null) continue
     if (script !== null && own !== script) {
       const end = longestPause(text, last + 1, index)
-      parts.push({ script, characters: slice(begin, end) })
+      parts.push({ script, text: text.slice(begin, end) })
       begin = end
     }
     script = own
     last = index
   }
-  return [...parts, { script, characters: slice(begin, text.length) }]
+  return [...parts, { script, text: text.slice(begin) }]
 }
 
 /** Returns the index of the character after the longest pause. If all pauses are equally long, returns `to`. */
@@ -68,20 +66,63 @@ function longestPause(text: readonly SpokenCharacter[], from: number, to: number
 }
 
 /**
- * Replaces the texts that are in the dictionary, from left to right. Of several texts that begin at the same character,
- * the longest one is replaced.
+ * The shortest pause at which a phrase ends, in samples. CTC models give a character only the time of its clearest
+ * frames, so shorter pauses occur within phrases too.
  */
-function replace(
-  characters: readonly string[],
-  dictionary: ReadonlyMap<string, string>,
-  longest: number,
-): string[] {
+const phrasePause = 0.3 * sampleRate
+
+/** Divides the text at each pause of `phrasePause` or more. No phrase of a dictionary continues after such a pause. */
+function withoutPauses(text: readonly SpokenCharacter[]): string[][] {
+  const groups: string[][] = []
+  for (const { character, pause } of text) {
+    const group = groups.at(-1)
+    if (group && pause < phrasePause) group.push(character)
+    else groups.push([character])
+  }
+  return groups
+}
+
+/** Replaces the phrases and the single characters that are in the dictionary. */
+function replace(characters: readonly string[], dictionary: Dictionary): string[] {
+  const lengths = firstPieces(characters, dictionary)
   const replaced: string[] = []
   while (replaced.length < characters.length) {
-    const at = replaced.length
-    let text = characters.slice(at, at + longest)
-    while (text.length > 1 && !dictionary.has(text.join(''))) text = text.slice(0, -1)
-    replaced.push(...(dictionary.get(text.join('')) ?? text.join('')))
+    const from = replaced.length
+    const piece = characters.slice(from, from + (lengths[from] ?? 1)).join('')
+    replaced.push(...(dictionary.entries.get(piece) ?? piece))
   }
   return replaced
+}
+
+/**
+ * Divides the characters into pieces: phrases of the dictionary, and single characters. Of all divisions, the one with the
+ * fewest pieces is taken, and then the one with the fewest exceptions. So `头发现` is `头` and `发现`, because `头发` has an
+ * exception. At each index, the result has the length of the first piece of the characters from there to the end.
+ */
+function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
+  // The cost of an exception is 1. The cost of a piece is more than that of all exceptions of a text.
+  const pieceCost = characters.length + 1
+  const costs = Array.from(characters, () => 0)
+  const lengths = Array.from(characters, () => 1)
+  for (let from = characters.length - 1; from >= 0; from--) {
+    let piece = characters[from] ?? ''
+    let cheapest = pieceCost + (costs[from + 1] ?? 0)
+    for (let to = from + 2; to <= Math.min(characters.length, from + longest); to++) {
+      piece += characters[to - 1]
+      const replacement = entries.get(piece)
+      if (replacement === undefined) continue
+      const cost = pieceCost + exceptions(piece, replacement, entries) + (costs[to] ?? 0)
+      if (cost > cheapest) continue
+      cheapest = cost
+      lengths[from] = to - from
+    }
+    costs[from] = cheapest
+  }
+  return lengths
+}
+
+/** Returns the number of exceptions in a phrase: characters that get another replacement alone than in the phrase. */
+function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
+  const replaced = [...replacement]
+  return [...phrase].filter((character, at) => (entries.get(character) ?? character) !== replaced[at]).length
 }

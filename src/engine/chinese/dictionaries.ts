@@ -27,7 +27,7 @@ const sources: Record<Script, string[][]> = {
 }
 
 /** Maps a text to its replacement. Both have the same number of characters. */
-type Dictionary = { entries: Map<string, string>; longest: number }
+export type Dictionary = { entries: Map<string, string>; longest: number }
 
 const opened = new Map<Script, Dictionary[]>()
 

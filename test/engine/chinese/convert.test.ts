@@ -1,11 +1,18 @@
 import { expect, test } from 'bun:test'
+import { sampleRate } from '../../../src/engine/audio.ts'
 import { convertTo, mainScript } from '../../../src/engine/chinese/convert.ts'
 import { dictionariesTo, type Script, scriptOf } from '../../../src/engine/chinese/dictionaries.ts'
 
-/** Converts a text in which each comma is a pause. */
-function convert(script: Script, text: string): string {
-  const spoken = Array.from(text, (character, at) => ({ character, pause: text[at - 1] === '，' ? 9 : 0 }))
-  return convertTo(script, spoken).join('')
+/** Converts a text in which each comma, and each `|`, is a pause of half a second. The result has no `|`. */
+function convert(script: Script, text: string, pause = 0.5): string {
+  const spoken = Array.from(text, (character, at) => ({
+    character,
+    pause: '，|'.includes(text[at - 1] ?? '-') ? pause * sampleRate : 0,
+  }))
+  return convertTo(
+    script,
+    spoken.filter(({ character }) => character !== '|'),
+  ).join('')
 }
 
 /** Simplified texts, each with the traditional text as it is usual in Taiwan. */
@@ -30,6 +37,42 @@ test('a part in the other script changes, and the rest of the text does not', ()
   expect(convert('traditional', '這是第一句。这是第二句。這是第三句。')).toBe(
     '這是第一句。這是第二句。這是第三句。',
   )
+})
+
+test.each([
+  ['抬头|发现了', '抬頭發現了'],
+  ['里头|发呆', '裡頭發呆'],
+  ['他们的头|发言了', '他們的頭發言了'],
+  ['这样干|净是问题', '這樣幹淨是問題'],
+])('no phrase continues after the pause in %s', (simplified, traditional) => {
+  expect(convert('traditional', simplified)).toBe(traditional)
+})
+
+test('a phrase continues over a gap of 0.2 s, as between the characters of a CTC model', () => {
+  expect(convert('traditional', '我们的头|发', 0.2)).toBe('我們的頭髮')
+})
+
+test.each([
+  ['抬头发现', '抬頭發現'],
+  ['里头发呆', '裡頭發呆'],
+  ['你保留发票吗', '你保留發票嗎'],
+])(
+  'of two phrases that overlap in %s, the one without an exception is replaced',
+  (simplified, traditional) => {
+    expect(convert('traditional', simplified)).toBe(traditional)
+  },
+)
+
+test('of two phrases that overlap and have exceptions, the first one is replaced', () => {
+  expect(convert('traditional', '反复试行')).toBe('反覆試行')
+})
+
+test('the text is divided into the fewest pieces, also with more exceptions', () => {
+  expect(convert('traditional', '我们了解出口')).toBe('我們瞭解出口')
+})
+
+test('one long phrase is replaced, and not the two phrases in it', () => {
+  expect(convert('traditional', '千钧一发')).toBe('千鈞一髮')
 })
 
 test('a part begins at the longest pause before its first character of the other script', () => {
