@@ -15,6 +15,11 @@ export function mainScript(text: string): Script | null {
   return more > 0 ? 'simplified' : 'traditional'
 }
 
+/** Returns whether the text has characters that are used in only one script. */
+export function showsScript(text: string): boolean {
+  return [...text].some(character => scriptOf(character) !== null)
+}
+
 /** A character, and the length of the pause before it, in samples. */
 export type SpokenCharacter = { character: string; pause: number }
 

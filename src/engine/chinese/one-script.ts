@@ -5,17 +5,25 @@ import type { PlacedText } from '../hear/place.ts'
 import type { Context } from '../hear/prompt.ts'
 import type { Script } from './dictionaries.ts'
 
+/** Terms of a vocabulary that name a script, such as `繁體`. */
+const scriptNames: Record<Script, RegExp> = {
+  simplified: /^[简簡][体體](中文|字)?$/,
+  traditional: /^[繁正][体體](中文|字)?$/,
+}
+
 /**
- * The script of one recording: simplified or traditional characters. It is the script of the caller's prompt and
- * vocabulary. If these have no characters of only one script, it is the script of the first texts that have such
- * characters. It then stays the same, because these texts may already have been reported to the caller.
+ * The script of one recording: simplified or traditional characters. It is the script of most characters of the
+ * caller's prompt. If the prompt shows no script, the first term of the vocabulary that names a script decides. Without
+ * such a term, it is the script of most characters of the first texts that show a script. If these texts have equally
+ * many characters of both scripts, the other terms decide. The script then stays the same, because these texts may
+ * already have been reported to the caller.
  */
 export class OneScript {
-  readonly #context: string
+  readonly #context: Context
   #script: Script | null = null
 
-  constructor({ prompt, vocabulary }: Context) {
-    this.#context = [prompt ?? '', ...vocabulary].join(' ')
+  constructor(context: Context) {
+    this.#context = context
   }
 
   /**
@@ -24,13 +32,17 @@ export class OneScript {
    */
   async unify(words: readonly PlacedText[], language: string): Promise<PlacedText[]> {
     if (language !== 'zh') return [...words]
-    const { convertTo, mainScript } = await import('./convert.ts')
+    const { convertTo, mainScript, showsScript } = await import('./convert.ts')
+    const spoken = words.map(word => word.text).join('')
+    if (!showsScript(spoken)) return [...words]
+    const { prompt, vocabulary } = this.#context
+    this.#script ??= mainScript(prompt ?? '') ?? namedScript(vocabulary) ?? mainScript(spoken)
+    this.#script ??= mainScript(vocabulary.join(' '))
+    if (this.#script === null) return [...words]
     const text = words.flatMap((word, index) => {
       const pause = word.from - (words[index - 1]?.to ?? 0)
       return [...word.text].map((character, at) => ({ character, pause: at === 0 ? pause : 0 }))
     })
-    this.#script ??= mainScript(this.#context) ?? mainScript(words.map(word => word.text).join(''))
-    if (this.#script === null) return [...words]
     const converted = convertTo(this.#script, text)
     let at = 0
     return words.map(word => {
@@ -39,4 +51,13 @@ export class OneScript {
       return { ...word, text: converted.slice(from, at).join('') }
     })
   }
+}
+
+/** Returns the script that the first term with the name of a script names. */
+function namedScript(vocabulary: readonly string[]): Script | null {
+  for (const term of vocabulary) {
+    if (scriptNames.simplified.test(term.trim())) return 'simplified'
+    if (scriptNames.traditional.test(term.trim())) return 'traditional'
+  }
+  return null
 }

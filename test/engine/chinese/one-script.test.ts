@@ -36,13 +36,40 @@ test('texts that do not show their script leave the choice to later texts', asyn
   expect(await unify(script, '这是简体')).toBe('這是簡體')
 })
 
-test('the prompt or the vocabulary of the caller decides the script', async () => {
-  const byPrompt = new OneScript({ prompt: '以下是普通話的句子。', vocabulary: [] })
-  expect(await unify(byPrompt, '这里说的是简体')).toBe('這裡說的是簡體')
-  const byVocabulary = new OneScript({ prompt: null, vocabulary: ['steno', '简体'] })
-  expect(await unify(byVocabulary, '這裡說的是繁體')).toBe('这里说的是繁体')
-  const byNeither = new OneScript({ prompt: '大家好', vocabulary: ['steno'] })
-  expect(await unify(byNeither, '這裡說的是繁體')).toBe('這裡說的是繁體')
+/** The transcripts of a simplified text and of a traditional text with this context. */
+async function unifyBoth(prompt: string | null, vocabulary: string[]): Promise<string[]> {
+  const texts = ['这里说的', '這裡說的']
+  return Promise.all(texts.map(text => unify(new OneScript({ prompt, vocabulary }), text)))
+}
+const bothSimplified = ['这里说的', '这里说的']
+const bothTraditional = ['這裡說的', '這裡說的']
+const bothUnchanged = ['这里说的', '這裡說的']
+
+test('the prompt decides the script', async () => {
+  expect(await unifyBoth('以下是普通話的句子。', [])).toEqual(bothTraditional)
+  expect(await unifyBoth('以下是普通话的句子。', ['繁體'])).toEqual(bothSimplified)
+  expect(await unifyBoth('大家好', ['steno'])).toEqual(bothUnchanged)
+})
+
+test('a term of the vocabulary that names a script decides it, in both scripts', async () => {
+  for (const term of ['简体', '簡體', '简体中文', ' 简体字 '])
+    expect(await unifyBoth('大家好', ['steno', '東京', term])).toEqual(bothSimplified)
+  for (const term of ['繁體', '繁体', '正體', '繁體中文', '正體字'])
+    expect(await unifyBoth(null, ['国家', term])).toEqual(bothTraditional)
+})
+
+test('other terms of the vocabulary do not decide the script of texts that show their own', async () => {
+  for (const vocabulary of [['周杰倫'], ['東京'], ['Dr. 陳'], ['国家'], ['立體聲', '正體經']])
+    expect(await unifyBoth(null, vocabulary)).toEqual(bothUnchanged)
+  const later = new OneScript({ prompt: null, vocabulary: ['東京'] })
+  expect(await unify(later, '大家好')).toBe('大家好')
+  expect(await unify(later, '这里说的')).toBe('这里说的')
+})
+
+test('the vocabulary decides the script of a text with equally many characters of both scripts', async () => {
+  const script = new OneScript({ prompt: null, vocabulary: ['東京'] })
+  expect(await unify(script, '這这')).toBe('這這')
+  expect(await unify(script, '这里说的')).toBe('這裡說的')
 })
 
 test('a word keeps its times and its probability, and may have several characters', async () => {
