@@ -14,7 +14,7 @@ test.skipIf(!linux)('each function comes from the first file that has it; missin
 })
 
 test.skipIf(!linux)(
-  'all versions of the C library have the functions that load libraries and wait for runs',
+  'the C library of this machine has the functions that load libraries and wait for runs',
   () => {
     const { dlopen, dlsym, sem_init, sem_wait } = openLibc({
       dlopen: { args: ['ptr', 'i32'], returns: 'ptr' },
