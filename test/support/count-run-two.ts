@@ -1,0 +1,22 @@
+// A preload file (`bun --preload`) for an engine process. Each time the engine runs a model twice at the same time, it
+// adds a line to a file. The path of the file is the last command-line argument.
+
+import { openSync, writeSync } from 'node:fs'
+import { type RunTwo, Session } from '../../src/engine/onnx/session.ts'
+
+// The file is opened now, because a confined engine may not open files for writing.
+const file = openSync(process.argv.at(-1) ?? '', 'a')
+const { runTwo } = Session.prototype
+
+Session.prototype.runTwo = function <const Outputs extends readonly string[]>(
+  this: Session,
+  inputNames: readonly string[],
+  outputNames: Outputs,
+): RunTwo<Outputs> | null {
+  const run = runTwo.call(this, inputNames, outputNames) as RunTwo<Outputs> | null
+  if (!run) return null
+  return (one, other) => {
+    writeSync(file, 'two runs\n')
+    return run(one, other)
+  }
+}
