@@ -23,6 +23,8 @@ export async function engine(): Promise<void> {
   // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the parent process
   // decides when this engine process ends.
   process.on('SIGINT', () => {})
+  process.on('uncaughtException', endByFault)
+  process.on('unhandledRejection', endByFault)
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }
   for await (const order of orders()) {
@@ -54,9 +56,11 @@ export async function engine(): Promise<void> {
 /**
  * Prints the error and ends this engine process. A server then retries the jobs of this process in another engine
  * process. The exit is explicit, because Bun does not end a process at an uncaught exception while its main module waits
- * for a promise.
+ * for a promise. `reportError` prints the error only if `uncaughtException` has no handler. If it is called inside such
+ * a handler, it also ends the process, with exit code 7.
  */
 function endByFault(error: unknown): never {
+  process.removeAllListeners('uncaughtException')
   reportError(error)
   process.exit(1)
 }

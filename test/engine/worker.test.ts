@@ -26,6 +26,26 @@ function open(behaviour: string): Worker {
   return worker
 }
 
+const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const faults = fileURLToPath(new URL('../support/engine-faults.ts', import.meta.url))
+
+test.each([
+  ['an error in a timer', 'SIGUSR2'],
+  ['an unhandled rejection', 'SIGWINCH'],
+] as const)('%s ends the engine process', async (_, signal) => {
+  const model = { folder: '', name: 'fake', others: [], detector: null, notice: null }
+  const { promise: exit, resolve } = Promise.withResolvers<Worker>()
+  worker = new Worker({ ...model, voices: { problem: 'fake' } }, defaults, {
+    command: [process.execPath, '--preload', faults, program, 'engine'],
+    onExit: resolve,
+  })
+  // This answer shows that the engine process has started. The test needs no model.
+  await expect(worker.load()).rejects.toThrow('The model fake cannot be loaded')
+  process.kill(worker.pid, signal)
+  await exit
+  await expect(worker.load()).rejects.toThrow(/^the engine process ended \([1-9]\)$/)
+})
+
 function runTwo(opened: Worker) {
   const folder = temporaryFolder()
   const signal = new AbortController().signal

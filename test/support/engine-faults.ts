@@ -1,0 +1,8 @@
+// A preload file (`bun --preload`) for an engine process. A signal from a test causes an error that no code catches.
+
+process.on('SIGUSR2', () =>
+  setTimeout(() => {
+    throw new Error('an error in a timer')
+  }),
+)
+process.on('SIGWINCH', () => void Promise.reject(new Error('an unhandled rejection')))
