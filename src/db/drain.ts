@@ -1,18 +1,18 @@
-// Moves the write-ahead log into the database file, and waits for the disk outside the event loop. This operation is
-// called a drain. SQLite itself would flush the log and the database file on the event loop, which takes 4 to 20 ms.
+// A drain: copies the changes in the write-ahead log into the database file, and waits for the disk outside the event
+// loop. SQLite itself would flush the log and the database file on the event loop, which takes 4 to 20 ms.
 //
-// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite keeps in
-// the log all changes that were written before the transaction began. SQLite moves only these changes into the database
-// file. The drain closes the reader after the database file is flushed. So if a power cut occurs before this flush, the
-// log still has all moved changes.
+// A drain first opens a reader: a connection with a read transaction. As long as the reader is open, SQLite copies only
+// changes that were in the log when the transaction began, and does not overwrite these changes in the log. The drain
+// closes the reader after the database file is flushed. So if a power cut occurs before this flush, the log still has
+// all copied changes.
 
 import { Database } from 'bun:sqlite'
 import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
-   * Moves the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
-   * the database file with these changes is flushed to the disk. Also resolves if moving or flushing fails.
+   * Copies the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
+   * the database file with these changes is flushed to the disk. Also resolves if copying or flushing fails.
    */
   run(): Promise<void>
   /** Returns true while the database file may have content that is not flushed to the disk yet. */
@@ -20,7 +20,7 @@ export type Drain = {
 }
 
 /**
- * Creates a drain, which moves the write-ahead log into the database file. `path` is the path of the database, and
+ * Creates a drain, which copies the write-ahead log into the database file. `path` is the path of the database, and
  * `sql` is an open connection to it. `log` flushes the write-ahead log, and `file` flushes the database file.
  */
 export function openDrain(
@@ -42,7 +42,7 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If the log could not be moved into the database file, or the database file could not be flushed, `isSafe` is
+        // If the log could not be copied into the database file, or the database file could not be flushed, `isSafe` is
         // false. Then `reader` stays open, so SQLite keeps all transactions in the log, and a power cut loses none of
         // them. The log grows until the server restarts.
       } finally {
@@ -67,7 +67,7 @@ function openReader(path: string): Database {
   return reader
 }
 
-/** Moves the content of the write-ahead log into the database file, without flushing the database file to the disk. */
+/** Copies the content of the write-ahead log into the database file, without flushing the database file to the disk. */
 function moveLog(sql: Database): void {
   const before = sql.query<{ synchronous: number }, []>('pragma synchronous').get()
   sql.run('pragma synchronous = off')

@@ -1,5 +1,5 @@
-// A hand-over: one job that the server passes to workers. It stores which message in the stream of JetStream announces
-// the job to the workers, and which worker holds the job.
+// A hand-over: one job that the server passes to workers. The server announces the job by a message in a stream of
+// JetStream, the message store of NATS. A hand-over stores the place of this message, and which worker holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'

@@ -68,8 +68,9 @@ export class HandOvers {
   }
 
   /**
-   * Records that the worker that holds the job has sent a message just now. Does nothing if `fence`, the number of the
-   * claim in this message, is not the number of the last claim of the job.
+   * Records that the worker that holds the job has sent a message just now. A worker claims a job before it works on the
+   * job, and each claim has a number. `fence` is the number in the message. Does nothing if the job is not held by the
+   * claim with this number. For example, another worker may have claimed the job since.
    */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)

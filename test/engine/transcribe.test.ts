@@ -68,7 +68,10 @@ async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
   return Float32Array.from(chunks.flatMap(chunk => [...chunk]))
 }
 
-/** Returns the samples twice, with a silence of 25 s between. The silence is too long for a window. */
+/**
+ * Returns the samples twice, with a silence of 25 s between. A pause of 10 s or more always ends a window, so no window
+ * contains speech of both parts.
+ */
 function twiceWithPause(samples: Float32Array): Float32Array {
   const second = samples.length + 25 * 16_000
   const twice = new Float32Array(second + samples.length)

@@ -1,6 +1,6 @@
 // Makes long test audio from short clips, together with a reference: the right texts and times of the speech. A recipe
 // lists the clips and their start times. The same recipe always gives the same bytes. The reference has the texts of
-// the clips, and the times of the clips plus their start times.
+// the clips. A time in the reference is the time in the clip plus the start time of the clip.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

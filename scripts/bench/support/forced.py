@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 SECONDS, RATE = 30, 16_000
-# The end token, and all tokens after it: none of them belongs to the text.
+# The id of the end token, and all higher token ids. None of these tokens is text.
 SPECIAL = range(50_257, 51_865)
 
 

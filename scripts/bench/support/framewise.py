@@ -340,8 +340,9 @@ def hear(kind, folder, files):
         print(json.dumps({"tokens": list(tokens), "times": [float(each) for each in times]}))
 
 
-# The sizes of the published models. A conformer layer of Parakeet has twice the weights of a transformer layer, so 48
-# transformer layers replace the 24 conformer layers.
+# The sizes of the published models. The published TDT model, Parakeet, has 24 conformer layers. The model that
+# `make_tdt` makes has `depth` transformer layers instead. A conformer layer has twice as many weights as a transformer
+# layer, so `depth` is 48.
 LARGE = {
     "ctc": dict(width=1024, tokens=10288, layers=24),
     "tdt": dict(width=1024, hidden=640, tokens=8192, depth=48),

@@ -11,9 +11,9 @@ const firstTimestampMax = 50
 
 /**
  * Two adjacent timestamp tokens end one segment and begin the next. If at least this much sound (1.5 s) follows them,
- * the end token is not allowed after them: the new segment must have text, because steno's windows end at pauses. The
- * model tends to choose the end token there, because it was trained with windows that could end in the middle of a
- * sentence.
+ * the end token is not allowed directly after them. Whisper was trained with windows that could end in the middle of a
+ * sentence. It learned to write no text for such a sentence, only the timestamp token of its start, and then the end
+ * token. In steno, windows end at pauses, so the last sentence is usually complete and must have text.
  */
 const restMin = 1.5 * framesPerSecond
 

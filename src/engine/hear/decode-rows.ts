@@ -18,7 +18,9 @@ export type Row = {
   frames: number
   speechSeconds: number
   /**
-   * If given, decoding ends at the first timestamp token at or after this frame of the window. No later text is needed.
+   * If given, decoding ends at the first timestamp token at or after this frame of the window. The speech after this
+   * frame was added only because the model makes fewer errors if more speech follows. The text of this added speech is
+   * not needed.
    */
   neededFrames?: number
 }
@@ -162,9 +164,9 @@ function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOpti
 }
 
 /**
- * Ends a text before the model returns the end token. This is done when the last token of the text is a timestamp token
- * at or after the end of the sound whose text is needed. If this timestamp token begins a segment (the text between two
- * timestamp tokens), the token is removed, because the segment has no text.
+ * Ends a text before the model returns the end token. Called when the last token of the text is a timestamp token at or
+ * after the frame `neededFrames`. The text of the speech after this frame is not needed. If the timestamp token begins
+ * a segment (the text between two timestamp tokens), the token is removed, because the segment has no text.
  */
 function endAtTime(hypothesis: Hypothesis, firstTimestamp: number): void {
   const { tokens, logProbabilities } = hypothesis

@@ -7,9 +7,10 @@ import type { FloatWeights } from './float-weights.ts'
 
 /**
  * Builds the encoder model. Its input is `mel` [rows, mels, 2 × frames]. Its outputs are `key.N` and `value.N` [rows,
- * frames, width], the cross-attention keys and values of decoder layer N. If the model has alignment heads (the
- * attention heads that give the times of words), it has one more output: `aligned` [rows, alignment heads, head size,
- * frames], the scaled keys of these heads.
+ * frames, width], the cross-attention keys and values of decoder layer N. `rows` is the number of windows in the batch,
+ * and `width` is the length of the model's vectors. If the model has alignment heads (the attention heads that give the
+ * times of words), it has one more output: `aligned` [rows, alignment heads, head size, frames], the keys of these
+ * heads, divided by √(head size).
  */
 export function floatEncoder(weights: FloatWeights, size: FloatSize, type: FloatType): FloatLayers {
   const layers = new FloatLayers(weights, type, size.heads)

@@ -20,11 +20,14 @@ const forbidden = -1e30
 type Range = { from: number; to: number }
 
 /**
- * Returns the four numbers of the input `allowed` for one row of the batch. The numbers say which tokens may be chosen
- * next. `text`, `end` and `times` are ranges of token ids. An empty range allows no token. The first number is 0 if
- * text tokens are allowed, and `forbidden` if not. The second number says the same of the end token. The third and the
- * fourth number are the start (inclusive) and the end (exclusive) of the range of allowed timestamp tokens, counted
- * from the first timestamp token.
+ * Converts the ranges of allowed token ids to the input `allowed` for one row of the batch. `text`, `end` and `times`
+ * are the ranges of text tokens, of the end token and of timestamp tokens. An empty range allows no token. Returns four
+ * numbers:
+ * 1. 0 if text tokens are allowed, otherwise `forbidden`.
+ * 2. 0 if the end token is allowed, otherwise `forbidden`.
+ * 3. The first allowed timestamp token.
+ * 4. The last allowed timestamp token plus one.
+ * In the third and the fourth number, timestamp tokens are counted from 0.
  */
 export function allowedInput(
   { text, end, times }: Record<'text' | 'end' | 'times', Range>,

@@ -25,11 +25,12 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // A bin of the spectrum is a weighted sum of samples. `windowed` has the weights of the samples y after
-    // pre-emphasis, and `weights` has the weights of the original samples x. With p for `preEmphasis`:
-    // y[n] = x[n] - p · x[n - 1]
-    // y[0] = x[0] - p · x[0]
-    // So the weight of x[n] is windowed[n] - p · windowed[n + 1]. The weight of x[0] is less by p · windowed[0].
+    // x are the samples before pre-emphasis, y are the samples after it, and p is `preEmphasis`:
+    //   y[n] = x[n] - p · x[n - 1] for n > 0
+    //   y[0] = x[0] - p · x[0]
+    // The value of the bin is the sum of windowed[n] · y[n]. It is also the sum of weights[n] · x[n], with:
+    //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0
+    //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0]
     const weights = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
     weights[0]! -= preEmphasis * windowed[0]!
     const mean = weights.reduce((sum, value) => sum + value, 0) / samplesPerFft
