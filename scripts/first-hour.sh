@@ -12,7 +12,7 @@ step() { echo "$SECONDS s: $*"; }
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
 step clone
-git clone -q "$root" "$place/steno"
+git -c advice.detachedHead=false clone -q "$root" "$place/steno"
 cd "$place/steno"
 ln -s "$root/node_modules" node_modules
 if [ $# -gt 0 ]; then cp "$1" "$place/steno-program"; program=$place/steno-program; else program=$place/steno/steno; fi
