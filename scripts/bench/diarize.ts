@@ -17,7 +17,7 @@ import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, firstOf, pocket, voices } from '../../test/support/engine-room.ts'
 import { compareWords, plainWords } from '../../test/support/words.ts'
-import { readRttm, type Segment, score } from './support/der.ts'
+import { readRttm, type Segment, score, speakerCountOf } from './support/der.ts'
 
 export const bench = { name: 'diarization: who speaks when, pocket models', run }
 
@@ -45,7 +45,7 @@ async function run(): Promise<string[][]> {
     const percent = (share: number) => (100 * share).toFixed(1)
     rows.push([
       clip.name,
-      `${countOf(said)} of ${countOf(clip.truth)}`,
+      `${speakerCountOf(said)} of ${speakerCountOf(clip.truth)}`,
       percent(rate),
       ...[missed, added, confused].map(seconds => percent(seconds / speech)),
       percent(jaccard),
@@ -117,8 +117,4 @@ function segments(turns: readonly Turn[]): Segment[] {
     to: to / sampleRate,
     speaker: `${speaker}`,
   }))
-}
-
-function countOf(said: readonly Segment[]): number {
-  return new Set(said.map(segment => segment.speaker)).size
 }

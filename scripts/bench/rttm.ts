@@ -12,7 +12,7 @@ import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { wavFile } from '../../test/support/sound.ts'
 import { conversationsOfReaders, type Named } from './support/conversation-sets.ts'
-import { readRttm, type Segment, score } from './support/der.ts'
+import { readRttm, type Segment, score, speakerCountOf } from './support/der.ts'
 
 export const bench = { name: 'diarization: RTTM files, utterances and words of whole jobs', run }
 
@@ -52,7 +52,7 @@ async function rate({ group, name, samples, truth }: Named, folder: string): Pro
   })
   return {
     group,
-    isCountRight: countOf(turns) === countOf(truth),
+    isCountRight: speakerCountOf(turns) === speakerCountOf(truth),
     turns: derOf(turns),
     utterances: derOf(utterances.map(segmentOf)),
     words: derOf(utterances.flatMap(({ words }) => words.map(segmentOf))),
@@ -70,8 +70,4 @@ function rowOf(group: string, rates: readonly Rates[]): string[] {
     mean(({ utterances }) => utterances, 1),
     mean(({ words }) => words, 1),
   ]
-}
-
-function countOf(segments: readonly Segment[]): number {
-  return new Set(segments.map(({ speaker }) => speaker)).size
 }

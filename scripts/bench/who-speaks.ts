@@ -18,7 +18,7 @@ import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { firstOf } from '../../test/support/engine-room.ts'
 import { readSound } from '../../test/support/read-sound.ts'
 import { conversationsOf, conversationsOfReaders, type Named } from './support/conversation-sets.ts'
-import { readRttm, type Segment, score } from './support/der.ts'
+import { readRttm, type Segment, score, speakerCountOf } from './support/der.ts'
 import { syntheticVoices } from './support/synthetic.ts'
 import { addVoiceCounts, type Counter, openCounter } from './support/voice-counts.ts'
 
@@ -52,7 +52,7 @@ async function run(): Promise<string[][]> {
   for await (const { group, name, samples, truth } of conversations(shared)) {
     const said = await hear(voices, counter, samples)
     heard.push({ group, name, truth, said })
-    if (process.env.STENO_BENCH_SAY) console.error(name, countOf(said), 'of', countOf(truth))
+    if (process.env.STENO_BENCH_SAY) console.error(name, speakerCountOf(said), 'of', speakerCountOf(truth))
   }
   const python = process.env.STENO_BENCH_PYTHON
   const rates = python ? await judged(python, heard) : new Map(heard.map(each => [each.name, scored(each)]))
@@ -129,7 +129,7 @@ function rowOf(
   const own = heard.map(({ name }) => rates.get(name)!)
   const mean = (of: (rates: Rates) => number) =>
     ((100 * own.reduce((sum, each) => sum + of(each), 0)) / own.length).toFixed(1)
-  const right = heard.filter(({ truth, said }) => countOf(truth) === countOf(said)).length
+  const right = heard.filter(({ truth, said }) => speakerCountOf(truth) === speakerCountOf(said)).length
   return [
     group,
     `${heard.length}`,
@@ -141,8 +141,4 @@ function rowOf(
     `${own.filter(({ rate }) => rate <= 0.05).length} of ${own.length}`,
     judge,
   ]
-}
-
-function countOf(segments: readonly Segment[]): number {
-  return new Set(segments.map(({ speaker }) => speaker)).size
 }

@@ -152,6 +152,11 @@ export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   return match
 }
 
+/** Returns the number of speakers in the segments. */
+export function speakerCountOf(segments: readonly Segment[]): number {
+  return new Set(segments.map(({ speaker }) => speaker)).size
+}
+
 /** Parses segments from RTTM: `SPEAKER file 1 start duration … name`. */
 export function readRttm(text: string): Segment[] {
   return text
