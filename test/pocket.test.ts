@@ -116,8 +116,9 @@ test('ten seconds become the log-probabilities of seven classes in 589 frames', 
 })
 
 test('the 8-bit convolutions of the segmentation cannot overflow on a CPU without VNNI', () => {
-  // A CPU without VNNI multiplies unsigned activations (at most 255) by signed weights, and adds two such products in
-  // 16 bits. The sum fits into 16 bits if no weight is larger than `weightMax`.
+  // VNNI instructions of x86 CPUs add products of 8-bit numbers in 32 bits. A CPU without them adds two products in 16
+  // bits. A product is an unsigned activation (at most 255) times a signed weight. The sum of two products fits into 16
+  // bits if no weight is larger than `weightMax`.
   const weightMax = Math.floor((2 ** 15 - 1) / (2 * 255))
   const { constants, operations } = readModel(readFileSync(join(segmentation, 'onnx/body.onnx')))
   const convolutions = operations.filter(({ kind }) => kind === 'QLinearConv')

@@ -134,7 +134,8 @@ def main():
     save("conversation", talk.audio(max(120, talk.t + 0.3), 0.0008, 7), talk, "en", "opus",
          note="three voices, one overlap of about a second near 55 s")
 
-    # the clips of the monologue, and the recipe that joins these clips to ten minutes of speech
+    # A monologue of ten minutes is joined from 16 clips. monologue.recipe.json lists the clips and their start times.
+    # test/support/compose-speech.ts reads this list and makes the sound.
     names = []
     for i in range(16):
         names.append(f"monologue-{i:02}")

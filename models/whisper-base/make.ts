@@ -1,6 +1,7 @@
-// Makes the built-in model of the published weights: bun models/whisper-base/make.ts FOLDER
+// Makes the built-in model from the published weights of Whisper base: bun models/whisper-base/make.ts FOLDER
 //
-// FOLDER has them as model.safetensors, which fetch.py writes, or as an ONNX export. The result is the same.
+// FOLDER has the published weights, as model.safetensors (which fetch.py writes) or as an ONNX export. Both give the
+// same model.
 
 import { join } from 'node:path'
 import { compactFile, writeCompact } from '../../src/engine/network/compact.ts'

@@ -1,6 +1,7 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
 // x-vectors of a published model. Each x-vector is computed from 1.44 s of sound, and a new x-vector begins every 0.24
-// s. The published PLDA model projects the x-vectors.
+// s. Before the clustering, the x-vectors are projected by a published model for probabilistic linear discriminant
+// analysis (PLDA). The projection removes most of the differences between x-vectors of the same voice.
 //
 // The row `oracle` of the table stands for a clustering without errors: each embedding is assigned to the speaker who
 // talks for most of its span. The errors in this row have other causes, such as overlapping speech. Overlapping speech
@@ -20,9 +21,9 @@ export const bench = { name: 'diarization: clustering a real meeting', run }
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**
- * VBx starts with the clusters of a first clustering. The threshold of this first clustering is `startShare` times the
- * threshold in the table row. A lower threshold gives more clusters. VBx must start with too many clusters, because VBx
- * can only remove clusters.
+ * VBx is a clustering by variational Bayes. It starts with the clusters of another clustering. The threshold of this
+ * other clustering is `startShare` times an element of `thresholds`. A lower threshold gives more clusters. VBx must
+ * start with too many clusters, because it can only remove clusters.
  */
 const startShare = 0.75
 

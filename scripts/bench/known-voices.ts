@@ -65,12 +65,12 @@ async function run(): Promise<string[][]> {
 const wrongMax = 0.001
 
 /**
- * Chooses a threshold on the recordings of three of the five readers, and tests this threshold on the other two
- * readers. Does this for each possible choice of three readers.
+ * Chooses a threshold on the recordings of three of the five people, and tests this threshold on the other two people.
+ * Does this for each possible choice of three people.
  *
- * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one reader and is
- * not accepted. A wrong pair is from two readers and is accepted. The chosen threshold is the lowest one that accepts
- * at most the share `wrongMax` of the pairs from two readers.
+ * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one person and is
+ * not accepted. A wrong pair is from two people and is accepted. The chosen threshold is the lowest one that accepts at
+ * most the share `wrongMax` of the pairs from two people.
  *
  * Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the range of the chosen
  * thresholds.
@@ -100,8 +100,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarity of each pair of voice prints: `same` has the pairs in which both voice prints are from one
- * reader. `different` has the pairs from two readers.
+ * Returns the similarity of each pair of voice prints. `same` has the pairs in which both voice prints are from one
+ * person. `different` has the pairs from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []

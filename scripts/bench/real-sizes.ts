@@ -43,8 +43,8 @@ type Contender = {
   command: (files: Files) => string[]
 }
 /**
- * `folder` is the path of the folder with the weights. `sound` is the path of one sound file with all windows. `single`
- * has the paths of the sound files with one window each.
+ * The paths of the files that a program reads. `folder` has the weights of the models. `sound` is one sound file of
+ * several windows; a window is 30 s long. `single` has the same sound as several files, one for each window.
  */
 type Files = { folder: string; sound: string; single: string[] }
 

@@ -1,6 +1,9 @@
-// Scores what a user gets from `steno transcribe --diarize`, on the conversations of LibriSpeech readers of the benchmark
-// who-speaks: the turns in the RTTM file, and the utterances and the words in the JSON file. The score is the
-// diarization error rate (DER). It has no collar (all times count) and includes overlapping speech.
+// Scores the diarization of `steno transcribe --diarize`: the turns in the RTTM file, and the utterances and the words
+// in the JSON file. The score is the diarization error rate (DER). It has no collar (all times count) and includes
+// overlapping speech.
+//
+// The conversations are made from LibriSpeech, a set of recordings of people who read books aloud. The benchmark
+// who-speaks uses the same conversations.
 //
 // STENO_BENCH_SEED: the seed of the conversations.
 

@@ -1,7 +1,10 @@
-// Scores the built-in diarization on conversations. Diarization does not know the number of speakers. The conversations
-// consist of LibriSpeech readers in ../shared, and of synthetic voices if espeak-ng, flite or festival is installed.
-// The score has no collar (all times count) and includes overlapping speech. As in a job, the built-in speech model counts
-// the voices, but it decodes no text.
+// Scores the built-in diarization on conversations. The number of speakers is not given to the diarization. The
+// conversations are made from LibriSpeech in ../shared (recordings of people who read aloud), and from synthetic voices
+// if espeak-ng, flite or festival is installed. The score has no collar (all times count) and includes overlapping
+// speech.
+//
+// As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment. It
+// decodes no text here.
 //
 // STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes it.
 // STENO_BENCH_SEED: the seed of the conversations.

@@ -11,9 +11,9 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
 /**
- * A simulated GPU. `run` is a counter: it is increased by 1 when the GPU starts a job, and when the GPU is removed. The
- * event for the end of a job has the value of this counter from the start of the job. If the counter has changed before
- * this event, the GPU no longer works on the job, and the event is ignored.
+ * A simulated GPU. `run` is increased by 1 when the GPU starts a job, and when the GPU is removed. The event for the
+ * end of a job has a copy of `run` from the start of the job. If the copy differs from `run` at the time of the event,
+ * the GPU no longer works on this job, and the event is ignored.
  */
 export type Gpu = {
   kind: Kind

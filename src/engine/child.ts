@@ -55,9 +55,12 @@ export async function engine(): Promise<void> {
 
 /**
  * Prints the error and ends this engine process. A server then retries the jobs of this process in another engine
- * process. The exit is explicit, because Bun does not end a process at an uncaught exception while its main module waits
- * for a promise. `reportError` prints the error only if `uncaughtException` has no handler. If it is called inside such
- * a handler, it also ends the process, with exit code 7.
+ * process.
+ *
+ * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. If this
+ * function is called as a handler of `uncaughtException`, `reportError` also ends the process, with exit code 7. In all
+ * other cases, `process.exit` ends the process. Otherwise the process would continue, because its main module waits for
+ * a promise.
  */
 function endByFault(error: unknown): never {
   process.removeAllListeners('uncaughtException')

@@ -388,7 +388,8 @@ test.skipIf(!clips)(
     let calls = 0
     const transcribe: Transcribe = async (input, options) => {
       options.onUtterances?.((await answer(input, options)).utterances, 0)
-      // The first two calls are the group of both files. The third call is the first file alone.
+      // The first two calls transcribe both files together. They fail, so each file is then transcribed alone. The
+      // third call is for the first file.
       if (++calls === 3) controller.abort()
       throw new Error('the engine process ended (SIGKILL)')
     }

@@ -16,8 +16,8 @@ const version = (
 const native = `runtimes/linux-${process.arch}/native`
 
 /**
- * A copy of a real library of 0.4 MB. The copy is changed so that it depends on libcudnn.so.9, which no test machine has,
- * in the place of ONNX Runtime.
+ * A changed copy of a real library of 0.4 MB. The real library depends on ONNX Runtime. The copy depends on
+ * libcudnn.so.9 instead, which no test machine has.
  */
 const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
 const name = provider.indexOf('libonnxruntime.so.1\0')

@@ -62,8 +62,8 @@ test.each([
   writeFileSync(join(folder, 'steno.db'), '')
   expect(() => makeDataDir(folder)).toThrow('steno.db is missing or empty')
   expect(existsSync(join(folder, name))).toBe(true)
-  // With the option `restoring`, `makeDataDir` accepts this folder, because its caller then copies the backup of a
-  // database into the folder, and the media files in the folder may belong to this database.
+  // With the option `restoring`, a folder with such files and no database is accepted. After this call, a restore
+  // copies the backup of a database into the folder. The media files in the folder may belong to this database.
   makeDataDir(folder, { restoring: true })
 })
 

@@ -26,8 +26,9 @@ function sharedFolder(): string {
 }
 
 /**
- * Acts as a server with the data folder `dataDir` that joins the pair of servers with the shared folder `folder`. The
- * clock of this server stands still until the test calls `advance`.
+ * Joins a pair of servers as one of them. In a pair, one server works and the other one waits. `folder` is the folder
+ * that both servers share, and `dataDir` is the data folder of this server. The clock of this server stands still until
+ * the test calls `advance`.
  */
 function joinPair(folder: string, dataDir: string) {
   let nowMs = 0

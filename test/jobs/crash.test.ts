@@ -138,8 +138,9 @@ async function prepare(calls: Calls, seconds: number): Promise<object> {
 }
 
 /**
- * Sends the requests of `sent` that have no response yet. Some of them were sent before, to a server that was killed.
- * An empty request is not sent: the server was killed before the file for this request was uploaded.
+ * Sends the requests of `sent` that have no response yet, and stores the ids of their jobs in `accepted`. Some of these
+ * requests were sent before, to a server that was killed. A request without an upload id is not sent, because the
+ * server was killed before the file of this request was uploaded.
  */
 async function askAgain(
   calls: Calls,

@@ -78,8 +78,8 @@ export type Tables = {
   length: number
   perChunk: number
   /**
-   * The position that the table gives for each chunk, in bytes from the start of the file. All chunks refer to the same
-   * bytes.
+   * The position of each chunk, in bytes from the start of the file. All chunks have the same position, so a small file
+   * can have a long track.
    */
   offset: number
   /** The duration of the track in milliseconds. */

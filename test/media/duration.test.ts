@@ -51,8 +51,9 @@ test('the duration of 45 seconds of PCM samples is exactly 45 seconds', async ()
   const folder = temporaryFolder()
   const path = join(folder, 'long.wav')
   const header = readFileSync(fixture('pcm.wav')).subarray(0, 44)
-  // The file has the header of pcm.wav and 45 seconds of samples. The header says that the file has two seconds of
-  // sound, so FFmpeg would read only two seconds. The value 0xffffffff says that the size of the sound is unknown.
+  // The file has the header of pcm.wav and 45 seconds of samples. The size in this header is that of two seconds of
+  // sound, so FFmpeg would read only two seconds. The test replaces this size by 0xffffffff, which means that the size
+  // is unknown.
   header.writeUInt32LE(0xffffffff, 40)
   writeFileSync(path, Buffer.concat([header, Buffer.alloc(45 * 8000 * 2)]))
   expect(await inspect(path)).toMatchObject({ durationMs: 45_000 })

@@ -101,8 +101,9 @@ test('a fragmented recording of ten hours takes as little memory as a short one'
 })
 
 test('AC-3 in MP4, ten hours, takes as little memory as a short file', async () => {
-  // All chunks refer to the sound of the last chunk of h264-ac3.mp4, which begins at `offset` and has twelve packets. A
-  // packet lasts 48 ms, so 750,000 packets last ten hours. The first 8 ms are not played.
+  // The test file is a copy of h264-ac3.mp4 with changed tables. In the copy, all chunks of the sound track are at the
+  // same place: the last chunk of the original. This chunk begins at `offset` and has twelve packets. A packet lasts 48
+  // ms, so 750,000 packets last ten hours. The first 8 ms are not played.
   const tables = {
     packets: 750_000,
     bytes: 192,

@@ -81,8 +81,9 @@ test('a film with its sound in another file has no audio track', async () => {
 const parents = ['moov', 'trak', 'mdia', 'minf', 'dinf']
 
 /**
- * Returns a copy of the QuickTime file `film`. In the copy, an alias record for the file `path` replaces each data
- * reference.
+ * Returns a copy of the QuickTime file `film`. The tracks of the copy refer to the file `path` for their sound and
+ * pictures. In a QuickTime file, a data reference names the file with the data of a track. In the copy, each data
+ * reference is an alias record, which is a link to `path`.
  */
 function referring(film: Buffer, path: string): Buffer {
   const boxes: Buffer[] = []
@@ -104,8 +105,8 @@ function boxOf(type: string, body: Buffer): Buffer {
 }
 
 /**
- * Returns an alias record of QuickTime that points to `path`. The record starts with a version, flags, and 150 bytes
- * for the volume and the filename. Here these 150 bytes are zeros. An entry of type 2, which contains the path,
+ * Returns an alias record of QuickTime, a link to the file `path`. The record starts with a version, flags, and 150
+ * bytes for the volume and the filename. Here these 150 bytes are zeros. An entry of type 2, which contains the path,
  * follows.
  */
 function aliasOf(path: string): Buffer {

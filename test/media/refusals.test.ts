@@ -64,7 +64,8 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
     const peak = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0)
     expect(peak).toBeLessThanOrEqual(1)
     // Every channel has the same sine wave with the peak 1, so the mix must be this sine wave. Its level (root mean
-    // square) is the square root of 1/2. If the mix were clipped, its level would be higher.
+    // square) is the square root of 1/2. A sum of the channels that is cut off at 1 (clipped) would have a higher
+    // level.
     expect(level(samples)).toBeCloseTo(Math.SQRT1_2, 1)
   },
 )

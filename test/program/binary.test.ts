@@ -149,7 +149,10 @@ test(`a whole job returns a transcript with speakers, and subtitles, and makes n
   }
 }, 180_000)
 
-/** Returns the connections to other machines or to ports of this machine in a file that strace wrote. */
+/**
+ * Reads a file that strace wrote. Returns its lines about network connections, to other machines or to ports of this
+ * machine. Connections to Unix sockets are left out.
+ */
 function connectsIn(trace: string): string[] {
   const lines = readFileSync(trace, 'utf8').split('\n')
   return lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))

@@ -68,7 +68,7 @@ async function untilCopied(shared: string): Promise<void> {
   const last = () =>
     Math.max(-1, ...readdirSync(shared).map(name => Number(/^copy-\d+-(\d+)\.db$/.exec(name)?.[1] ?? -1)))
   const before = last()
-  // The server may be making copy `before + 1` already when this function is called. Copy `before + 2` is certainly
-  // begun after the call.
+  // The server numbers its copies of the database. Copy `before` is the newest one in the folder. The server may have
+  // begun copy `before + 1` before this function was called, so the function waits for copy `before + 2`.
   while (last() < before + 2) await Bun.sleep(20)
 }

@@ -6,10 +6,13 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The minimum size, in bytes, of a constant whose content is moved to the external file. */
+/** The minimum size, in bytes, of a constant of the model (such as weights) that is moved to a file of its own. */
 const movedMin = 1024
 
-/** Moves the content of all large constants to the external file `file`. Returns the model and the file's content. */
+/**
+ * Moves the content of all large constants of an ONNX model, such as weights, to another file with the name `file`.
+ * Returns the model and the content of this file.
+ */
 export function withExternalData(
   model: Uint8Array,
   file: string,

@@ -87,9 +87,9 @@ function toneFeatures(tokens: number): Uint8Array {
   const graph = new Graph()
   const sound = graph.input('waveforms', 'float32', ['N', 'samples'])
   const lengths = graph.input('waveforms_lens', 'int64', ['N'])
-  // There is one feature for each token, in another order than in the vocabulary. Feature 0 is a constant. It belongs to
-  // the blank token, which is the last token of the vocabulary. Feature n + 1 belongs to token n. It is the power of the
-  // tone that stands for this token in the sound.
+  // In the sound, each token except the blank token is a tone of its own frequency. A frame has one feature for each
+  // token. Feature 0 is a constant, and belongs to the blank token. Feature n + 1 is the power of the tone of token n.
+  // The vocabulary has another order: the blank token is its last token.
   const powers = addPowers(graph, graph.add('Unsqueeze', [sound, graph.integers(1)]), tokens, 160)
   graph.add('Identity', [powers], {}, ['features'])
   graph.add('Div', [lengths, graph.integers(160)], {}, ['features_lens'])
@@ -120,8 +120,9 @@ function tdtDecoder(tokens: number): Uint8Array {
   // blank token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // Lowers the score of one token: the previous token (`target`). Element i of `repeatable` is i, the id of the token
-  // with score i. For the blank token, the element is -1, which is the id of no token, so its score is never lowered.
+  // Lowers the score of the previous token (`target`), so that the decoder does not return the same token again. The
+  // blank token may follow itself. So `repeatable` has the ids of all tokens, but -1 instead of the id of the blank
+  // token.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

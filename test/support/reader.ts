@@ -67,8 +67,8 @@ export type Reader = {
   /** Sends a request with the API key and returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for the recording, and waits until the job has ended. In later commands, the id of the job replaces
-   * the placeholder ID. `fields` are additional fields of the request.
+   * Creates a job for the recording, and waits until the job has ended. In the next commands of the document, the id of
+   * this job replaces the placeholder ID. `fields` are additional fields of the request.
    */
   transcribe(fields?: object): Promise<void>
   /**
@@ -162,8 +162,9 @@ async function untilEnd({ ask, known }: Reader): Promise<void> {
 }
 
 /**
- * Creates the upload and the transcript that the placeholders of a command refer to. Does nothing if an earlier command
- * of the document has created them.
+ * Prepares a command of a tested document. If the command contains the placeholder UPLOAD_ID or ID, creates the upload
+ * or the transcript whose id replaces the placeholder. If an earlier command of the document has created it, it is used
+ * again.
  */
 async function provide(reader: Reader, command: string): Promise<void> {
   const { known } = reader

@@ -150,10 +150,12 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
 }
 
 /**
- * Returns true if one of the files runs the given command of steno, such as `models pull`. The function looks at lists:
- * arrays, and the arguments of calls. A command of one word must be in a list. The two words of a longer command must
- * follow each other in one list, as in `['models', 'pull']`. Or one list has the first word before a spread, and
- * another list of the file begins with the second word, as in `['models', ...args]` and `['pull']`.
+ * Returns true if one of the files runs the given command of steno, such as `models pull`. The function looks for the
+ * words of the command in lists: arrays, and the arguments of calls. A command of one word must be an element of a
+ * list. The words of a longer command must be in one of these forms:
+ * - one list has both words, one after the other, as in `['models', 'pull']`;
+ * - one list has the first word before a spread, as in `['models', ...args]`, and another list of the file begins with
+ *   the second word, as in `['pull']`.
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')

@@ -40,8 +40,8 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages. Each entry has the address of the page, the heading for which the test waits, and for some pages a
- * function that opens a part of the page. Each address is different also without its `#` part, so the browser loads
- * each page anew. The queries `?edit` and `?export` have no other effect.
+ * function that opens a part of the page. The browser loads a page anew only if the address changes before its `#`
+ * part. So some addresses have the query `?edit` or `?export`, which the page ignores.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
   ['/jobs', 'New transcript'],

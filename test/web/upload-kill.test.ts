@@ -17,8 +17,8 @@ const isSlow = Boolean(process.env.STENO_TEST_SLOW)
 const megabyte = 1024 ** 2
 const bytes = (isSlow ? 2048 : 64) * megabyte
 /**
- * The maximum number of bytes that the browser sends per second. With this limit, the kill happens in the middle of the
- * upload.
+ * The maximum number of bytes that the browser sends per second. With this limit, the upload takes long enough for the
+ * test to kill the server in the middle of it.
  */
 const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
 

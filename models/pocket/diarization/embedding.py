@@ -95,9 +95,10 @@ class Embedding(nn.Module):
         mean, spread, axes = linear
         self.linear, self.linear_bias = keep(axes / spread[:, None]), keep(-((mean / spread) @ axes))
         self.network = network.eval()
-        # `speakers` has one vector for each speaker of the training data. `axes` are the first DEEP singular vectors of
-        # this matrix. The last layer of the network, its batch norm and the projection to `axes` are three linear
-        # steps, which are joined into one matrix and one bias.
+        # `speakers` has one vector for each speaker of the training data. `axes` has the first singular vectors of this
+        # matrix; the constant DEEP is their number. The projection to `axes` shortens the output of the network to DEEP
+        # values, and keeps most of what distinguishes the speakers. The last layer of the network, its batch norm and
+        # this projection are three linear steps. They are joined into one matrix and one bias.
         axes = torch.linalg.svd(F.normalize(speakers, dim=1), full_matrices=False)[2][:DEEP].T
         gain = network.leave_norm.weight / torch.sqrt(network.leave_norm.running_var + network.leave_norm.eps)
         weight = network.leave.weight * gain[:, None]

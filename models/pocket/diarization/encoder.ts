@@ -1,4 +1,6 @@
-// Writes the ONNX graph of Whisper base's encoder in the compact form, and its weights: bun encoder.ts OUT
+// Writes the encoder of Whisper base as two files: an ONNX graph, and the 8-bit weights that this graph reads.
+//
+//   bun encoder.ts OUT
 
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -77,7 +77,9 @@ class Segmentation(nn.Module):
         of_pairs = [[float(k in pair) for pair in PAIRS] for k in range(3)]
         self.register_buffer("of_pairs", torch.tensor(of_pairs), persistent=False)
         self.register_buffer("merging", torch.tensor(np.array([moved(*p) for p in PAIRS]), dtype=torch.float32))
-        # Only for the training: which voice of the pool it is, and whether two frames have the same voice.
+        # Two additional losses of the training use these parameters. `known` has a vector for each voice of the
+        # training data. `same` has two numbers that turn the similarity of two frames into a score for "the same
+        # voice".
         self.known = nn.Parameter(torch.randn(speakers, 2 * hidden) * 0.05)
         self.same = nn.Parameter(torch.tensor([6.0, -3.0]))
 
@@ -146,8 +148,9 @@ class Segmentation(nn.Module):
         return self.body(self.front(x))[0]
 
 
-# `RENAMED[k][c]` is the class `c` after the three speakers are renumbered by `ORDERS[k]`. A speaker number means no
-# fixed voice, so the result of the model may have any of the six orders.
+# A class is the set of the speakers who talk in a frame. The model may give the numbers 0 to 2 to the three speakers in
+# any order, so each of the six orders is right. `ORDERS` has these orders. `RENAMED[k][c]` is the class `c` after its
+# speakers are renumbered by `ORDERS[k]`.
 ORDERS = list(itertools.permutations(range(3)))
 RENAMED = torch.tensor([[CLASSES.index(tuple(sorted(o[s] for s in c))) for c in CLASSES] for o in ORDERS], device=DEVICE)
 ACTIVE = torch.tensor([[s in c for s in range(3)] for c in CLASSES], device=DEVICE).float()

@@ -1,12 +1,12 @@
-// Counts the word errors of the unchanged pipeline of transformers.js on the test clips. This checks that another
-// program can load the pocket model and recognises the same words. Run the script in a folder of its own, in which
-// transformers.js is installed.
+// Counts the word errors of transformers.js on the test clips, with the small speech model whisper-pocket of this
+// project. This checks that a program other than steno can load this model and recognises the same words. Run the
+// script in a folder of its own, in which transformers.js is installed.
 //
 //   bun add @huggingface/transformers@4.3.1
 //   bun PATH/transformers_pipeline.ts MODELS FIXTURES fp32|q8 [the beginnings of clip names...]
 //
-// The folder MODELS contains `whisper-pocket/`. The pipeline divides clips of more than 30 s into parts. ffmpeg decodes
-// the clips.
+// The folder MODELS contains `whisper-pocket/`. transformers.js divides clips of more than 30 s into parts. ffmpeg
+// decodes the clips.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

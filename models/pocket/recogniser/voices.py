@@ -58,7 +58,7 @@ def trim(samples, words, phones):
     return samples[int(start * RATE) : int(end * RATE)], shift(words), shift(phones)
 
 
-# ---- espeak-ng
+# ---- Speech by the synthesizer espeak-ng
 
 class EventId(ctypes.Union):
     _fields_ = [("number", ctypes.c_int), ("name", ctypes.c_char_p), ("string", ctypes.c_char * 8)]
@@ -110,7 +110,8 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
     tokens = text.split(" ")
     begins = np.cumsum([1] + [len(t) + 1 for t in tokens])[:-1]  # espeak-ng counts the characters of the text from 1
 
-    # A phoneme belongs to the word to which the last word event before the phoneme points.
+    # espeak-ng reports the start of each word and of each phoneme as an event. A phoneme belongs to the word whose
+    # event is the last one before the phoneme.
     phones, spans, current = [], {}, 0
     ordered = sorted(_events, key=lambda e: e[0])
     sounds = []
@@ -145,7 +146,7 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
     return resample_poly(samples, 320, 441).astype(np.float32), words, phones
 
 
-# ---- flite
+# ---- Speech by the synthesizer flite
 
 # For each phoneme of flite: the name of about the same sound in espeak-ng.
 ARPABET = dict(aa="A:", ae="a", ah="V", ao="O:", aw="aU", ax="@", ay="aI", b="b", ch="tS", d="d", dh="D", dx="d",

@@ -10,7 +10,10 @@ export type Named = Conversation & { group: string; name: string }
 /** A conversation of n voices lasts (n + 1) × `secondsEach` seconds. */
 const secondsEach = 30
 
-/** Makes conversations of the LibriSpeech readers in the folder `shared`. */
+/**
+ * Makes conversations from the recordings of LibriSpeech in the folder `shared`. Each voice is a person who reads
+ * aloud.
+ */
 export async function* conversationsOfReaders(shared: string, seed: number): AsyncGenerator<Named> {
   const readers = await readersIn(join(shared, 'librispeech-test-other'))
   yield* conversationsOf('readers', readers, [2, 2, 3, 3, 5], seed)

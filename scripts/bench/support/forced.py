@@ -16,7 +16,8 @@ def faster(weights, count, sound):
     from faster_whisper import BatchedInferencePipeline, WhisperModel
     model = BatchedInferencePipeline(WhisperModel(weights, device="cpu", compute_type="int8", cpu_threads=2))
     spans = [{"start": at, "end": at + SECONDS} for at in range(0, len(sound) // RATE, SECONDS)]
-    # CTranslate2 decodes half of the maximum length, which includes the four tokens of the prompt.
+    # The maximum length is `max_new_tokens` plus the four tokens of the prompt. CTranslate2 decodes half as many tokens
+    # as the maximum length.
     options = dict(language="en", temperature=0.0, vad_filter=False, clip_timestamps=spans, max_new_tokens=2 * count - 4)
     segments, _ = model.transcribe(
         sound, batch_size=8, beam_size=1, word_timestamps=True, suppress_tokens=[-1, *SPECIAL], **options)

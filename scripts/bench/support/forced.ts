@@ -15,7 +15,10 @@ import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
 import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 
-/** `sound` is the path of a file of raw 32-bit floats at 16 kHz. `tokens` is the number of tokens of a window. */
+/**
+ * The argument of this script, as JSON. `folder` is the folder of the model. `sound` is the path of a file of raw
+ * 32-bit floats at 16 kHz. `tokens` is the number of tokens that the script decodes for each window of 30 s.
+ */
 export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
 
 /** The tokens of Whisper's vocabulary from this id on are words and syllables. */

@@ -1,5 +1,7 @@
-// Reads the example of BUTSpeechFIT/VBx: the x-vectors of a real meeting, their PLDA model, and the reference (who
-// speaks when). Each x-vector is computed from 1.44 s of sound, and a new x-vector begins every 0.24 s.
+// Reads a real meeting: the example data of the repository BUTSpeechFIT/VBx. The data are the x-vectors (voice
+// embeddings) of the meeting, a PLDA model, and the reference (who speaks when). PLDA is probabilistic linear
+// discriminant analysis. The PLDA model gives the probability that embeddings come from one voice. Each x-vector is
+// computed from 1.44 s of sound, and a new x-vector begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -60,8 +62,8 @@ export function segmentsOf(
 }
 
 /**
- * Parses Kaldi's archive format. Each entry is a name, a space, `\0BFV `, a field of five bytes for the number of
- * floats, and the floats.
+ * Parses an archive in the format of Kaldi, a toolkit for speech recognition. Each entry is a name, a space, `\0BFV `,
+ * a field of five bytes for the number of floats, and the floats.
  */
 function readVectors(bytes: Buffer): Float32Array[] {
   const vectors: Float32Array[] = []
@@ -76,13 +78,13 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads a PLDA model of Kaldi from the contents of two files. `transform` has two means and the matrix of a
- * projection. The first mean is subtracted from an embedding. The second mean is subtracted from the projected
- * embedding. `model` has a mean, a second matrix and the variances. In this file, a marker and a size precede each of
- * the three.
+ * Reads a PLDA model (probabilistic linear discriminant analysis) from the contents of two files. `transform` has two
+ * means and the matrix of a projection. The first mean is subtracted from an embedding. The second mean is subtracted
+ * from the projected embedding. `model` has the format of the toolkit Kaldi. It has a mean, a second matrix and the
+ * variances, each of them after a marker and a size.
  *
- * Kaldi's model expects projected embeddings with the norm 1. The returned model is scaled, so that it expects the
- * norm √128, as the PLDA model of pyannote's community-1 does.
+ * The values in `model` are for projected embeddings with the norm 1. `Plda` uses projected embeddings with the norm
+ * √128. So the mean is multiplied by √128, and the second matrix is divided by √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

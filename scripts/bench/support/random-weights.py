@@ -16,7 +16,8 @@ import whisper
 from ctranslate2.converters import TransformersConverter
 from transformers import GenerationConfig, WhisperConfig, WhisperForConditionalGeneration
 
-# The names of the tensors in whisper.cpp, for the parts of the names in Hugging Face's layout.
+# Replacements that turn the name of a tensor in Hugging Face's layout into its name in whisper.cpp. In each pair, the
+# second text replaces the first text.
 RENAMED = [
     ("encoder.layer_norm", "encoder.ln_post"), ("decoder.layer_norm", "decoder.ln"),
     ("embed_positions.weight", "positional_embedding"), ("embed_tokens", "token_embedding"),

@@ -9,7 +9,8 @@ import types
 
 import scipy.ndimage
 
-# Resemblyzer imports a module that SciPy 1.15 removed. This module replaces it, with the one function that is needed.
+# Resemblyzer imports scipy.ndimage.morphology, a module that SciPy 1.15 removed. These lines create a module with this
+# name. It has only the one function that Resemblyzer needs.
 morphology = types.ModuleType("scipy.ndimage.morphology")
 morphology.binary_dilation = scipy.ndimage.binary_dilation
 sys.modules["scipy.ndimage.morphology"] = morphology

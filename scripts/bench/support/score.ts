@@ -55,8 +55,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `near` is the number of words whose two start
- * times differ by at most 0.2 s. `of` is the number of all compared words. A word is not compared if it starts too
- * early in `theirs`: inside a pause, and more than `before` seconds before the end of this pause.
+ * times differ by at most 0.2 s. `of` is the number of all compared words. A word that starts inside one of `pauses` in
+ * `theirs` is not compared, because this start is too early. But it is compared if it starts in the last `before`
+ * seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
@@ -73,8 +74,8 @@ export function compareStarts(
 }
 
 /**
- * A recognised word counts as a word after a pause only if it ends more than this many seconds after the end of the
- * pause. A word that ends earlier was spoken before the pause, and its end was recognised too late.
+ * The first word after a pause must end more than this many seconds after the end of the pause. A word with an earlier
+ * end was spoken before the pause, and the program gave it an end time that is too late.
  */
 const wordSecondsMin = 0.08
 /**

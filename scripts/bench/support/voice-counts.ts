@@ -20,7 +20,10 @@ export async function openCounter(runtime: Runtime, folder: string): Promise<Cou
   return { vad, whisper, features: openFeatures(runtime, whisper.facts.mels) }
 }
 
-/** Encodes all windows of the sound, and passes the voice counts of each window to the diarization. */
+/**
+ * Encodes all windows of the sound with the speech model, and passes the voice counts of each window to the
+ * diarization. Voice counts are probabilities for each 10 ms: no voice, one voice, two voices or more.
+ */
 export async function addVoiceCounts(
   models: Counter,
   samples: Float32Array,

@@ -4,8 +4,8 @@ import { sampleRate } from '../audio.ts'
 import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
 
 /**
- * Returns the script of most of the characters that are used in only one script. Returns null if there are no such
- * characters, or equally many of both scripts.
+ * Returns the Chinese script (simplified or traditional) of most of the characters that are used in only one of the two
+ * scripts. Returns null if there are no such characters, or equally many of both scripts.
  */
 export function mainScript(text: string): Script | null {
   const scripts = [...text].map(scriptOf)
@@ -15,7 +15,10 @@ export function mainScript(text: string): Script | null {
   return more > 0 ? 'simplified' : 'traditional'
 }
 
-/** Returns whether the text has characters that are used in only one script. */
+/**
+ * Returns true if the text has a character that is used in only one of the two Chinese scripts (simplified and
+ * traditional).
+ */
 export function showsScript(text: string): boolean {
   return [...text].some(character => scriptOf(character) !== null)
 }

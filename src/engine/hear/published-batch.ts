@@ -25,8 +25,10 @@ type Parts = {
 }
 
 /**
- * The outputs of a run: all tensors, the scores, the cross-attention by layer, and the keys and values of the tokens
- * (`self`). Only layers with alignment heads have cross-attention here.
+ * The outputs of one run of the decoder. `tensors` has all of these outputs. Each other field has a part of them:
+ * - `scores`: the scores of all tokens of the vocabulary;
+ * - `attention`: the cross-attention of the layers from which word times are computed. The key is the index of a layer;
+ * - `self`: the keys and values of all tokens so far, which are the cache of the next run.
  */
 type Outputs = {
   tensors: Tensor[]

@@ -16,7 +16,10 @@ export type OpenMirror = () => Promise<Hub>
 
 type Source = { onProgress: (message: string) => void; openMirror: OpenMirror | null }
 
-/** Downloads a speech model, and also the voice models that are not installed. */
+/**
+ * Downloads a speech model, which recognises the words. Also downloads the voice models that are not installed. Voice
+ * models find who speaks (diarization).
+ */
 export async function download(model: string, settings: ModelSettings, source: Source): Promise<void> {
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)

@@ -36,7 +36,10 @@ test('texts that do not show their script leave the choice to later texts', asyn
   expect(await unify(script, '这是简体')).toBe('這是簡體')
 })
 
-/** The transcripts of a simplified text and of a traditional text with this context. */
+/**
+ * Unifies the script of two recordings: one with a simplified text, one with a traditional text. Both have the given
+ * prompt and vocabulary. Returns the two unified texts.
+ */
 async function unifyBoth(prompt: string | null, vocabulary: string[]): Promise<string[]> {
   const texts = ['这里说的', '這裡說的']
   return Promise.all(texts.map(text => unify(new OneScript({ prompt, vocabulary }), text)))

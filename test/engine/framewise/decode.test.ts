@@ -26,8 +26,9 @@ const decoder: TdtDecoder = {
 }
 
 /**
- * Decodes one recording by greedy TDT decoding, in the simplest way and without batches. The tests compare the results
- * of `decodeTdt` with the results of this function.
+ * Decodes one recording greedily with a TDT (token-and-duration transducer) model. For a frame, such a model predicts a
+ * token and the number of frames to move on. This function decodes in the simplest way, without batches. The tests
+ * compare its results with the results of `decodeTdt`.
  */
 function defined(first: number, count: number, perFrame: number): string {
   let [at, emitted, last, state, text] = [0, 0, blank, 0, '']

@@ -12,8 +12,8 @@ import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-// All clips are decoded with a prompt for English. The base model's texts of the French clip and of the Spanish clip are
-// wrong and fail the check at each temperature. So these two clips are decoded at all temperatures.
+// All clips are decoded as English. So the base model gives wrong texts for the French clip and the Spanish clip. The
+// engine rejects these texts and decodes again at the next temperature, until it has tried all temperatures.
 const names = ['en-short', 'fr-a', 'en-one-word', 'es-a', 'en-f2']
 
 const layouts = [

@@ -33,8 +33,9 @@ class NamedWindow extends EncodedWindow {
 }
 
 /**
- * Returns a fake encoder, and the windows that it has encoded: one list for each run. A window is named by its first
- * sample, which is its time in seconds. `encodeTwo` throws for a window that begins at second `failsAt`.
+ * Returns a fake encoder, and the windows that it has encoded: one list for each run. In the input of a window, the
+ * first value is the time of the window in seconds. This time identifies the window in the lists. The encoder throws an
+ * error for the window with the time `failsAt`.
  */
 function fakeEncoder({ failsAt = -1 } = {}) {
   const runs: NamedWindow[][] = []
@@ -104,7 +105,10 @@ test('if the second pair of windows fails, the first pair is closed and the erro
   ])
 })
 
-/** Returns the rows that `decodeWindows` gives to the decoding. */
+/**
+ * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the length of the sound and of the speech
+ * of one window.
+ */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []
   const silence = { ...emptyHypothesis(0, 1, 0), logProbability: -9 }

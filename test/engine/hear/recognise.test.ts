@@ -58,9 +58,9 @@ function scripted(scripts: readonly Script[]): ScriptedDecoder {
       return fakeBatch(live, ({ script, at, attempt }, position) => {
         const { attempts, noSpeech: silent = 0 } = scripts[script]!
         const scores = new Float32Array(vocabulary)
-        // The recogniser passes a `position` only to read the scores at the start token. These scores contain the
-        // probability that the window has no speech. Without a `position`, the fake decoder returns the scores for the
-        // next token.
+        // `position` is the position of a prompt token: the caller wants the scores after this token. The recogniser
+        // passes a `position` only for the start token, because the scores after it contain the probability that the
+        // window has no speech. Without a `position`, the fake decoder returns the scores for the next token.
         if (position !== undefined) scores[noSpeech] = silent > 0.5 ? 12 : -12
         else {
           const token = (attempts[attempt] ?? attempts.at(-1)!)[at] ?? end

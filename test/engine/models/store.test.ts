@@ -36,9 +36,9 @@ const wanted = [
 /** The names of the small files of the model. They are downloaded before the weights. */
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
- * The sizes of the small files, in bytes. The test server breaks off transfer n after `breaksAfter[n]` bytes. The
- * small files are transferred first. Tests put the sizes of these files at the start of `breaksAfter`. Each small file
- * then arrives completely, and only transfers of weights break off too early.
+ * The sizes of the small files, in bytes. In `breaksAfter`, element n is the number of bytes after which the test
+ * server breaks off transfer n. The small files are transferred first. If `breaksAfter` starts with their sizes, they
+ * arrive completely, and only transfers of weights fail.
  */
 const wholeSmall = small.map(path => files[path].length)
 

@@ -199,8 +199,8 @@ test('frames that are excluded by their mass change nothing', () => {
   const added = 8
   const size = width / heads
   /**
-   * Adds frames with arbitrary bytes to the keys or to the values of attention. These frames must not change the
-   * result.
+   * Adds frames with arbitrary bytes to the keys or to the values of attention. `mass`, another input, excludes these
+   * frames from the attention, so they must not change the result.
    */
   const longer = (value: Tensor) => {
     const bytes = value.bytes(width * frames)

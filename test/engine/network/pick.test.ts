@@ -39,8 +39,9 @@ test('the graph picks the token that the rules choose, with its probability', ()
   const run = session.run(['scores', 'allowed'], ['picked'])
   const chosen = new Set<string>()
   for (let round = 0; round < 40; round++) {
-    // In some rounds, timestamp tokens are likely. In other rounds, the end token is likely. In this way, each kind of
-    // token that the rules allow after a history is chosen in at least one round.
+    // In some rounds, timestamp tokens get higher scores. In other rounds, the end token gets a higher score. For each
+    // list of decoded tokens in `histories`, Whisper's rules allow only some kinds of token: text, time or end. With
+    // these scores, each allowed kind is chosen in at least one round.
     const bonus = { time: 9 * random() - 5, end: 12 * random() - 4 }
     const scores = Float32Array.from({ length: histories.length * vocabulary }, (_, at) => {
       const id = at % vocabulary

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { sampleRate } from '../../../src/engine/audio.ts'
 import { withoutFragments } from '../../../src/engine/who/fragments.ts'
 
-/** Returns turns, or the same turns in seconds. */
+/** Returns turns with their times in samples. `given` has the times in seconds. */
 const turns = (...given: [from: number, to: number, speaker: number][]) =>
   given.map(([from, to, speaker]) => ({ from: from * sampleRate, to: to * sampleRate, speaker }))
 

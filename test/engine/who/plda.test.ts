@@ -37,8 +37,12 @@ test('the PLDA model is read from its two archives, and an array of a wrong size
   await Bun.write(join(folder, model), makeNpz({ mu: range(2), tr: identity, psi: range(2) }))
   const plda = openPlda(folder)
   expect([...plda.between]).toEqual([1, 2])
-  // After the mean is subtracted, the embedding is (3, 4, 0). After it is scaled to the norm √3 and projected, it is √3
-  // · (0.6, 0.8).
+  // `project` computes five steps:
+  // - It subtracts the mean (1, 2, 3) from the embedding (4, 6, 3), which gives (3, 4, 0).
+  // - It scales the result to the norm √3, which gives √3 · (0.6, 0.8, 0).
+  // - The projection keeps only the first two values.
+  // - It subtracts the second mean (1, 2).
+  // - It scales the result to the norm 1.
   const [one = 0, other = 0] = plda.project(Float32Array.of(4, 6, 3))
   expect(one / other).toBeCloseTo((0.6 * Math.sqrt(3) - 1) / (0.8 * Math.sqrt(3) - 2), 4)
   expect(Math.hypot(one, other)).toBeCloseTo(1, 6)

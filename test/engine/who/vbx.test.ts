@@ -12,8 +12,9 @@ const skipped = unless(folder, 'embeddings of a meeting')
 const width = 16
 
 /**
- * A simple PLDA model, which treats all dimensions equally. The variance between voices is 5 in each dimension. (In
- * each PLDA model, the scatter of one voice is 1 in each dimension.)
+ * A simple model for PLDA (probabilistic linear discriminant analysis), which treats all dimensions equally. In each
+ * dimension, the means of different voices have a variance of 5. The embeddings of one voice have a variance of 1
+ * around their mean, as in each PLDA model.
  */
 const plain = new Plda({
   mean: new Float64Array(width),
