@@ -42,7 +42,10 @@ export async function printFor(
   return await print(await findSpeech(service, accountId, { jobId: transcription_id, speaker }))
 }
 
-/** Returns the media file of a completed job, and the spans in which the speaker talks. */
+/**
+ * Finds the speech of one speaker in a completed job. Returns the media file of the job, and the spans in which this
+ * speaker talks.
+ */
 async function findSpeech(
   { db, config }: Service,
   accountId: string,

@@ -23,9 +23,10 @@ const change = right.writeFile | right.changeFolder | right.move | right.truncat
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * A bit mask with two bits, both set. `restrictTo` passes this mask to the kernel twice. In the mask for TCP, the bits
- * forbid binding to ports and connecting. In the mask for scopes, the bits forbid connections to abstract sockets of
- * other processes, and signals to other processes.
+ * The two lowest bits of a bit mask, both set. `restrictTo` passes this value to the kernel in two fields. In the field
+ * for the network, the two bits forbid the process to bind to TCP ports and to connect to them. In the field for
+ * contact with other processes (its scope), they forbid connections to the abstract sockets of other processes, and
+ * signals to other processes.
  */
 const bothBits = 0b11n
 

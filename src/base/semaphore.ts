@@ -15,10 +15,10 @@ export type Semaphore = {
 }
 
 /**
- * A key (the name of a caller) may hold at most this many times the number of slots that stay free. With 16 slots, a
- * key that is alone gets at most 12 slots, and 4 slots stay free. A second key then gets at most 3 of these 4 slots.
- * Running work is never interrupted, so a new key would have to wait if no slot stayed free. This maximum does not
- * apply to the first slot of a key.
+ * The maximum number of slots that one key (the name of a caller) may hold for each slot that stays free. With 16
+ * slots, a key that is alone gets at most 12 slots, and 4 slots stay free. A second key then gets at most 3 of these 4
+ * slots. Running work is never interrupted, so a new key would have to wait if no slot stayed free. This maximum does
+ * not apply to the first slot of a key.
  */
 const heldPerFree = 3
 

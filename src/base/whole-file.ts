@@ -27,7 +27,8 @@ export class Draft implements Disposable {
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // If the target exists, linking a file fails. Renaming a folder fails if the target is a folder with content.
+      // Neither call replaces existing content. `linkSync` fails if the target exists. `renameSync` fails if the target
+      // is a folder that is not empty.
       if (isFolder) renameSync(this.path, this.#target)
       else linkSync(this.path, this.#target)
     } catch (error) {

@@ -55,7 +55,10 @@ export function billOf(root: string, target: BuildTarget): string {
   return JSON.stringify({ serialNumber, ...body }, null, 2)
 }
 
-/** Returns the part to which a file of the built program belongs, or undefined if the file is a part of steno itself. */
+/**
+ * Returns the third-party component, such as a library or a model, to which a file of the built program belongs.
+ * Returns undefined for a file of steno itself.
+ */
 function partWith(file: string, parts: readonly LicensedPart[]): LicensedPart | undefined {
   const owners = parts.flatMap(part =>
     (part.files ?? []).filter(path => file.startsWith(path)).map(path => ({ part, length: path.length })),

@@ -17,9 +17,9 @@ export type LicensedPart = {
   text: string
   source: string
   /**
-   * The files of the built program that belong to this part (such as a library). Each entry is a path in the built
-   * program: the path of a file, or the path of a folder with a slash at its end. A file belongs to the part with the
-   * longest path. So one file of a folder can belong to another part than the folder.
+   * The files of the built program that belong to this part (such as a library). Each entry is the path of a file, or
+   * the path of a folder with a slash at its end. If entries of several parts match a file, the file belongs to the
+   * part with the longest matching entry. So a part can own a single file in the folder of another part.
    */
   files?: string[]
   /**

@@ -42,9 +42,9 @@ export function openDrain(
         await file.flush()
         isSafe = true
       } catch {
-        // If the log could not be copied into the database file, or the database file could not be flushed, `isSafe` is
-        // false. Then `reader` stays open, so SQLite keeps all transactions in the log, and a power cut loses none of
-        // them. The log grows until the server restarts.
+        // If copying the log or flushing the database file failed, `isSafe` is false. Then `reader`, a connection with
+        // an open read transaction, is not closed. As long as this transaction is open, SQLite keeps all changes in the
+        // log, so a power cut loses none of them. The log grows until the server restarts.
       } finally {
         if (isSafe) {
           readers.delete(reader)

@@ -31,9 +31,9 @@ export type Lease = {
   /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
   renew(): Promise<boolean>
   /**
-   * Writes the name of this server into the lease file. The file of a lease that was just taken names no holder. Must
-   * be called only when this server has the latest database. Returns false if another server has taken a lease with a
-   * higher generation.
+   * Writes the name of this server into the lease file. (When a server takes the lease, it creates the file without a
+   * name.) Must be called only when this server has the latest database. Returns false if another server has taken a
+   * lease with a higher generation.
    */
   own(): Promise<boolean>
   /** Gives up the lease, so that another server can take the lease at once. */

@@ -31,10 +31,10 @@ export class LiveJobs {
   readonly #db: Db
   readonly #everyMs: number
   /**
-   * Running jobs, by their ids. A job gets an entry in three cases: a listener is added to the job, utterances are
-   * added to the job, or the job changes while a listener follows the jobs of an account. This may be any account, not
-   * only the account of the job. The entry is removed when the job ends. The entry is removed earlier if the last
-   * listener of the job leaves and the job has no utterances and no pending notification.
+   * Running jobs, by their ids. A job gets an entry when a listener is added to the job, or when utterances are added
+   * to the job. If a listener follows all jobs of any account, every job that changes gets an entry, even a job of
+   * another account. The entry is removed when the job ends. The entry is removed earlier if the last listener of the
+   * job leaves and the job has no utterances and no pending notification.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()

@@ -182,7 +182,10 @@ export class Runner {
     })
   }
 
-  /** Starts the step of a job again. Does nothing if the job has ended. */
+  /**
+   * Repeats the step of a job that failed because the database was locked or full. A step is the preparation of the
+   * media, or the recognition of the speech. Does nothing if the job has ended.
+   */
   #repeat(jobId: string): null {
     const job = findJob(this.#parts.db, jobId)
     if (job && !isTerminal(job.state)) this.#resumeJob(job)

@@ -13,7 +13,7 @@ export const commandLimits = {
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
-  // Limits of the output of commands, of the command `watch` and of upgrades.
+  // Limits of three things: the output of all commands, the command `watch`, and the command `upgrade`.
   /** Interval at which a command retries a write to a full non-blocking pipe. */
   terminalRetryMs: 5,
   /** Interval at which the command `watch` reads the folder that it watches. */

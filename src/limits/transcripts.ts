@@ -27,8 +27,9 @@ export const transcriptLimits = {
 
   // Limits of search and edits.
   /**
-   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that a too long text in
-   * an edit reaches the check of each field. The error of that check names the field.
+   * Maximum size of the request body of an edit. If a text in the body is too long, the error should name the field of
+   * this text. Such an error comes from the check of the field, which runs after this limit. So this limit is larger
+   * than `bodyBytesMax`.
    */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,

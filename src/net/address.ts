@@ -44,9 +44,10 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if a connection to this IP address is allowed. `own` lists the addresses of this machine. A connection
- * to an address of this machine is allowed only if `allowNets` contains the address. Returns false for a text that is
- * not an IP address.
+ * Returns true if this program may connect to this IP address. `allowNets` lists the networks that the operator has
+ * allowed, and an address in one of them is always allowed. Any other address is allowed if it belongs to the public
+ * internet and is not an address of this machine. `own` lists the addresses of this machine. Returns false for a text
+ * that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)

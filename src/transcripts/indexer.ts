@@ -66,8 +66,9 @@ export class Indexer {
 
   /**
    * Removes the words of deleted transcripts from the search index. A purge that took N seconds is followed by a pause
-   * of `purgePauseRatio` times N seconds. During this pause, this function does nothing. A sweep (periodic work of the
-   * server) calls `wake` at intervals, so the purge is tried again after the pause.
+   * of `purgePauseRatio` times N seconds, in which this function does nothing. Each run of the indexer ends with a call
+   * of this function. A sweep (periodic work of the server) starts such a run at intervals, so a later run purges the
+   * index again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()

@@ -12,8 +12,9 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer (the receiving of the bytes) of the request that uses the upload in this turn. When the turn
-   * ends, the transfer is stopped. If the turn has already ended, the transfer is stopped at once.
+   * Sets the transfer (the receiving of the bytes) of the request that uses the upload now. When another request takes
+   * over the upload, the transfer is stopped. If another request has already taken over, the transfer is stopped at
+   * once.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer

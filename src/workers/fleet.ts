@@ -151,8 +151,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if this server signed the address for this purpose, the address has not expired, and the worker to
-   * which the address was given still holds the job.
+   * Checks a signed address, to which a worker has sent a request. Such an address is for one purpose and for one job
+   * that the worker holds. Returns true if this server signed the address for `purpose`, the address has not expired,
+   * and the worker that got the address still holds the job.
    */
   allows(purpose: Purpose, signed: Signed): boolean {
     const { secrets, wall } = this.#parts

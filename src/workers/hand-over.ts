@@ -7,9 +7,8 @@ import type { JobInput } from './answers.ts'
 
 /**
  * The worker that made the last claim of a job. `fence` is the number of this claim. JetStream may deliver the message
- * of a job several times. `delivery` is the number of the delivery after which the worker made the claim, counted from
- * 1. It is 0 if the claim was made before the last start of the server, because the database does not contain this
- * number.
+ * of a job several times. `delivery` is 1 if the worker made the claim after the first delivery, 2 after the second
+ * one, and so on. The database does not store `delivery`. So it is 0 if the server has restarted since the claim.
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 

@@ -54,9 +54,9 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended. Answers the workers that wait until the result of this job is stored. Removes and
-   * returns the hand-over of the job (its entry in the list of jobs that were passed to workers). Returns null if the
-   * job has no hand-over.
+   * Called when a job has ended. Sends an answer to each worker that has sent the result of this job and waits until
+   * the result is stored. Removes and returns the hand-over of the job (its entry in the list of jobs that were passed
+   * to workers). Returns null if the job has no hand-over.
    */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)

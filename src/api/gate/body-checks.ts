@@ -1,4 +1,4 @@
-// The checks of routes that need a credential and a JSON body. Requests are counted per caller.
+// The checks of routes that need a credential and a JSON body. Each caller has a rate limit of its own.
 
 import { limits, type RateName } from '../../limits.ts'
 import { about } from '../route.ts'

@@ -1,4 +1,4 @@
-// Parses and validates the options in the form of a transcription or a translation.
+// Parses and validates the form fields of a request for a transcription or a translation.
 
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'

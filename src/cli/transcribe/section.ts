@@ -41,7 +41,10 @@ export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromM
   return { ...transcript, utterances }
 }
 
-/** Does with turns what `shifted` does with a transcript. */
+/**
+ * If only a section of the recording was transcribed, the times of the turns count from the start of this section.
+ * Returns the turns with times that count from the start of the recording.
+ */
 export function shiftedTurns(
   turns: readonly SpeakerTurn[],
   { fromMs }: Pick<Section, 'fromMs'>,

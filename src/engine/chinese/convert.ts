@@ -4,8 +4,9 @@ import { sampleRate } from '../audio.ts'
 import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
 
 /**
- * Returns the Chinese script (simplified or traditional) of most of the characters that are used in only one of the two
- * scripts. Returns null if there are no such characters, or equally many of both scripts.
+ * Returns the Chinese script of a text: simplified or traditional. Characters that belong to both scripts do not count.
+ * The result is the script of most of the other characters. Returns null if there are no such characters, or equally
+ * many of both scripts.
  */
 export function mainScript(text: string): Script | null {
   const scripts = [...text].map(scriptOf)
@@ -27,8 +28,9 @@ export function showsScript(text: string): boolean {
 export type SpokenCharacter = { character: string; pause: number }
 
 /**
- * Converts the parts of a text that are in the other script. Characters that both scripts use do not change in a part
- * that is already in `script`: `后` (empress) stays in a traditional text, although it can be simplified for `後`.
+ * Converts the parts of a text that are in the other script. A part that is already in `script` stays unchanged. This
+ * matters for characters that belong to both scripts. In a traditional text, `后` means empress and must stay. In a
+ * simplified text, `后` can also stand for `後` (after).
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
@@ -43,8 +45,9 @@ export function convertTo(script: Script, text: readonly SpokenCharacter[]): str
 type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
- * Divides a text into parts of one script each. The text between the last character of one script and the first
- * character of the other script is divided at its longest pause, because the script seldom changes within a sentence.
+ * Divides a text into parts of one script each, simplified or traditional. Between the last character of one script and
+ * the first character of the other script, there can be characters that belong to both scripts. The two parts meet at
+ * the longest pause in this stretch, because the script seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []
@@ -103,12 +106,17 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
 }
 
 /**
- * Divides the characters into pieces: phrases of the dictionary, and single characters. Of all divisions, the one with the
- * fewest pieces is taken, and then the one with the fewest exceptions. So `头发现` is `头` and `发现`, because `头发` has an
- * exception. At each index, the result has the length of the first piece of the characters from there to the end.
+ * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
+ * fewest pieces. If several divisions have equally few pieces, takes the one with the fewest exceptions. An exception
+ * is a character that gets another replacement in a phrase than it gets alone: `发` becomes `發`, but `头发` becomes `頭髮`.
+ * So `头发现` is divided into `头` and `发现`, because the other division has the exception in `头发`.
+ *
+ * For each index, the result has the length of the first piece of the characters from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
-  // The cost of an exception is 1. The cost of a piece is more than that of all exceptions of a text.
+  // The cost of a division is `pieceCost` for each piece, and 1 for each exception (a character that gets another
+  // replacement in a phrase than it gets alone). `pieceCost` is more than the cost of all exceptions together, so the
+  // division with the fewest pieces always has the lowest cost.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)
   const lengths = Array.from(characters, () => 1)
@@ -129,7 +137,10 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
   return lengths
 }
 
-/** Returns the number of exceptions in a phrase: characters that get another replacement alone than in the phrase. */
+/**
+ * Returns the number of exceptions in a phrase: the characters that get another replacement in the phrase than they get
+ * alone.
+ */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]
   return [...phrase].filter((character, at) => (entries.get(character) ?? character) !== replaced[at]).length

@@ -26,15 +26,15 @@ const sources: Record<Script, string[][]> = {
   traditional: [[simplifiedCharacters, simplifiedPhrases], [taiwanForms]],
 }
 
-/** Maps a text to its replacement. Both have the same number of characters. */
+/**
+ * A dictionary of texts and their replacements. A text and its replacement have the same number of characters.
+ * `longest` is the number of characters of the longest text.
+ */
 export type Dictionary = { entries: Map<string, string>; longest: number }
 
 const opened = new Map<Script, Dictionary[]>()
 
-/**
- * Returns the dictionaries that convert text to `script`, in the order in which they are applied. `longest` is the
- * number of characters of the longest text in a dictionary.
- */
+/** Returns the dictionaries that convert text to `script`, in the order in which they are applied. */
 export function dictionariesTo(script: Script): Dictionary[] {
   const dictionaries = opened.get(script) ?? sources[script].map(openDictionary)
   opened.set(script, dictionaries)
@@ -63,10 +63,10 @@ export function scriptOf(character: string): Script | null {
 }
 
 /**
- * Returns the characters that are used in only one of the two scripts. Both dictionaries convert from this script to
- * the other one. Each entry has a text and its replacement, such as `后 後`. The result has the texts of `characters`
- * that are in no replacement. The regular expressions remove one half of each entry: the replacement or the text. A
- * list of all entries would need 12 MB more.
+ * Returns the characters that are used in only one script. `characters` and `phrases` are dictionaries that convert
+ * from this script to the other one. Each entry is a text and its replacement, such as `后 後`. The result has the single
+ * characters that are in `characters` and in no replacement of either dictionary. The regular expressions find them
+ * without a list of all entries, because such a list would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

@@ -5,18 +5,21 @@ import type { PlacedText } from '../hear/place.ts'
 import type { Context } from '../hear/prompt.ts'
 import type { Script } from './dictionaries.ts'
 
-/** Terms of a vocabulary that name a script, such as `繁體`. */
+/** Matches a term of the vocabulary that is the name of a script, such as `繁體` (traditional characters). */
 const scriptNames: Record<Script, RegExp> = {
   simplified: /^[简簡][体體](中文|字)?$/,
   traditional: /^[繁正][体體](中文|字)?$/,
 }
 
 /**
- * The script of one recording: simplified or traditional characters. It is the script of most characters of the
- * caller's prompt. If the prompt shows no script, the first term of the vocabulary that names a script decides. Without
- * such a term, it is the script of most characters of the first texts that show a script. If these texts have equally
- * many characters of both scripts, the other terms decide. The script then stays the same, because these texts may
- * already have been reported to the caller.
+ * The script of one recording: simplified or traditional characters. The first of these sources that shows a script
+ * decides:
+ * - the prompt of the caller, by the script of most of its characters;
+ * - the vocabulary, by the first term that is the name of a script, such as `繁體`;
+ * - the recognised text, by the script of most of its characters;
+ * - the vocabulary, by the script of most of its characters.
+ *
+ * Once it is known, the script stays the same, because the first texts may already have been reported to the caller.
  */
 export class OneScript {
   readonly #context: Context
@@ -53,7 +56,7 @@ export class OneScript {
   }
 }
 
-/** Returns the script that the first term with the name of a script names. */
+/** Returns the script of the first term that is the name of a script, such as `繁體` (traditional characters). */
 function namedScript(vocabulary: readonly string[]): Script | null {
   for (const term of vocabulary) {
     if (scriptNames.simplified.test(term.trim())) return 'simplified'

@@ -1,4 +1,6 @@
-// Runs the feature network and the encoder of a TDT model. They process one window at a time.
+// Runs the first two networks of a TDT model (token-and-duration transducer). The first network computes mel features
+// from the samples of a window, and the second one, the encoder, reads these features. Both process one window at a
+// time.
 
 import { openQuantised } from '../onnx/quantised.ts'
 import type { Runtime } from '../onnx/runtime.ts'

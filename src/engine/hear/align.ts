@@ -19,20 +19,23 @@ export type Segment = {
    * follows the segment, such as a timestamp token.
    */
   attention: readonly Float32Array[]
-  /** The times of the first and of the last timestamp token of the segment, in model frames of the window. */
+  /**
+   * The times of the first and of the last timestamp token of the segment, in model frames (20 ms each) of the window.
+   */
   from: number
   to: number
 }
 
 /** The largest error of a timestamp token that the alignment tolerates: 0.3 s, in model frames of 20 ms. */
 const timeErrorMax = 0.3 * framesPerSecond
-/** The usual error of the time that a timestamp token gives, in model frames. */
+/** The usual error of the time that a timestamp token gives: 0.1 s, in model frames of 20 ms. */
 const timeError = 0.1 * framesPerSecond
 
 /**
- * Returns the times of all words of a window. One DTW path goes over all segments. The words of a segment stay between
- * the start and the end of this segment, with a small tolerance. Otherwise a word could get the time of speech for
- * which the model returned no text.
+ * Returns the times of all words of a window. A segment is the text between two timestamp tokens. Dynamic time warping
+ * aligns the text of all segments with the sound in one step. But the words of a segment stay between the start and the
+ * end of this segment, with a small tolerance. Otherwise a word could get the time of speech for which the model
+ * returned no text.
  */
 export function wordTimes(
   tokenizer: Tokenizer,

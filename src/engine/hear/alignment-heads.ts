@@ -33,10 +33,13 @@ const published: Record<string, string> = {
 const headsMax = 24
 
 /**
- * Returns the alignment heads that OpenAI published for these dimensions. If OpenAI published none, returns heads from
- * the upper half of the layers, at most `headsMax` of them. (openai/whisper uses all heads of this half.) For Whisper
- * base, the heads of the upper half put 98 % of the word starts within 0.2 s of the right time. The 8 published heads
- * put only 93 % there, but their attention needs a third of the memory.
+ * Returns the alignment heads of a model: the cross-attention heads that follow the speech. `layers`, `heads` and
+ * `vocabulary` are the dimensions of its decoder. If OpenAI published alignment heads for a model with these
+ * dimensions, returns them. Otherwise returns at most `headsMax` heads from the upper half of the layers.
+ * (openai/whisper uses all heads of this half.)
+ *
+ * For Whisper base, the 8 published heads put 93 % of the word starts within 0.2 s of the right time. Heads from the
+ * upper half put 98 % there, but they need three times the memory.
  */
 export function alignmentHeadsOf(layers: number, heads: number, vocabulary: number): Head[] {
   const known = published[[layers, heads, vocabulary].join()]

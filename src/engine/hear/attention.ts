@@ -1,4 +1,5 @@
-// Normalises the cross-attention of the alignment heads. The result has one value for each pair of a token and a frame.
+// Prepares the attention values from which the times of the words are computed. They are the cross-attention of the
+// alignment heads, the heads that follow the speech. The result has one value for each pair of a token and a frame.
 
 import { addMedians, reach } from './running-median.ts'
 import type { Band, BandedRow } from './warp.ts'

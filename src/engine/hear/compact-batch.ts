@@ -158,8 +158,9 @@ export class CompactBatch implements Batch {
   }
 
   /**
-   * Makes one tensor for each kind of encoder output (such as the keys) and each decoder layer. Each tensor contains
-   * this output for all windows that are still in the batch. The tensors use the memory of `cross`, without a copy.
+   * For each layer of the decoder, the encoder returns several kinds of tensors, such as the keys of the
+   * cross-attention. Returns one tensor for each kind and each layer, with the values for all windows that are still in
+   * the batch. The tensors use the memory of `cross`, which already has these values, without a copy.
    */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts

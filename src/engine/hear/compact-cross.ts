@@ -20,10 +20,10 @@ export const kinds = [
 ] as const satisfies { name: string; type: ElementType; bytes: number; byFrame: boolean }[]
 
 /**
- * One kind of tensor from the encoder, for all windows of a batch. An example is the keys of the decoder's
- * cross-attention. `kind` is the entry of this kind in `kinds`. `memory` has layers × windows × heads × `length` × 64
- * (the head size) numbers. `length` is the number of encoded frames in the longest window, or 1 if the kind has no
- * separate values for each frame. `rowBytes` is the size of one window in one layer, in bytes.
+ * The tensors of one kind from the encoder, for all windows of a batch. `kind` is an entry of `kinds`, such as the keys
+ * of the decoder's cross-attention. `memory` has layers × windows × heads × `length` × 64 numbers. `length` is the
+ * number of encoded frames in the longest window. It is 1 for a kind that does not depend on the frame, such as the
+ * scales of the keys. `rowBytes` is the number of bytes for one window in one layer.
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
@@ -36,9 +36,9 @@ export function framesIn({ tensors }: EncodedWindow): number {
 }
 
 /**
- * Copies one kind of tensor, such as the keys of the attention, from all windows into one memory area. The kind is
- * `kinds[index]`. `frames` is the number of encoded frames in the longest window. Each attention head of each window
- * gets memory for this number of frames. For a shorter window, the end of this memory is not used.
+ * Copies the tensors of one kind from all windows into one memory area. `index` is the place of the kind in `kinds`.
+ * `frames` is the number of encoded frames in the longest window. Each attention head of each window gets memory for
+ * this number of frames. For a shorter window, the end of this memory is not used.
  */
 export function gather(
   windows: readonly EncodedWindow[],

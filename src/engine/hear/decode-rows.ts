@@ -41,9 +41,8 @@ export type RecogniseOptions = {
 }
 
 /**
- * The maximum number of tokens for a window. In some scripts, one letter consists of several tokens, so a text may need
- * more tokens than this maximum. The speech after the last complete sentence of such a text is decoded in another
- * window.
+ * The maximum number of tokens for a window. A longer text is cut off, and the speech after its last complete sentence
+ * is decoded in another window. Such long texts occur in scripts in which one letter consists of several tokens.
  */
 const windowTokens = 224
 

@@ -123,10 +123,10 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths of the sound and of the speech in `heard`, the window that is decoded. If `heard` is longer than
- * `window`, it is `window` with more speech at its end. The text of this added speech is not needed, so `neededFrames`
- * is then the length of `window`. The length of the speech is always that of `heard`: if the model returns no text for
- * much speech, the decoding has failed, even if only a little of the text is needed.
+ * Returns the lengths that the decoder needs for a window. `heard` is the window that is decoded. It is `window`,
+ * possibly with more speech at its end, because the model makes fewer errors if more speech follows. The text of this
+ * added speech is not needed, so `neededFrames` is then the length of `window`. But `speechSeconds` includes the added
+ * speech, because it serves another purpose: if a window with much speech gets no text, the decoding has failed.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

@@ -26,7 +26,7 @@ export type Runs = {
 /** A window that is being decoded. `slot` is the number of the row of this window in the caches. */
 type Row = {
   slot: number
-  /** The length of the sound in the window, in model frames. */
+  /** The length of the sound in the window, in model frames of 20 ms. */
   frames: number
   tokens: number[]
   /**

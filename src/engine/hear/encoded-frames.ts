@@ -13,18 +13,17 @@ import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 type ChosenFrames = { places: number[]; counts: number[] }
 
 /**
- * Two parts of the silence after the sound of a window are read completely: the first `readAfterSound` model frames of
- * the silence, and the last `readAtEnd` model frames of the window. Between these two parts, the encoder skips most
- * frames.
+ * Two parts of the silence after the sound of a window are read completely: the first `readAfterSound` model frames (20
+ * ms each) of the silence, and the last `readAtEnd` model frames of the window. Between these two parts, the encoder
+ * skips most frames.
  */
 const readAfterSound = framesPerSecond
 const readAtEnd = 0.2 * framesPerSecond
 /**
- * The maximum number of model frames in a group. The silence after the sound of a window is divided into groups, except
- * for its first `readAfterSound` and its last `readAtEnd` frames. The encoder reads only the first frame of each group.
- * The attention to this frame is multiplied by the number of frames in the group. The output probabilities then differ
- * by 0.009 nats a token from the probabilities with all frames. Without the multiplication, the difference is 0.031
- * nats.
+ * The maximum number of model frames (20 ms each) in a group. The silence at the end of a window is divided into
+ * groups, and the encoder reads only the first frame of each group. The attention to this frame is multiplied by the
+ * number of frames in the group. The mean divergence from the token probabilities with all frames is then 0.009 nats.
+ * Without the multiplication, it is 0.031 nats.
  */
 const group = 8
 

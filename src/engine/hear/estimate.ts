@@ -6,7 +6,7 @@ import type { AlignedWord } from './aligned-word.ts'
 import { mergePunctuation } from './punctuation.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
-/** A range of the window in model frames, which are the steps of time of the model: from `from` to `to`. */
+/** A range of a window, from model frame `from` to model frame `to`. A model frame is 20 ms long. */
 type Frames = { from: number; to: number }
 
 export function estimatedTimes(

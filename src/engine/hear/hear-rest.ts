@@ -26,9 +26,9 @@ type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
  * Decodes two kinds of speech again, in new windows: speech for which the model returned no text, and the end of a
- * window if the text there is incomplete or improbable. If a new window gets a good text, both kinds of speech in this
- * new window are decoded again too. A new window without a good text is not decoded again. Returns the texts of all
- * windows. Warns about each window of `decoded` with a doubtful text, and about each new window without a good text.
+ * window if the text there is incomplete or improbable. If a new window gets a good text, the same is done with the
+ * speech that this text leaves out. If it gets no good text, a warning is reported, and its speech is not decoded
+ * again. Returns the texts of all windows. Also warns about each window of `decoded` with a doubtful text.
  */
 export async function hearRest(
   models: WhisperModels,

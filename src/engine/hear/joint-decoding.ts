@@ -93,8 +93,8 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The memory limit of a batch of several requests, as a multiple of the memory for `rows` windows of 30 s. One
- * recording requests at most `rows` windows at a time.
+ * The memory limit of a batch with windows of several recordings. Each recording passes at most `rows` windows of up to
+ * 30 s at a time. The limit is this many times the memory that `rows` windows of 30 s need.
  */
 const memoryShare = 1.5
 
@@ -122,7 +122,7 @@ function batchesOf(requests: readonly Request[], rows: number): [Request, ...Req
   return batches
 }
 
-/** Returns the length of the longest window of a request, in model frames. */
+/** Returns the length of the longest window of a request, in model frames (20 ms each). */
 function longestIn({ tasks }: Request): number {
   return Math.max(...tasks.map(({ row }) => row.frames))
 }

@@ -50,15 +50,15 @@ export function choose(
 }
 
 /**
- * If `textShare` returns less than this value, its result is not used, because the rounding errors of the result would
- * be too large. The probabilities of the text tokens are then added up instead.
+ * The minimum result of `textShare`, which computes the probability of all text tokens by subtraction from 1. The
+ * rounding errors of a lower result would be too large. The probabilities of the text tokens are then added up instead.
  */
 const textShareMin = 0.01
 
 /**
- * Returns the sum of the probabilities of all text tokens, except the tokens that are never allowed. Subtracts the
- * probabilities of all other tokens from 1. The other tokens are few, so the subtraction takes a tenth of the time of a
- * sum over all text tokens.
+ * Returns the sum of the probabilities of all text tokens that are not forbidden. To compute it, subtracts from 1 the
+ * probabilities of all tokens that are not text, and those of the forbidden text tokens. These tokens are few, so the
+ * subtraction takes a tenth of the time of a sum over all text tokens.
  */
 function textShare(
   { facts, suppressed }: Rules,

@@ -21,7 +21,10 @@ export function bestIn(scores: Float32Array, { from, to }: Range): Candidate {
   return best
 }
 
-/** The number of text tokens in a group. The last group may have fewer tokens. */
+/**
+ * The number of text tokens in a group. The tokens are grouped so that `sumOfText` can skip a whole group of improbable
+ * tokens. The last group may have fewer tokens.
+ */
 const groupSize = 128
 /**
  * The highest score of each group of text tokens. `bestText` writes these scores. `sumOfText` skips a group if its

@@ -9,14 +9,15 @@ import { Graph } from '../onnx/graph.ts'
 import { type Folds, half, quarter } from './fold.ts'
 
 /**
- * Builds the graph that computes the logarithms of the mel bands. Its inputs are the folded frames of fold.ts: the sums
- * and the differences of mirrored samples. The sums give the real part of the spectrum, and the differences give the
- * imaginary part. Each part needs two matrix products: one for the samples at even positions in the frame, and one for
- * the samples at odd positions.
+ * Builds the graph that computes the logarithms of the mel bands. Its inputs come from fold.ts: the sums and the
+ * differences of mirrored samples, which have the same distance from the middle of the frame. The sums give the real
+ * part of the spectrum, and the differences give the imaginary part. Each part needs two matrix products: one for the
+ * samples at even positions in the frame, and one for the samples at odd positions.
  *
- * The products are computed only for the frequency bins k from 0 to 100. The sum of the two products gives bin k, and
- * their difference gives bin 200 - k. The difference may have the wrong sign, but the power does not depend on the
- * sign.
+ * The products are computed only for the frequency bins k from 0 to 100. They also give the bins from 200 to 100,
+ * because a cosine or sine for bin 200 - k differs from that for bin k at most in its sign. The sum of the two products
+ * gives bin k, and their difference gives bin 200 - k. The sign of a result has no influence, because the power is its
+ * square.
  */
 export function spectrumGraph(mels: number): Uint8Array {
   const graph = new Graph()
@@ -40,8 +41,9 @@ export function spectrumGraph(mels: number): Uint8Array {
 }
 
 /**
- * Adds operations that compute the power of the frequency bins. Returns the names of two results: `lower` has the bins
- * from 0 to 100 in ascending order, and `upper` has the bins from 200 to 100 in descending order.
+ * Adds operations that compute the power of the frequency bins. The same matrix products give bin k and bin 200 - k,
+ * for each k from 0 to 100. So there are two results: for each k, `lower` has bin k, and `upper` has bin 200 - k. Bin
+ * 100 is in both, and the caller uses it only once.
  */
 function addPowers(graph: Graph): { lower: string; upper: string } {
   const product = (name: keyof Folds, rows: number, wave: (n: number, k: number) => number) => {

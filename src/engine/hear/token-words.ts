@@ -60,7 +60,7 @@ function joined(
     const last = words.at(-1)
     const isFirst = begins(piece, last?.text ?? '', pieces[index + 1]?.text ?? '')
     // A space is not a word of its own. So if the last element of `words` is only a space, `piece` is added to it, even
-    // if `begins` returned true for `piece`.
+    // if a word begins at `piece`.
     const afterSpace = last?.text === ' '
     if (!last || (isFirst && !afterSpace)) words.push({ text: piece.text, ids: [...piece.ids] })
     else {
@@ -72,9 +72,9 @@ function joined(
 }
 
 /**
- * Matches punctuation that begins a word: its first character is a space, or its last character is an opening bracket,
- * `¿`, `¡` or a quote. Text that follows such punctuation without a space belongs to the same word. After any other
- * punctuation, text begins a new word.
+ * Matches punctuation that is at the start of a word: it has a space before it, as in ` -5`, or its last character is
+ * an opening bracket, `¿`, `¡` or a quote. Text that directly follows such punctuation belongs to the same word. After
+ * any other punctuation, text begins a new word.
  */
 const opens = /^ |[\p{Ps}\p{Pi}¿¡"']$/u
 

@@ -6,14 +6,14 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The speech at the end of a window may be decoded again together with the sentence before it. This is done only if the
- * time from the start of that sentence to the end of the window is at most this long, in model frames. Otherwise, only
- * the speech after the sentence is decoded again.
+ * The maximum time, in model frames (20 ms each), from the start of a sentence that is decoded again to the end of the
+ * window. If there is speech after the last sentence of a text, this speech is decoded again. Up to the maximum, the
+ * sentence is decoded again too, because the model makes more errors in short windows.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
- * The minimum distance, in model frames, from the start of a window to the part that is decoded again. If this part
- * could begin at the start of the window, the same sound might be decoded again without end.
+ * The minimum distance from the start of a window to the part that is decoded again, in model frames (20 ms each). If
+ * this part could begin at the start of the window, the same sound might be decoded again without end.
  */
 const progressMin = 0.5 * framesPerSecond
 
@@ -61,9 +61,10 @@ export function unfinishedAtLimit(tokens: readonly number[], firstTimestamp: num
 }
 
 /**
- * If the tokens at `index` and `index + 1` are timestamp tokens, returns the part of the window after them: the number
- * of tokens before this part, and its first frame. Returns null if one of the two is not a timestamp token, or if the
- * part begins before frame `progressMin`.
+ * Looks for two timestamp tokens, at `index` and `index + 1`. The first one ends a sentence, and the second one gives
+ * the time at which the next part of the window begins. Returns this part: the number of tokens before it, and its
+ * first frame. Returns null if one of the two is not a timestamp token, or if the part begins before frame
+ * `progressMin`.
  */
 function pairAt(tokens: readonly number[], index: number, firstTimestamp: number): Unfinished | null {
   const [before = 0, after = 0] = tokens.slice(Math.max(0, index), index + 2)

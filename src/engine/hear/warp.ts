@@ -55,9 +55,9 @@ export function warp(rows: readonly BandedRow[]): Path {
 }
 
 /**
- * One row of the matrix through which the path is searched. For each column of the band, `steps` says where the
- * previous cell of the best path is: one row up and one column left (`diagonal`), one row up (`upwards`), or one column
- * left (`leftwards`).
+ * One row of the matrix through which dynamic time warping searches the best path. The path uses only the columns from
+ * `begin` to `end` (the band of the row). For each of these columns, `steps` says where the previous cell of the path
+ * is: one row up and one column left (`diagonal`), one row up (`upwards`), or one column left (`leftwards`).
  */
 type Traced = Band & { steps: Uint8Array }
 

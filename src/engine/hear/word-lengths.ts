@@ -37,9 +37,9 @@ export function limitLengths(words: readonly AlignedWord[]): AlignedWord[] {
 const lengthAfterPause = 0.12 * sampleRate
 
 /**
- * Makes very short words after a pause longer: moves their start to an earlier time. Voice detection and attention
- * often miss the soft first sound of such a word. Its measured time then covers only its last sound, or nothing. No
- * word starts before the end of the previous word.
+ * Lengthens very short words: moves their start to an earlier time, into the pause before the word. Voice detection and
+ * attention often miss the soft first sound of a word after a pause. Its measured time then covers only its last sound,
+ * or nothing. No word starts before the end of the previous word.
  */
 export function lengthenShort<Word extends Span>(words: readonly Word[]): Word[] {
   let before = 0

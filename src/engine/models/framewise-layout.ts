@@ -16,8 +16,9 @@ const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model
 const variants = ['.int8', ''] as const
 
 /**
- * Returns the kind of the framewise model in a folder: `tdt` or `ctc`. Returns null if the folder contains no
- * vocabulary file and no graph of either kind.
+ * Returns the kind of the framewise model (a speech model that gives tokens for each frame of sound) in a folder: `tdt`
+ * or `ctc`. One file shows the kind: the vocabulary file of this kind, or its last ONNX file in `graphNames`. Returns
+ * null if the folder has none of these files.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

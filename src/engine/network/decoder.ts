@@ -14,7 +14,8 @@ export const forbidden = -1e9
  * - `tokens` [rows, length], the tokens that a run adds to each row (one window of the batch);
  * - `starts` [rows], the first used position of each row in the cache;
  * - `wanted`, the indices of the tokens whose scores are returned;
- * - `mass`, for each encoded frame, the logarithm of the number of model frames that the encoded frame represents;
+ * - `mass`, one number for each frame from the encoder. The encoder reads only some frames of a long silence. If a
+ *   frame stands for n frames of the window, its number is log(n);
  * - the cached keys and values of the earlier tokens, and the keys and values of the encoded windows.
  */
 export function decoderModel(
@@ -92,8 +93,9 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This logarithm is the score of
- * token 0 minus the LogSoftmax of token 0. In ONNX Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This logarithm is the score of a
+ * token minus its LogSoftmax. The result is the same for every token, so token 0 is used. In ONNX Runtime, LogSoftmax
+ * is several times faster than ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers

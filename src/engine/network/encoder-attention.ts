@@ -11,19 +11,19 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of three values in the graph. The value `query` has the channels that are added to each query, and the
- * value `key` has the channels that are added to each key. The added channels give more weight to a frame that
- * represents several frames of a long silence. The value `isNeeded` is computed at run time, and is false if each frame
- * represents only itself. The attention then runs without the added channels.
+ * The names of three values in the graph. The encoder reads only some frames of a long silence, and such a frame must
+ * get more weight in the attention. So a few channels are appended to each query vector and to each key vector: `query`
+ * and `key` have these channels. `isNeeded` is computed at run time, and is false if the encoder reads all frames of
+ * the window. The attention then runs without the appended channels.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Returns the channels that are added to each query and each key of the attention. They give n times the weight to a
- * frame that represents n frames of a silence. `mass` has log(n) for each frame. In each query, the first added channel
- * is 1. In each key, the first added channel is `mass` times the square root of the head size, because the attention
- * divides all scores by this square root. So `mass` is added to the score of the frame. The other added channels are 0.
- * An attention mask would have the same effect, but ONNX Runtime computes attention with a mask more slowly.
+ * Returns the channels that are appended to each query and each key of the attention. A frame that stands for n frames
+ * of a long silence then gets n times the weight, because log(n) is added to its score. `mass` has log(n) for each
+ * frame. In each query, the first appended channel is 1. In each key, it is `mass` times the square root of the head
+ * size, because the attention divides all scores by this square root. The other appended channels are 0. An attention
+ * mask would have the same effect, but ONNX Runtime computes attention with a mask more slowly.
  */
 export function extraChannels(layers: Layers, mass: string, shape: string, { heads }: Size): Extra {
   const { graph } = layers

@@ -8,14 +8,15 @@ import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
- * Builds the encoder model for one window. A window is divided into model frames, two mel frames each. The encoder
- * reads several model frames of a long silence as one frame, which saves time. In the shapes below, `frames` is the
- * number of frames that the encoder reads.
+ * Builds the encoder model for one window. A window is a sequence of frames of 20 ms. To save time, the encoder does
+ * not read all frames of a long silence: one frame stands for several. In the shapes below, `frames` is the number of
+ * frames that the encoder reads.
  *
  * The inputs are:
- * - `mel` [1, mels, 2 × frames], the spectrogram of these frames;
+ * - `mel` [1, mels, 2 × frames], the spectrogram of the frames that are read. It has a column for every 10 ms, so each
+ *   frame has two columns;
  * - `places` [frames], the position of each frame in the window;
- * - `counts` [frames], the number of model frames that each frame represents.
+ * - `counts` [frames], the number of frames of the window for which each frame stands.
  *
  * The outputs are:
  * - `keys` and `values` [layers, 1, heads, frames, 64], in 8 bits;

@@ -36,7 +36,10 @@ export function selfAttention(layers: FloatLayers, layer: number, normed: string
   return graph.add('MatMul', [mixed, layers.matrix(`${name}.out_proj`)])
 }
 
-/** Returns the queries of the alignment heads of one layer, for the last token of each row. */
+/**
+ * Returns the queries of the alignment heads (the attention heads from which word times come) in one layer. Each row is
+ * one window of the batch, and the queries are for its last token.
+ */
 export function alignmentQueries(
   layers: FloatLayers,
   layer: number,

@@ -80,8 +80,8 @@ export class Layers {
   /**
    * Quantises a matrix of activations (rows × inputs) to 8 bits. `parts` has one or more groups of columns, which
    * together are the matrix. Each row has its own scale, so a large value in one row does not make other rows less
-   * precise. If `from` is `gelu`, the activations are the output of GELU, which is never below -0.17. Then only 32 of
-   * the 256 byte values represent negative numbers.
+   * precise. If `from` is `gelu`, the activations come from the activation function GELU, which is never below -0.17.
+   * Negative numbers then get only 32 of the 256 byte values, so positive numbers are more precise.
    */
   quantised(parts: readonly string[], from: 'any' | 'gelu' = 'any'): Quantised {
     const { graph } = this

@@ -9,7 +9,11 @@ import { withSignedWeights } from './signed-weights.ts'
 /** The file in which Linux lists the features of the CPU. Other systems do not have this file. */
 const cpus = '/proc/cpuinfo'
 
-/** Opens the model in the file `path`. On a CPU with VNNI, 8-bit weights are made signed first. */
+/**
+ * Opens the model in the file `path`. If its weights are unsigned bytes and the CPU has VNNI instructions, they are
+ * first changed to signed bytes. VNNI multiplies unsigned bytes by signed bytes, so ONNX Runtime then needs half the
+ * time.
+ */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())
     return openSession(runtime, path, device)

@@ -82,8 +82,8 @@ export class Session {
     const { runtime, pointer } = this
     if (!canRunTwo(runtime)) return null
     const run = this.run(inputNames, outputNames)
-    // ONNX Runtime uses these arrays during the run on the other thread. The function that is returned below refers to
-    // them, so the garbage collector does not free them.
+    // One of the two runs is on another thread (`startRun`), where ONNX Runtime uses these arrays. The function that is
+    // returned below refers to them, so the garbage collector does not free them.
     const names = { inputNames: cStrings(inputNames), outputNames: cStrings(outputNames) }
     const inputs = new BigUint64Array(inputNames.length)
     const outputs = new BigUint64Array(outputNames.length)

@@ -66,8 +66,10 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Returns the parts of an ONNX tensor. A part with `flips: true` contains the numbers of the tensor, and the caller
- * makes them signed. If the model file has these numbers as a list of integers, the list is first converted to bytes.
+ * Divides an ONNX tensor of unsigned bytes into runs of bytes. A run with `flips: true` contains the numbers of the
+ * tensor, and the caller changes them to signed bytes. The other runs contain the other fields. The data type, which is
+ * one of these fields, is already changed to signed bytes. If the model file has the numbers as a list of integers, the
+ * list is first converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

@@ -6,10 +6,9 @@ import { dot } from './unit.ts'
 import { secondsOf } from './views.ts'
 
 /**
- * The scatter of a recording says how far apart the embeddings of one voice are. In the recording, N distances are
- * measured, each between two embeddings that probably have the same voice. The scatter is the weighted mean of two
- * distances. One is `distance`, the scatter of a usual recording, with the weight `weight`. The other is the median of
- * the N distances, with the weight N.
+ * The scatter of a usual recording, `distance`, and its weight. The scatter is the distance between two embeddings of
+ * one voice. In each recording, N such distances are measured. The scatter of the recording is the weighted mean of
+ * their median, with the weight N, and of `distance`, with the weight `weight`.
  */
 const usualScatter = { distance: 0.22, weight: 10 }
 /**

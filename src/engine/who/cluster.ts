@@ -16,9 +16,9 @@ export type ClusterOptions = {
   /** Two clusters are different voices if their mean cosine distance is `threshold` or more. */
   threshold: number
   /**
-   * Two voices become one voice if their distance without scatter is less than `mergeBelow` (see merge-voices.ts). The
-   * scatter is the distance between the embeddings of one voice. If `mergeBelow` is null, or if the caller gave the
-   * number of voices, no voices are merged by this rule.
+   * Two voices become one voice if the distance between them is less than `mergeBelow`. The distance is first corrected
+   * for the differences between embeddings of the same voice (see merge-voices.ts). If `mergeBelow` is null, or if the
+   * caller gave the number of voices, no voices are merged by this rule.
    */
   mergeBelow: number | null
   /**
@@ -64,10 +64,10 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // Every threshold from `reached` to `next` would give the clusters of this step. `reached` is the largest distance
-    // of the merges so far, and `next` is the distance of the next merge. `factor` shows how far `threshold` is from
-    // this range. It is 1 inside the range, and otherwise the ratio (above 1) between `threshold` and the nearest end
-    // of the range.
+    // The clustering calls this function before each merge. Any threshold from `reached` to `next` would end the
+    // clustering here. `reached` is the largest distance of the merges so far, and `next` is the distance of the next
+    // merge. `factor` shows how far `threshold` is from this range. It is 1 inside the range. If the nearest end of the
+    // range is twice or half of `threshold`, it is 2.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -152,10 +152,10 @@ export class Diarization {
   }
 
   /**
-   * Computes the embeddings of the pieces (spans in which one voice speaks alone) that lie between the frames
-   * `blockFrame` and `end`. The segmentation model has read the recording up to frame `to`, which is `end` or later. A
-   * piece that ends after `end` is left for the next call. At the end, this function sets `blockFrame` to the end of
-   * the last embedded piece, or to `end` if there is none.
+   * Computes the embeddings of the next block of the recording, from frame `blockFrame` to frame `end`. Each piece, a
+   * span in which one voice speaks alone, gets one embedding. A piece that ends after `end` belongs to the following
+   * block. So the following block begins after the last embedded piece, or at `end` if there is none, and `blockFrame`
+   * is set to this frame. The segmentation model has read the recording up to frame `to`, which is `end` or later.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

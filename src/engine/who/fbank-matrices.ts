@@ -25,10 +25,12 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
       const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
       return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
     })
-    // x are the samples before pre-emphasis, y are the samples after it, and p is `preEmphasis`:
+    // The weights of the samples in this bin of the spectrum must include pre-emphasis. x are the samples before
+    // pre-emphasis, y are the samples after it, and p is `preEmphasis`:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
-    // The value of the bin is the sum of windowed[n] · y[n]. It is also the sum of weights[n] · x[n], with:
+    // The value of the bin is the sum of `windowed[n]` · y[n]. This is the same as the sum of `weights[n]` · x[n],
+    // with:
     //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0
     //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0]
     const weights = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))

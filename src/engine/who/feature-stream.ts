@@ -17,10 +17,10 @@ const edgeFrames = 3
 
 export class FeatureStream {
   /**
-   * The sound that the next computation reads, from frame `soundFrame` on. This frame is `2 * edgeFrames` frames before
-   * the end of `rows`. The last `edgeFrames` frames of `rows` are computed again, because the sound after them was
-   * missing. The first `edgeFrames` frames of a computation are inexact, so the computation begins `edgeFrames` frames
-   * earlier.
+   * The sound that the next computation reads, from frame `soundFrame` on. The last `edgeFrames` frames of `rows` must
+   * be computed again, because the sound after them was missing. The first `edgeFrames` frames of a computation are
+   * inexact too, so the computation begins another `edgeFrames` frames earlier. So `soundFrame` is `2 * edgeFrames`
+   * frames before the end of `rows`.
    */
   private sound: Float32Array[] = []
   private soundFrame = 0

@@ -18,12 +18,14 @@ const speakerSecondsMin = { seconds: 5, speechSeconds: 100 }
 
 /**
  * The settings for embeddings that the PLDA model (probabilistic linear discriminant analysis) has projected. Such
- * embeddings are clustered by VBx (variational Bayes). VBx must start with more clusters than there are voices. So the
- * first clusters are made with the low threshold `start`: two clusters stay apart if their distance is `start` or more.
- * VBx expects one embedding for every `embeddingSeconds` seconds of speech, so the embedding of a longer piece of
- * speech counts as several embeddings. If VBx does not find the number of voices that the caller gave, average linkage
- * with `threshold` is used instead. In meetings, all values of `threshold` from 0.80 to 0.86 separate the voices
- * correctly.
+ * embeddings are clustered by VBx (variational Bayes):
+ * - `start`: VBx must start with more clusters than there are voices. So the first clusters are made with this low
+ *   threshold: two clusters stay apart if their distance is `start` or more.
+ * - `embeddingSeconds`: VBx expects one embedding for every stretch of speech of this length. So the embedding of a
+ *   longer piece of speech counts as several embeddings.
+ * - `threshold`: If VBx does not find the number of voices that the caller gave, another clustering is used, which
+ *   merges two clusters if their mean distance is below this value. In meetings, all values from 0.80 to 0.86 separate
+ *   the voices correctly.
  */
 const projected = { threshold: 0.83, start: 0.62, embeddingSeconds: 0.24 }
 

@@ -6,9 +6,9 @@ import type { Cluster } from './linkage.ts'
 import { dot } from './unit.ts'
 
 /**
- * The limit of the distance grows for a voice with little speech, because its distance is less exact. The limit grows by
- * this value, divided by the seconds of speech of the voice. If two voices are compared, the voice with less speech
- * counts.
+ * Two voices are merged if the distance between them is below a limit. The distance is less exact for a voice with
+ * little speech, so the limit is then higher. It grows by this value, divided by the seconds of speech of the voice
+ * with less speech.
  */
 const briefness = 0.4
 
@@ -16,9 +16,10 @@ const briefness = 0.4
 type Voice = { cluster: Cluster; own: number }
 
 /**
- * Merges the two closest voices again and again, as long as their distance is below a limit. The limit is `limit`, and a
- * little more for a voice with little speech. The weight of a cluster is its speech in seconds. `pieceWeight` is the
- * mean weight of an embedding. The cluster with the largest weight is first in the result.
+ * Merges the two most similar voices again and again, until all voices are different enough. Two voices are merged if
+ * the distance between them is below `limit`, or a little above it if one voice has little speech (see `briefness`).
+ * Each cluster is a voice, and its weight is its speech in seconds. `pieceWeight` is the mean length of speech of one
+ * embedding, in seconds. The cluster with the largest weight is first in the result.
  */
 export function mergeVoices(clusters: readonly Cluster[], limit: number, pieceWeight: number): Cluster[] {
   const voiceOf = (cluster: Cluster): Voice => ({ cluster, own: ownCosine(cluster, pieceWeight) })
@@ -60,10 +61,10 @@ function closestPair(voices: readonly Voice[], limit: number): [Voice, Voice] | 
 }
 
 /**
- * Returns the distance between two voices without their scatter, which is the distance between the embeddings of one
- * voice. It is near 0 for two clusters of the same voice, even if the embeddings of this voice scatter much. It is one
- * minus the mean cosine between the voices, divided by the geometric mean of the mean cosines in each voice. The
- * distance is 1 if the embeddings of a voice have nothing in common.
+ * Returns the distance between two voices, corrected for their scatter. Scatter means that the embeddings of one voice
+ * differ. Without the correction, two clusters of the same voice could be far apart. With it, the distance between them
+ * is near 0. The distance is 1 minus a ratio: the mean cosine between the voices, divided by the geometric mean of the
+ * mean cosines within each voice. If the mean cosine within a voice is not positive, the distance is 1.
  */
 function distanceWithoutScatter(one: Voice, other: Voice): number {
   if (one.own <= 0 || other.own <= 0) return 1

@@ -4,12 +4,15 @@
 
 /** The arrays of a PLDA model. A matrix is stored row by row. */
 export type PldaArrays = {
-  /** `mean` is subtracted from an embedding before the projection, and `projectedMean` after the projection. */
+  /**
+   * `mean` is subtracted from an embedding before the multiplication by `projection`, and `projectedMean` is subtracted
+   * after it.
+   */
   mean: Float64Array
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
-  /** The mean of the embeddings after the projection. */
+  /** The mean of projected embeddings. An embedding is projected by a multiplication with `projection`. */
   centre: Float64Array
   /**
    * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. The embeddings of one

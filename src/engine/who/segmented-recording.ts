@@ -30,11 +30,13 @@ export type SegmentedRecording = {
 }
 
 /**
- * Returns the number of speakers who speak in a frame. Several views (ten seconds of sound each) contain the frame. The
- * result is the mean number of voices that these views find in the frame, rounded. If the speech model has counted the
- * voices too, `speakerCountIn` computes the result from this mean and the counts. The function also writes to `votes`:
- * for each speaker, the number of views in which this speaker speaks in the frame. The speakers in `dropped` get no
- * votes.
+ * Returns the number of speakers who speak in a frame. Several overlapping views (ten seconds of sound each) contain
+ * the frame, and the segmentation model counts the voices in each view. If `speakerCountIn` is null, the result is the
+ * mean of these numbers, rounded. Otherwise `speakerCountIn` computes the result from the mean and from the voice
+ * counts of the speech model, which is another model.
+ *
+ * Also writes to `votes`: for each speaker, the number of views in which this speaker speaks in the frame. The speakers
+ * in `dropped` get no votes.
  */
 export function countSpeakers(
   { views, stepFrames, speakerCountIn }: SegmentedRecording,

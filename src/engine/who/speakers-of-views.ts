@@ -1,7 +1,7 @@
-// Finds the speaker of each local voice, which is a voice of one view (ten seconds of sound). A piece is a span in
-// which one voice speaks alone, and the speakers of most pieces are already known. In each frame of a piece, the local
-// voice gets a vote for the speaker of the piece if this voice speaks alone in the view. The speakers are chosen by
-// these votes.
+// Finds the speakers of the voices in each view. A view is ten seconds of sound, in which the segmentation model
+// numbers the voices. These numbers say nothing about the other views. The speakers of most pieces are already known (a
+// piece is a span in which one voice speaks alone). If only one voice of a view speaks in a frame of a piece, this
+// voice is probably the speaker of the piece. So the voice gets a vote for this speaker, and the votes decide.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
@@ -13,17 +13,17 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
 
 /**
- * The weight of a vote from a piece (a span in which one voice speaks alone) that was too short for the clustering. All
- * other votes have the weight 1. Each frame of a piece gives at most one vote in a view, and a view has `viewFrames`
- * frames. So all votes of short pieces in a view count together at most as much as one other vote.
+ * The weight of a vote from a piece that was too short for the clustering. A vote is for one speaker and comes from one
+ * frame of a piece (a span in which one voice speaks alone). The speaker of a short piece is less certain, so all other
+ * votes have the weight 1. A view (ten seconds of sound) has `viewFrames` frames, so all votes of short pieces in a
+ * view together have at most the weight 1.
  */
 const unsureVote = 1 / viewFrames
 
 /**
  * Returns the speaker of each voice in each view (ten seconds of sound), or -1 for a voice without votes. `pieces` are
- * spans in which one voice speaks alone, with their speakers. In each frame of a piece, a voice of the view gets a vote
- * for the speaker of the piece, if no other voice of the view speaks in the frame. The speakers are chosen by these
- * votes.
+ * spans in which one voice speaks alone, with the number of the speaker. If only one voice of a view speaks in a frame
+ * of a piece, this voice gets a vote for the speaker of the piece. The speakers are chosen by these votes.
  */
 export function speakersOfViews(
   classes: readonly Uint8Array[],

@@ -84,9 +84,10 @@ function twoMost(votes: Int32Array): [number, number] {
 }
 
 /**
- * Replaces each missing speaker (-1) of a frame with a speaker who spoke shortly before. A speaker is missing if fewer
- * than two speakers have votes in the frame. This matters if the speech model counts more voices in the frame than
- * speakers with votes. `before` has the two speakers who spoke last, the latest speaker first.
+ * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
+ * votes, or -1 if fewer than two speakers have votes. (A vote says that a speaker probably speaks in the frame.) But
+ * the speech model may count more voices in the frame than there are speakers with votes. So each -1 is replaced with a
+ * speaker who spoke shortly before. `before` has the two speakers who spoke last, the latest speaker first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

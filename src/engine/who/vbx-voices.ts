@@ -23,9 +23,10 @@ export type VbxOptions = {
 }
 
 /**
- * Finds the voices in the embeddings. Returns the centroid (the mean embedding, scaled to the length 1) of each voice;
- * the voice with the largest weight is first. The vectors in `embeddings` must already be projected by `plda`. An
- * embedding with the weight n counts as n equal embeddings.
+ * Finds the voices in the embeddings by VBx. Returns the centroid of each voice (the mean embedding, scaled to the
+ * length 1). The voice with the largest weight is first. The weight of a voice is the sum of the weights of its
+ * embeddings. An embedding with the weight n counts as n equal embeddings. The caller must have projected all
+ * embeddings by `plda`, a model that separates voices (probabilistic linear discriminant analysis).
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],

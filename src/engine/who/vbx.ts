@@ -1,6 +1,8 @@
 // VBx: clusters embeddings by variational Bayes (Landini et al., 2022), with the parameters of pyannote's community-1
-// pipeline. Each speaker is a point in the space of the PLDA model. VBx starts with too many speakers. In each round, a
-// superfluous speaker loses embeddings to the other speakers, until no embeddings belong to this speaker.
+// pipeline. Each embedding and each speaker is a point in a space. The PLDA model (probabilistic linear discriminant
+// analysis) defines this space so that the embeddings of one speaker are near the point of the speaker. VBx starts with
+// too many speakers. In each round, a superfluous speaker loses embeddings to the other speakers, until no embeddings
+// belong to this speaker.
 
 /**
  * Two weights of VBx, which are called `Fa` and `Fb` in the paper on VBx: the weight of the likelihood of the
@@ -24,7 +26,7 @@ const gainMin = 1e-4
 
 /**
  * `memberships` has, for each embedding, the share (0 to 1) that belongs to each speaker. `shares` has, for each
- * speaker, the weighted mean of these shares over all embeddings.
+ * speaker, the mean of these shares over all embeddings. In this mean, an embedding counts with its weight.
  */
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
@@ -73,9 +75,11 @@ export function vbx(
 }
 
 /**
- * Returns the posterior distribution of each speaker, as `means` and `offsets`. The score of an embedding for a speaker
- * is the dot product of the embedding's features and the speaker's `means`, plus the speaker's `offsets`. `penalty` is
- * the sum of the KL divergences of all speakers from their prior, multiplied by -`priorWeight`.
+ * Estimates each speaker from the embeddings that belong to the speaker. The estimate is a normal distribution, the
+ * posterior distribution of the speaker. It is returned as `means` and `offsets`, which give the score of an embedding
+ * for a speaker: the dot product of the embedding's features and the speaker's `means`, plus the speaker's `offsets`.
+ * `penalty` is a part of the lower bound of the likelihood, which shows when VBx can end. It is -`priorWeight` times
+ * the sum of the KL divergences of the posterior distributions from the prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],

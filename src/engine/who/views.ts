@@ -9,7 +9,7 @@ export const frameStep = 270
 const secondsPerFrame = frameStep / sampleRate
 /** The number of samples of sound that one frame of the segmentation model covers. The frames overlap. */
 const frameSamples = 991
-/** The index of the sample in the middle of the first frame of a view. */
+/** The index of the sample in the middle of the first frame of a view (ten seconds of sound). */
 export const frameCentre = (frameSamples - 1) / 2
 export const viewFrames = 1 + Math.floor((viewSamples - frameSamples) / frameStep)
 /** The maximum number of voices that the segmentation model finds in one view (ten seconds of sound). */

@@ -1,6 +1,6 @@
-// The voice counts of the speech model: for each frame, the probabilities that one voice or more, and two voices or
-// more, speak. The voice counts and the views together decide how many speakers talk in a frame. A view is ten seconds
-// of sound, in which the segmentation model finds voices.
+// The voice counts of the speech model. For each frame, they are two probabilities: that at least one voice speaks, and
+// that at least two voices speak. The segmentation model gives a second estimate, and both together decide how many
+// speakers talk in a frame.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep } from './views.ts'
@@ -9,13 +9,17 @@ import { frameCentre, frameStep } from './views.ts'
 type PlacedSpan = { from: number; to: number; at: number }
 
 /**
- * The weights of the speech model, from 0 to 1. `speech` is its weight in the decision whether a frame has speech, and
- * `overlap` in the decision whether two people speak in a frame. The views, in which the segmentation model finds
- * voices, have 1 minus this weight. With 0.5 for `speech`, a frame in a window is always speech if all views find a
- * voice in the frame. With a larger value, too much speech is lost in recordings with a loud background.
+ * The weights of the speech model in two decisions, from 0 to 1. `speech` is its weight in the decision that a frame
+ * has speech, and `overlap` in the decision that two people speak in a frame. The segmentation model has the remaining
+ * weight, and a weighted mean of 0.5 or more means yes. With 0.5 for `speech`, a frame in a window is always speech if
+ * the segmentation model finds a voice in it each time that it reads the frame. With a larger value, too much speech is
+ * lost in recordings with a loud background.
  */
 const weights = { speech: 0.5, overlap: 0.7 }
-/** The value of both bytes of a frame that is in no window of the speech model. */
+/**
+ * Marks a frame that is in no window of the speech model. Each other frame has two probabilities, which are stored as
+ * bytes from 1 to 255.
+ */
 const outside = 0
 
 export class VoiceCounts {
@@ -26,16 +30,16 @@ export class VoiceCounts {
    */
   private bytes = new Uint8Array(0)
 
-  /** True if no frame of the recording is in a window of the speech model. */
+  /** True if no voice counts were added, for example because the speech model gives none. */
   get isEmpty(): boolean {
     return this.bytes.length === 0
   }
 
   /**
-   * Adds the voice counts of one window of the speech model. The window consists of the spans `placed` of the
-   * recording. `voices` has three probabilities for each 10 ms: no voice, one voice, two voices or more. A frame of the
-   * speech model is 20 ms long, and the middle of the first frame is the start of the window. So the first three
-   * probabilities are for the 10 ms before the window.
+   * Adds the voice counts of one window of the speech model. A window is made of spans of the recording: `placed` has
+   * these spans, and the sample of the window at which each span begins. `voices` has three probabilities for each 10
+   * ms: no voice, one voice, two voices or more. The first frame of the speech model begins 10 ms before the window, so
+   * the first three probabilities are for these 10 ms.
    */
   add(placed: readonly PlacedSpan[], voices: Float32Array): void {
     for (const { from, to, at } of placed) {
