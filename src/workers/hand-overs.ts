@@ -98,11 +98,16 @@ export class HandOvers {
       return { kind: 'refused', message: `the server has protocol ${protocol}: install its version` }
     const entry = this.#entries.get(job)
     if (!entry || entry.isAborted) return { kind: this.#isOver(job) ? 'over' : 'later' }
-    if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
-      return { kind: 'over' }
     const worker = workerId(name, session)
     const { holder } = entry
-    if (holder?.worker === worker && holder.delivery === delivery) return this.#grant(entry, holder.fence)
+    // A worker repeats its claim if the answer was late or lost. It keeps the job, even if the job was put into another
+    // queue since.
+    if (holder?.worker === worker && holder.delivery === delivery) {
+      entry.heardAt = performance.now()
+      return this.#grant(entry, holder.fence)
+    }
+    if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
+      return { kind: 'over' }
     // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
     // deliver the message of a job again, although the holder still works on the job. If the server still hears from
     // the holder, the holder keeps the job.
