@@ -10,13 +10,13 @@ import { JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
 import type { ClaimAnswer, ResultAnswer } from './answers.ts'
-import { Beats, firstOf, pause } from './beats.ts'
+import { Beats, firstOf, intervalIn, pause } from './beats.ts'
 import type { Delivery } from './delivery.ts'
 import { fetchMedia } from './media.ts'
 import type { Claim, ResultMessage } from './requests.ts'
 import type { Server } from './server.ts'
 
-type Parts = { server: Server; engine: Engine; session: string; folder: string }
+type Parts = { server: Server; engine: Engine; session: string; folder: string; leaseMs: number }
 
 type Yours = Extract<ClaimAnswer, { kind: 'yours' }>
 
@@ -85,7 +85,9 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    const keep = setInterval(() => this.#delivery.keep(), limits.workerBeatMs)
+    // JetStream delivers the message again if it hears nothing about the message for the time of a lease.
+    const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
+    const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {
       const claim = await this.#claimJob()
       return claim === null ? null : await this.#work(claim)

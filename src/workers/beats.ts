@@ -28,6 +28,14 @@ export class Beats {
   }
 }
 
+/**
+ * Returns the interval of a message that must arrive at least once in a lease. The interval is `ms`, or a third of the
+ * lease if `ms` is longer. So two such messages in a row may be late or lost.
+ */
+export function intervalIn(leaseMs: number, ms: number): number {
+  return Math.min(ms, leaseMs / 3)
+}
+
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }

@@ -12,6 +12,7 @@ import type { Hub } from '../net/hub.ts'
 import { newSession } from './addresses.ts'
 import type { HelloAnswer } from './answers.ts'
 import { Assignment } from './assignment.ts'
+import { intervalIn } from './beats.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { type Delivery, pull } from './delivery.ts'
 import { type Hello, protocol } from './requests.ts'
@@ -133,7 +134,7 @@ export class Worker {
         // The server is unreachable. The jobs of the worker continue, and the worker sends `hello` again after the
         // pause.
       }
-      await this.#pause(Math.min(limits.workerHelloMs, this.#leaseMs / 3))
+      await this.#pause(intervalIn(this.#leaseMs, limits.workerHelloMs))
     }
     await this.#server.ask('hello', this.#hello()).catch(() => {})
   }
@@ -199,6 +200,7 @@ export class Worker {
       engine: this.#engine,
       session: this.#session,
       folder: this.#settings.folder,
+      leaseMs: this.#leaseMs,
     }
     const assignment = new Assignment(delivery, claim, parts)
     this.#assignments.set(job, assignment)

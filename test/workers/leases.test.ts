@@ -2,11 +2,31 @@
 
 import { expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
+import { limits } from '../../src/limits.ts'
+import type { ClaimAnswer } from '../../src/workers/answers.ts'
+import { Assignment } from '../../src/workers/assignment.ts'
+import type { Delivery } from '../../src/workers/delivery.ts'
 import { HandOver } from '../../src/workers/hand-over.ts'
 import { HandOvers } from '../../src/workers/hand-overs.ts'
-import { protocol } from '../../src/workers/requests.ts'
+import { type Claim, protocol } from '../../src/workers/requests.ts'
+import type { Server } from '../../src/workers/server.ts'
+import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
+
+test('a worker keeps the message of a job three times in a lease', async () => {
+  const thirdKeep = Promise.withResolvers<string>()
+  let keeps = 0
+  const assignment = assign(() => new Promise(() => {}), 30, {
+    keep() {
+      keeps += 1
+      if (keeps === 3) thirdKeep.resolve('kept')
+    },
+  })
+  const late = Bun.sleep(limits.workerBeatMs).then(() => 'late')
+  expect(await Promise.race([thirdKeep.promise, late])).toBe('kept')
+  assignment.leave()
+})
 
 test('a holder that repeats its claim keeps the job, although its message has moved to another queue', () => {
   const secrets = openSecrets(temporaryFolder())
@@ -28,3 +48,21 @@ test('a holder that repeats its claim keeps the job, although its message has mo
   expect(handOvers.claim('gpu-2', claim)).toEqual({ kind: 'over' })
   expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 })).toMatchObject({ kind: 'later' })
 })
+
+/** Returns an assignment of a worker. `ask` answers the requests of the worker in place of a server. */
+function assign(
+  ask: () => Promise<ClaimAnswer>,
+  leaseMs: number,
+  answers: Partial<Pick<Delivery, 'keep'>>,
+): Assignment {
+  const delivery = { jobId: 'job', sequence: 1, count: 1, remove() {}, keep() {}, giveBack() {}, ...answers }
+  const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
+  const server = { ask } as unknown as Server
+  return new Assignment(delivery, claim, {
+    server,
+    engine: steeredEngine(),
+    session: 'x',
+    folder: '',
+    leaseMs,
+  })
+}
