@@ -22,9 +22,10 @@ export type ClaimAnswer =
   | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
   /**
    * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim then returns
-   * the message of the job to JetStream, and JetStream delivers this message again later.
+   * the message of the job to JetStream, and JetStream delivers this message again later: after `afterMs` milliseconds.
+   * If another worker holds the job, `afterMs` is the time until the end of its lease.
    */
-  | { kind: 'later' }
+  | { kind: 'later'; afterMs?: number }
   /**
    * The job has ended, or the stream has a newer message of the job than the message that the worker has received. In
    * both cases, the worker removes the received message from the stream.

@@ -106,7 +106,7 @@ export class Assignment {
     const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
     if (answer.kind === 'yours') return answer
     if (answer.kind === 'over') this.#delivery.remove()
-    else this.#delivery.giveBack(limits.workerRetryMsMax)
+    else this.#delivery.giveBack((answer.kind === 'later' && answer.afterMs) || limits.workerRetryMsMax)
     if (answer.kind === 'refused') log.error('claim refused', { reason: answer.message })
     return null
   }

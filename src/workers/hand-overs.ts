@@ -89,8 +89,12 @@ export class HandOvers {
    * Returns true if the worker that holds the job has sent a message recently: within the time `leaseMs`. After a
    * longer silence, another worker may claim the job.
    */
-  isHeard({ heardAt }: HandOver): boolean {
-    return performance.now() - heardAt < this.#parts.leaseMs
+  isHeard(entry: HandOver): boolean {
+    return this.#leaseLeftMs(entry) > 0
+  }
+
+  #leaseLeftMs({ heardAt }: HandOver): number {
+    return heardAt + this.#parts.leaseMs - performance.now()
   }
 
   claim(name: string, { protocol: spoken, session, job, sequence, delivery }: Claim): ClaimAnswer {
@@ -111,7 +115,8 @@ export class HandOvers {
     // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
     // deliver the message of a job again, although the holder still works on the job. If the server still hears from
     // the holder, the holder keeps the job.
-    if (holder && holder.worker !== worker && this.isHeard(entry)) return { kind: 'later' }
+    const leftMs = this.#leaseLeftMs(entry)
+    if (holder && holder.worker !== worker && leftMs > 0) return { kind: 'later', afterMs: Math.ceil(leftMs) }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)
       return { kind: 'over' }

@@ -5,14 +5,48 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { limits } from '../../src/limits.ts'
 import type { ClaimAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
+import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
 import { HandOver } from '../../src/workers/hand-over.ts'
 import { HandOvers } from '../../src/workers/hand-overs.ts'
-import { type Claim, protocol } from '../../src/workers/requests.ts'
+import { bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
 import type { Server } from '../../src/workers/server.ts'
+import { subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
+import { startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { natsTest, startNats } from '../support/nats.ts'
 import { plainInput } from '../support/plain-input.ts'
+
+natsTest(
+  'a claim of a job that another worker holds is answered with the time until the lease ends',
+  async () => {
+    const nats = await startNats()
+    const { service, cluster, startOwn } = await startFleet(nats.url, { STENO_WORKER_LEASE: '1h' })
+    const ana = service.account('ana')
+    const job = await ana.transcribe()
+    const { engine } = await startOwn('gpu-1')
+    const task = await engine.given(1)
+    const wire = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'other', inboxPrefix: subjectsOf(cluster).inbox('gpu-2') },
+    )
+    const claim: Claim = { protocol, session: 'x', job, sequence: 1, delivery: 2 }
+    const answer = await wire.request(subjectsOf(cluster).request('gpu-2', 'claim'), bytesOf(claim))
+    const { kind, afterMs = 0 } = answer.json<{ kind: string; afterMs?: number }>()
+    expect(kind).toBe('later')
+    expect(afterMs).toBeGreaterThan(0)
+    expect(afterMs).toBeLessThanOrEqual(3_600_000)
+    await wire.close()
+    engine.finish(task)
+    await ana.until(job, 'completed')
+  },
+)
+
+test('a worker gives a message back for the time that the server names', async () => {
+  expect(await returnedAfter({ kind: 'later', afterMs: 1234 })).toEqual([1234])
+  expect(await returnedAfter({ kind: 'later' })).toEqual([limits.workerRetryMsMax])
+})
 
 test('a worker keeps the message of a job three times in a lease', async () => {
   const thirdKeep = Promise.withResolvers<string>()
@@ -49,11 +83,18 @@ test('a holder that repeats its claim keeps the job, although its message has mo
   expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 })).toMatchObject({ kind: 'later' })
 })
 
+/** Returns the delays with which a worker gives a message back after this answer to its claim. */
+async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
+  const delays: number[] = []
+  await assign(async () => answer, limits.workerHelloMs, { giveBack: ms => delays.push(ms) }).done
+  return delays
+}
+
 /** Returns an assignment of a worker. `ask` answers the requests of the worker in place of a server. */
 function assign(
   ask: () => Promise<ClaimAnswer>,
   leaseMs: number,
-  answers: Partial<Pick<Delivery, 'keep'>>,
+  answers: Partial<Pick<Delivery, 'keep' | 'giveBack'>>,
 ): Assignment {
   const delivery = { jobId: 'job', sequence: 1, count: 1, remove() {}, keep() {}, giveBack() {}, ...answers }
   const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
