@@ -13,6 +13,7 @@ import { createJob } from '../../src/jobs/create.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders, mediaPath } from '../../src/jobs/media-files.ts'
 import { queueJob } from '../../src/jobs/queue.ts'
+import { limits } from '../../src/limits.ts'
 import { createUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from './account.ts'
 import { launchNats } from './find-nats.ts'
@@ -164,7 +165,7 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats }: Fa
   let nextAt = performance.now() + faultEveryMs
   while (countOpen(db) > 0) {
     await Bun.sleep(50)
-    if (!random || performance.now() < nextAt) continue
+    if (!random || performance.now() < nextAt || !mayLoseClaims(db)) continue
     nextAt = performance.now() + faultEveryMs
     const index = random.below(workers.length)
     const kind = random.pick(['kill', 'freeze', 'cut', 'swallow'] as const)
@@ -178,6 +179,16 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats }: Fa
   }
   await Promise.all(pending)
   return counts
+}
+
+/**
+ * Returns true if the next fault leaves each open job its last claim. docs/workers.md says that a job fails after four
+ * claims without a result, so the faults of a run may end at most three claims of each job. A fault can also end a claim
+ * that a worker is just sending. So there must be no fault while the next claim of a job is its last one.
+ */
+function mayLoseClaims(db: Db): boolean {
+  const attempts = limits.workerAttemptsMax - 1
+  return !db.find('select 1 from jobs where completed_at is null and attempts >= $attempts', { attempts })
 }
 
 async function freeze(worker: Subprocess | undefined, ms: number): Promise<void> {
