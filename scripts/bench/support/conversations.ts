@@ -85,15 +85,22 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
+ * Sound below this frequency, in hertz, does not count for the reference. The hum and the rumble of a room can be as loud
+ * as a voice, and a voice has little sound below it.
+ */
+const lowest = 150
+
+/**
  * Returns the spans of speech in seconds. A frame of sound is speech if its level is less than 32 dB below the loud
  * parts, and more than 9 dB above the background. A frame that is less than 12 dB below the loud parts is always
  * speech. Then, speech of less than 60 ms between two gaps counts as a gap. After that, a gap of less than 250 ms
  * between two spans of speech counts as speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
+  const rumble = lowPass(samples, lowest)
   const raw = Float64Array.from({ length: Math.floor(samples.length / hop) }, (_, index) => {
     let sum = 1e-10
-    for (let at = index * hop; at < (index + 1) * hop; at++) sum += samples[at]! ** 2 / hop
+    for (let at = index * hop; at < (index + 1) * hop; at++) sum += (samples[at]! - rumble[at]!) ** 2 / hop
     return 10 * Math.log10(sum)
   })
   const energy = raw.map((_, at) => {
