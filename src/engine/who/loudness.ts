@@ -1,8 +1,9 @@
 // Measures the loudness of the recording every 10 ms, and removes pauses from turns, which are spans in which one
 // speaker talks. A turn contains pauses because the segmentation model marks a pause of less than about half a second
-// as speech.
+// as speech. Hum and rumble are filtered out before, so that they do not hide the pauses.
 
 import { samplesPerMelFrame } from '../audio.ts'
+import { HighPass } from './high-pass.ts'
 import { partsWithoutPauses, silence } from './pauses.ts'
 import type { Turn } from './turn.ts'
 
@@ -15,18 +16,23 @@ const smoothing = 2
 /** The loudness of one recording. `add` accepts the sound in parts of any length. */
 export class Loudness {
   private readonly values: number[] = []
+  private readonly highPass = new HighPass()
   private energy = 0
   private count = 0
 
   add(sound: Float32Array): void {
-    for (let at = 0; at < sound.length; at++) {
-      this.energy += sound[at]! * sound[at]!
-      this.count++
-      if (this.count < samplesPerMelFrame) continue
-      this.values.push(Math.max(silence, 10 * Math.log10(this.energy / this.count + 1e-12)))
-      this.energy = 0
-      this.count = 0
+    const filtered = this.highPass.filter(sound)
+    let { energy, count } = this
+    for (let at = 0; at < filtered.length; at++) {
+      energy += filtered[at]! * filtered[at]!
+      count++
+      if (count < samplesPerMelFrame) continue
+      this.values.push(Math.max(silence, 10 * Math.log10(energy / count + 1e-12)))
+      energy = 0
+      count = 0
     }
+    this.energy = energy
+    this.count = count
   }
 
   /** Returns the turns without the pauses in them. A turn with a pause becomes several turns. */

@@ -23,13 +23,26 @@ function partsOf(sound: Float32Array, piece: number): number[][] {
   return loudness.withoutPauses([turn]).map(({ from, to }) => [from / rate, to / rate])
 }
 
-test('the silent ends of a turn and its pauses are removed, whatever the parts of the sound', () => {
-  const parts = partsOf(soundOver(0), rate)
-  expect(parts).toEqual(partsOf(soundOver(0), 1234))
+/** Expects that the parts are the two loud parts of `soundOver`. */
+function expectLoudParts(parts: number[][]): void {
   const wanted = [1, 2, 2.5, 3.5]
   expect(parts.length).toBe(2)
   for (const [index, edge] of parts.flat().entries())
     expect(Math.abs(edge - wanted[index]!)).toBeLessThan(0.04)
+}
+
+test('the silent ends of a turn and its pauses are removed, whatever the parts of the sound', () => {
+  const parts = partsOf(soundOver(0), rate)
+  expect(parts).toEqual(partsOf(soundOver(0), 1234))
+  expectLoudParts(parts)
+})
+
+test('the hum of a power line does not hide the pauses of a turn', () => {
+  const amplitude = 0.0077
+  const humming = soundOver(0).map(
+    (value, at) => value + amplitude * Math.sin((2 * Math.PI * 50 * at) / rate),
+  )
+  expectLoudParts(partsOf(humming, rate))
 })
 
 test('a turn over a loud background stays whole', () => {
