@@ -8,7 +8,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from scipy.signal import fftconvolve
 
 from mixtures import RATE, SAMPLES, SECONDS, Mixtures
-from pool import speech_flags
+from pool import low_pass, speech_flags
 
 CONDITIONS = ("quiet", "noise", "telephone", "room")
 SHARES = (0.28, 0.32, 0.32, 0.08)
@@ -41,11 +41,6 @@ def coded(x):
     """Returns the sound after a telephone's 8-bit µ-law code."""
     code = np.round(127 * np.sign(x) * np.log1p(255 * np.abs(x)) / np.log(256))
     return np.sign(code) * (256 ** (np.abs(code) / 127) - 1) / 255
-
-
-def low_pass(x, hertz):
-    n, cut = np.arange(-127, 128), 2 * hertz / RATE
-    return fftconvolve(x, (0.54 + 0.46 * np.cos(np.pi * n / 127)) * cut * np.sinc(cut * n), "same")
 
 
 class Conditions(Mixtures):
@@ -87,7 +82,8 @@ class Conditions(Mixtures):
     def piece(self, voice, seconds):
         """Returns about `seconds` of a voice with its speech flags, from the end of one pause to the start of another.
 
-        Most pieces get another microphone, a background and an echo of their own, so the truth is measured again."""
+        Most pieces get another microphone, a background and an echo of their own. The flags are those of the sound before
+        these changes."""
         r = self.r
         i = r.randrange(len(voice["utterances"]))
         x, flags = voice["utterances"][i], voice["speech"][i]
@@ -98,8 +94,9 @@ class Conditions(Mixtures):
         if b > a + 160 * seconds or b - a > 950:  # no pause in time: the piece ends inside a word
             b = a + int(100 * min(seconds, 9))
         a, b = max(0, a - 3), min(len(flags), b + 4 + r.choice((0, 0, 10)))
-        x = self.as_recorded(x[a * 160 : b * 160].astype(np.float32) / 32768)
+        x = x[a * 160 : b * 160].astype(np.float32) / 32768
         flags = speech_flags(x)
+        x = self.as_recorded(x)
         if flags.any():
             x = x * (LEVEL / np.sqrt((x[: len(flags) * 160].reshape(-1, 160)[flags] ** 2).mean() + 1e-9))
         edge = min(80, len(x) // 2)

@@ -17,7 +17,7 @@ import tempfile
 from fractions import Fraction
 
 import numpy as np
-from scipy.signal import resample_poly
+from scipy.signal import fftconvolve, resample_poly
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recogniser"))
 from sentences import LANGUAGES, sentence
@@ -42,16 +42,23 @@ def decode(path):
     return np.frombuffer(subprocess.run(command, capture_output=True).stdout, np.int16).astype(np.float32) / 32768
 
 
+def low_pass(x, hertz):
+    n, cut = np.arange(-127, 128), 2 * hertz / RATE
+    return fftconvolve(x, (0.54 + 0.46 * np.cos(np.pi * n / 127)) * cut * np.sinc(cut * n), "same")
+
+
 def speech_flags(x, below=32.0):
     """Returns for each 10 ms of sound whether it is speech.
 
-    Speech is at most `below` dB quieter than the loud parts, and more than 9 dB louder than the background. Sound that
-    is less than 12 dB quieter than the loud parts is always speech. First, sounds of less than 60 ms are removed. Then
-    gaps of less than 250 ms become speech."""
+    Only frequencies above 150 Hz count, because the hum and the rumble of a room can be as loud as a voice. Speech is at
+    most `below` dB quieter than the loud parts, and more than 9 dB louder than the background. Sound that is less than
+    12 dB quieter than the loud parts is always speech. First, sounds of less than 60 ms are removed. Then gaps of less
+    than 250 ms become speech."""
     n = len(x) // 160
     if n < 5:
         return np.zeros(n, bool)
-    energy = 10 * np.log10((x[: n * 160].reshape(n, 160) ** 2).mean(1) + 1e-10)
+    high = x - low_pass(x, 150)
+    energy = 10 * np.log10((high[: n * 160].reshape(n, 160) ** 2).mean(1) + 1e-10)
     energy = np.convolve(np.pad(energy, 2, mode="edge"), np.ones(5) / 5, "valid")
     loud, floor = np.percentile(energy, 95), np.percentile(energy, 5)
     flags = energy > max(loud - below, min(floor + 9, loud - 12))

@@ -11,11 +11,10 @@ type PlacedSpan = { from: number; to: number; at: number }
 /**
  * The weights of the speech model in two decisions, from 0 to 1. `speech` is its weight in the decision that a frame
  * has speech, and `overlap` in the decision that two people speak in a frame. The segmentation model has the remaining
- * weight, and a weighted mean of 0.5 or more means yes. With 0.5 for `speech`, a frame in a window is always speech if
- * the segmentation model finds a voice in it each time that it reads the frame. With a larger value, too much speech is
- * lost in recordings with a loud background.
+ * weight, and a weighted mean of 0.5 or more means yes. With 0.6 for `speech`, a frame has no speech if the speech model
+ * gives it a probability below 1/6, even if the segmentation model finds a voice in it each time that it reads the frame.
  */
-const weights = { speech: 0.5, overlap: 0.7 }
+const weights = { speech: 0.6, overlap: 0.7 }
 /**
  * Marks a frame that is in no window of the speech model. Each other frame has two probabilities, which are stored as
  * bytes from 1 to 255.

@@ -53,12 +53,17 @@ test('the views decide where the speech model is not sure', () => {
   expect([0, 1, 1.5, 2].map(inTheMiddle)).toEqual([0, 1, 1, 2])
 })
 
-test('speech in which all views agree stays speech in the windows, and is dropped outside of them', () => {
-  const counts = new VoiceCounts()
-  counts.add([{ from: 0, to: 16_000, at: 0 }], probabilities(repeat(101, 0)))
-  expect(speakerCounts(counts, 100, 1).slice(0, 50)).toEqual(repeat(50, 1))
-  expect(speakerCounts(counts, 100, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
-  expect(speakerCounts(counts, 100, 1).slice(60)).toEqual(repeat(40, 0))
+test('where all views agree on speech, the speech model needs a sixth of the probability, but never outside of the windows', () => {
+  const withSpeech = (share: number, mean: number) => {
+    const counts = new VoiceCounts()
+    const voices = Float32Array.from({ length: 3 * 101 }, (_, at) => [1 - share, share, 0][at % 3]!)
+    counts.add([{ from: 0, to: 16_000, at: 0 }], voices)
+    return speakerCounts(counts, 100, mean)
+  }
+  expect(withSpeech(0.2, 1).slice(0, 50)).toEqual(repeat(50, 1))
+  expect(withSpeech(0.1, 1).slice(0, 50)).toEqual(repeat(50, 0))
+  expect(withSpeech(0.2, 0.9).slice(0, 50)).toEqual(repeat(50, 0))
+  expect(withSpeech(0.2, 1).slice(60)).toEqual(repeat(40, 0))
 })
 
 test('the windows may overlap and be added in any order, and a recording without windows has no counts', () => {
