@@ -20,10 +20,10 @@ const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
 /** For each kind of model: the length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
 /**
- * The number of recordings that the large models transcribe. These models have the sizes of published models, and
- * random weights.
+ * The number of recordings that the large models transcribe: one block of steno's TDT decoder, as in a job. The large
+ * models have the sizes of published models, and random weights.
  */
-const largeFiles = 6
+const largeFiles = 16
 
 async function run(): Promise<string[][]> {
   const head = [
