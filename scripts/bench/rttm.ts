@@ -1,6 +1,6 @@
 // Scores the diarization of `steno transcribe --diarize`: the turns in the RTTM file, and the utterances and the words
-// in the JSON file. The score is the diarization error rate (DER). It has no collar (all times count) and includes
-// overlapping speech.
+// in the JSON file. The score is the diarization error rate (DER). The whole recording is scored, also the time near
+// the start or end of a turn (no collar), and the time when several people speak.
 //
 // The conversations are made from LibriSpeech, a set of recordings of people who read books aloud. The benchmark
 // who-speaks uses the same conversations.

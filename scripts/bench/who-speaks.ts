@@ -1,7 +1,7 @@
 // Scores the built-in diarization on conversations. The number of speakers is not given to the diarization. The
 // conversations are made from LibriSpeech in ../shared (recordings of people who read aloud), and from synthetic voices
-// if espeak-ng, flite or festival is installed. The score has no collar (all times count) and includes overlapping
-// speech.
+// if espeak-ng, flite or festival is installed. The whole recording is scored, also the time near the start
+// or end of a turn (no collar), and the time when several people speak.
 //
 // As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment. It
 // decodes no text here.

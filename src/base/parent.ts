@@ -13,7 +13,7 @@ export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // The parent may have ended before the call of `prctl`. The kernel then does not kill this process, which already has
-  // another parent. So this process must exit.
+  // `prctl` asks the kernel to kill this process when its parent ends. If the parent ended before this request, this
+  // process already has another parent, and the kernel does not kill it. So the process must exit here.
   if (process.ppid !== parent) process.exit(1)
 }

@@ -30,8 +30,9 @@ export const dataOption = { 'data-dir': { type: 'string' } } as const
 export const recordOptions = { ...jsonOption, ...dataOption } as const
 
 /**
- * The values of a command's options, by the names of the options. The functions in this file use only the options that
- * are settings, and ignore all other options.
+ * The values of a command's options, by the names of the options. Some options replace an environment variable: for
+ * example, `--data-dir` replaces STENO_DATA_DIR. The functions in this file use only such options, and ignore all other
+ * options.
  */
 export type Flags = Record<string, unknown>
 

@@ -113,7 +113,10 @@ function requireMark(folder: string): void {
   if (!existsSync(mark)) throw new Error(`${mark} is missing: mount the shared folder; create the file once`)
 }
 
-/** Returns the id of the data folder, which is the name of this server in the lease. The first call creates the id. */
+/**
+ * Returns the id of the data folder. The first call creates the id. When this server holds the lease in the shared
+ * folder, the lease file contains this id as the name of the holder.
+ */
 function holderOf(dataDir: string): string {
   const path = join(dataDir, 'standby.id')
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })

@@ -46,9 +46,9 @@ export type Job = Required<TranscribeChoices> & {
   startedAt: number | null
   completedAt: number | null
   /**
-   * The number of the last claim of the job. A claim assigns the job to this server or to a worker on another machine.
-   * The change to the state `processing` is the first claim, and each claim by a worker is a further claim. The result
-   * of an earlier claim is refused.
+   * The number of the last claim of the job. The number grows by 1 when the job changes to the state `processing`: this
+   * server then claims the job. It also grows by 1 each time a worker on another machine claims the job. The server
+   * accepts only the result of the last claim.
    */
   fence: number
   /** The number of times that workers on other machines claimed the job. */

@@ -46,9 +46,9 @@ function findDue(db: Db): DueJob | null {
 }
 
 /**
- * Adds a piece of a transcript to the search index. The utterances are added in reverse order: the last utterance that
- * is not yet in the index comes first. A later utterance has a lower row id, so the rows are inserted in the order of
- * their ids. This order is fast in FTS5 (SQLite's full-text search).
+ * Adds a piece of a transcript to the search index, from the last utterance back to the first. The last utterance of a
+ * transcript has its lowest row id (see `utteranceId`), so the row ids rise from one insert to the next. Inserts with
+ * rising row ids are fast in FTS5 (SQLite's full-text search).
  */
 function addPiece(db: Db, { id: jobId, seq, part, unindexed }: DueJob): void {
   let words = 0

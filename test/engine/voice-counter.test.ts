@@ -50,7 +50,7 @@ function hear({ models }: LoadedEngine, clip: string, diarize = true): Promise<T
 
 /**
  * Makes every second view of the segmentation empty. A view is the result for ten seconds of sound. The views overlap,
- * so where somebody speaks, only about half of the views find a voice.
+ * so several views contain the same moment. After the change, about half of these views find no voice in this moment.
  */
 function emptyEverySecondView({ models: { voices } }: LoadedEngine): void {
   if ('problem' in voices) throw new Error(voices.problem)

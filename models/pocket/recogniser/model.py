@@ -64,10 +64,8 @@ class Block(nn.Module):
 
 
 # For each of the first encoder layers and each head: the frame to which the head attends at the start of the training,
-# as a distance from its own frame. Whisper encodes the position of a frame by pairs of a sine and a cosine. A step of a
-# fixed distance rotates each pair by a fixed angle, and a matrix can do this rotation. So the query and key matrices of
-# a head can express a distance exactly. With these distances, the model learns phonemes in minutes. Without them, it
-# needs hours.
+# as a distance from its own frame. With these distances, the model learns phonemes in minutes. Without them, it needs
+# hours.
 LOOK = [(-2, 2, 5), (-8, -4, 8), (-15, 14, 0)]
 
 
@@ -86,6 +84,9 @@ class Encoder(nn.Module):
                 for head, offset in enumerate(offsets[: block.attn.heads]):
                     self.look(block.attn, d, head, offset)
 
+    # Sets the weights of a head so that it attends to the frame at the distance `offset`. Whisper encodes the position
+    # of a frame as sines and cosines. The key matrix shifts this position by `offset` frames. So the dot product of a
+    # query and a key is greatest at this distance.
     def look(self, attn, d, head, offset):
         half, pairs = d // 2, HEAD // 2
         rate = torch.exp(-math.log(10000) / (half - 1) * torch.arange(half))

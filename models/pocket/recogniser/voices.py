@@ -13,8 +13,9 @@ from scipy.signal import resample_poly
 RATE = 16000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# The voices. COMMON, OTHERS and HELD are variants of espeak-ng, which differ in formants, pitch and breath. Robotic,
-# whispering and distorted variants are left out. No pocket model is trained on the voices in HELD.
+# The names of the synthetic voices. The voices in FLITE belong to flite. COMMON, OTHERS and HELD are voice variants of
+# espeak-ng, which differ in formants, pitch and breath. Robotic, whispering and distorted variants are left out. The
+# voices in HELD are used only to measure models: no model is trained on them.
 FLITE = ["slt", "rms", "awb", "kal", "kal16"]
 COMMON = ["", "m1", "m2", "m3", "m4", "m6", "m7", "m8", "f1", "f2", "f3", "f4"]
 OTHERS = ("Alex Alicia Andy Annie Diogo Gene Lee Marco Mario Mike adam anika antonio belinda benjamin boris caleb "

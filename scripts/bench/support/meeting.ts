@@ -39,8 +39,9 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 }
 
 /**
- * Returns the segments of the speakers. At each point in time, all x-vectors whose spans contain this point are
- * compared with the centroid of each speaker. The speaker with the largest sum of cosines talks at this point.
+ * Returns the segments of the speakers. An x-vector is the voice embedding of a short span of the sound. The spans
+ * overlap. At each point in time, all x-vectors whose spans contain this point are compared with the centroid of each
+ * speaker. The speaker with the largest sum of cosines talks at this point.
  */
 export function segmentsOf(
   { spans }: Meeting,

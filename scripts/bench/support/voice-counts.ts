@@ -21,8 +21,9 @@ export async function openCounter(runtime: Runtime, folder: string): Promise<Cou
 }
 
 /**
- * Encodes all windows of the sound with the speech model, and passes the voice counts of each window to the
- * diarization. Voice counts are probabilities for each 10 ms: no voice, one voice, two voices or more.
+ * Encodes all windows of the sound with the speech model. A small network, the voice counter, reads the output of the
+ * encoder. For each 10 ms, it gives three probabilities: no voice, one voice, two voices or more. The diarization gets
+ * these probabilities.
  */
 export async function addVoiceCounts(
   models: Counter,

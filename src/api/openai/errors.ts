@@ -6,8 +6,8 @@ import type { JobError } from '../../jobs/events.ts'
 import { type Facts, jobFacts, requestFacts } from './error-facts.ts'
 
 /**
- * An error whose details the caller gives, because the table `requestFacts` does not have them. An example is the name
- * of the form field that is wrong.
+ * An error that has details of its own in `facts`, such as the name of the form field that is wrong. The error code
+ * decides all details that are not in `facts`.
  */
 export class OpenAiError extends ApiError {
   constructor(

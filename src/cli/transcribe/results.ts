@@ -61,8 +61,9 @@ export class Results {
   }
 
   /**
-   * Writes a transcript to the output files in `missing`, or to stdout. The times in `heard` count from the start of
-   * the section, which is the part of the recording between --from and --to.
+   * Writes a transcript to the output files in `missing`, which are the files that must still be written. If the user
+   * asked for no output files, writes it to stdout. The times in `heard` count from the start of the section, which is
+   * the part of the recording between --from and --to.
    */
   write(work: Work, heard: Transcript, missing: Output[]): void {
     const { source, screen, outputs } = work

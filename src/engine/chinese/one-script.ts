@@ -56,7 +56,10 @@ export class OneScript {
   }
 }
 
-/** Returns the script of the first term that is the name of a script, such as `繁體` (traditional characters). */
+/**
+ * Finds the first term of the vocabulary that is the name of a script, and returns the script with this name. For
+ * example, the term `繁體` is the name of traditional characters. Returns null if no term is the name of a script.
+ */
 function namedScript(vocabulary: readonly string[]): Script | null {
   for (const term of vocabulary) {
     if (scriptNames.simplified.test(term.trim())) return 'simplified'

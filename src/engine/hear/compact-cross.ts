@@ -27,7 +27,10 @@ export const kinds = [
  */
 export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
 
-/** Returns the number of encoded frames in a window. Throws if another network encoded the window. */
+/**
+ * Returns the number of encoded frames in a window. Throws if the window was encoded by a network that is not in the
+ * compact form, because such a network returns other tensors.
+ */
 export function framesIn({ tensors }: EncodedWindow): number {
   const frames = tensors[0]?.dims[3]
   if (frames === undefined || tensors.length !== kinds.length + 1)

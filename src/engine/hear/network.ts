@@ -23,7 +23,11 @@ export type EncoderInput = {
    * window has sound.
    */
   soundFrames?: number
-  /** Called if the network can count voices. See `VoiceCounter` for the numbers in `voices`. */
+  /**
+   * Called when the window is encoded, if a small network (the voice counter) can read the encoder's output. `voices`
+   * has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
+   * before the window.
+   */
   onVoiceCounts?: ((voices: Float32Array) => void) | null | undefined
 }
 

@@ -15,7 +15,10 @@ export type RawConstant = {
 export type Operation = { name: string; kind: string; inputs: string[]; outputs: string[] }
 export type Model = { constants: Map<string, RawConstant>; operations: Operation[] }
 
-/** Returns all constants and operations of a model, also those in branches of the graph. Copies no content. */
+/**
+ * Returns all constants and operations of a model, also those in branches of the graph. The `bytes` of a constant are
+ * not copied: they are a part of the memory of `model`.
+ */
 export function readModel(model: Uint8Array): Model {
   const found: Model = { constants: new Map(), operations: [] }
   for (const graph of fieldsOf(model, 7)) readGraph(graph, found)

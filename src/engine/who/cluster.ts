@@ -64,10 +64,10 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // The clustering calls this function before each merge. Any threshold from `reached` to `next` would end the
-    // clustering here. `reached` is the largest distance of the merges so far, and `next` is the distance of the next
-    // merge. `factor` shows how far `threshold` is from this range. It is 1 inside the range. If the nearest end of the
-    // range is twice or half of `threshold`, it is 2.
+    // The clustering calls this function before each merge. `reached` is the largest distance of the merges so far, and
+    // `next` is the distance of the next merge. The clustering would end here if `threshold` were between `reached` and
+    // `next`. `factor` is the number by which `threshold` must be multiplied or divided to be in this range. It is 1 if
+    // `threshold` is in the range. If two numbers of voices are equally near to `expected`, the lower `factor` decides.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

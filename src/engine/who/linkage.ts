@@ -23,10 +23,10 @@ export class Linkage {
   private readonly distances: Float32Array
   private readonly nearest: Int32Array
   /**
-   * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters are merged, only
-   * the bound of the new cluster is computed again. The bounds of the other clusters stay valid: the distance from
-   * another cluster to the new cluster is between its distances to the two merged clusters. `closest` finds the lowest
-   * bound. If this bound is not the real distance, `closest` computes the bound again, and repeats the search.
+   * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters A and B are merged,
+   * only the bound of the new cluster is computed again. The bound of each other cluster C stays valid: the new cluster
+   * is not nearer to C than the nearer one of A and B was. `closest` finds the lowest bound. If this bound is not the
+   * real distance, `closest` computes the bound again, and repeats the search.
    */
   private readonly bounds: Float32Array
 

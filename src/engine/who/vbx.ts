@@ -12,8 +12,9 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The natural logarithm of a ratio. Before the first round, the probability that an embedding belongs to the speaker of
- * its own cluster is e^7 times as high as the probability that it belongs to any one of the other speakers.
+ * The preference for the clusters with which VBx starts, as a natural logarithm. Each cluster stands for one speaker.
+ * At the start, an embedding most probably belongs to the speaker of its own cluster. This probability is e^7 (about
+ * 1,100) times the probability of each other speaker.
  */
 const startPreference = 7
 /**

@@ -100,7 +100,10 @@ function frameAfter(sample: number): number {
   return Math.max(0, Math.ceil((sample - frameCentre) / frameStep))
 }
 
-/** Returns the mean probabilities of one voice, and of two voices or more, between two samples of a window. */
+/**
+ * Returns two probabilities for the samples `from` (inclusive) to `to` (exclusive) of a window: that one voice speaks,
+ * and that two voices or more speak. Each one is the mean of the values in `voices`, which are for 10 ms each.
+ */
 function meanIn(voices: Float32Array, from: number, to: number): [one: number, two: number] {
   const last = voices.length / 3 - 1
   const [start, end] = [from, to - 1].map(sample =>

@@ -3,8 +3,8 @@ import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/h
 import { noise } from '../../support/sound.ts'
 
 /**
- * Returns the greatest sum of values over all monotonic paths, by trying all paths. In each row, a path uses only the
- * columns from `begin` (inclusive) to `end` (exclusive).
+ * Returns the greatest sum of values over all paths through a matrix, by trying all paths. A path never goes back to an
+ * earlier row or column. In each row, it uses only the columns from `begin` (inclusive) to `end` (exclusive).
  */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {
@@ -52,8 +52,9 @@ test('the path is the optimum over all paths', () => {
 
 test('the path is the optimum over all paths within the bands', () => {
   for (let seed = 1; seed <= 60; seed++) {
-    // The band of a row is the range of columns that the path may use in this row. Depending on the seed, the bands of
-    // two adjacent rows are equal, overlap, or only touch each other.
+    // `warp` searches for the best path through a matrix. The band of a matrix row is the range of columns that the
+    // path may use in this row. Depending on the seed, the bands of two adjacent rows are equal, overlap, or only touch
+    // each other.
     const step = seed % 4
     const bands = Array.from({ length: 1 + (seed % 5) }, (_, row) => ({
       begin: row * step,
