@@ -7,6 +7,7 @@ import { answerError } from './error-answer.ts'
 import { callerIp, networkOf } from './gate/client-ip.ts'
 import { quotaHeaders } from './gate/quota-answer.ts'
 import { emptyState } from './gate/request-state.ts'
+import { idleSeconds } from './idle-timeout.ts'
 import { openRequestLog } from './request-log.ts'
 import { openRecorder } from './request-record.ts'
 import { routes } from './routes.ts'
@@ -71,7 +72,7 @@ function serveOptions(service: Service) {
   return {
     reusePort: false,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: service.config.requestIdleMs / 1000,
+    idleTimeout: idleSeconds(service.config),
     // In development mode, Bun's error page would show file paths and source code to callers.
     development: false,
     error(error: unknown) {

@@ -315,8 +315,6 @@ test('below the reserve of the disk no upload is created', async () => {
 })
 
 test('a PATCH whose bytes stop coming gets 408, and its bytes are kept', async () => {
-  // STENO_REQUEST_IDLE also limits the time from the start of a connection to its first request. A busy machine needs
-  // some of this time, so the limit is not shorter.
   const { tus } = await start({ STENO_REQUEST_IDLE: '3s' })
   const { address } = await tus.open(100)
   expect(await tus.begin(address, 0, 100, 'hello').answer).toMatch(/^HTTP\/1.1 408 /)

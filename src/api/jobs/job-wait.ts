@@ -3,6 +3,7 @@
 import { ApiError } from '../../errors.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
 import type { Caller } from '../gate/credential.ts'
+import { idleSeconds } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 
 type Awaited = {
@@ -30,7 +31,7 @@ export async function findAwaited(
     // Switches off Bun's idle timeout, because no bytes are sent while the request waits.
     server?.timeout(request, 0)
     await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
-    server?.timeout(request, service.config.requestIdleMs / 1000)
+    server?.timeout(request, idleSeconds(service.config))
   }
   const job = find()
   if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')

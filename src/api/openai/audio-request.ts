@@ -6,6 +6,7 @@ import { submitJob } from '../../jobs/submit.ts'
 import { listedCode } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
+import { idleSeconds } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 import { type AwaitedJob, startAwaited } from './awaited-job.ts'
 import { OpenAiError } from './errors.ts'
@@ -30,7 +31,7 @@ export async function answer(service: Service, { request, server, caller, task }
   // Switches off Bun's idle timeout. The upload store has its own timeout: it aborts a form when no more bytes arrive.
   // The job has timeouts of its own too.
   server?.timeout(request, 0)
-  const restoreTimeout = () => server?.timeout(request, config.requestIdleMs / 1000)
+  const restoreTimeout = () => server?.timeout(request, idleSeconds(config))
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
       const wanted = readFields(form.fields, task)

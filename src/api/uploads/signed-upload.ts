@@ -5,6 +5,7 @@ import { ApiError, type RequestErrorCode } from '../../errors.ts'
 import { whyRefused } from '../../uploads/signed-url.ts'
 import { findUpload } from '../../uploads/upload.ts'
 import { gate } from '../gate/gate.ts'
+import { idleSeconds } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/uploads.ts'
@@ -38,7 +39,7 @@ export const signedUpload = (service: Service) =>
         server?.timeout(request, 0)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
-          .finally(() => server?.timeout(request, service.config.requestIdleMs / 1000))
+          .finally(() => server?.timeout(request, idleSeconds(service.config)))
         set.headers.ETag = `"${stored.sha256}"`
         return { upload_id: id, file_size_bytes: stored.fileBytes }
       },

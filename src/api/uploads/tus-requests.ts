@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { contentTypeOf, plainFilename } from '../../uploads/filename.ts'
 import type { Progressed, ResumableUpload } from '../../uploads/resumable.ts'
 import type { Caller } from '../gate/credential.ts'
+import { idleSeconds } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 import { readBodyLength, readBytes, readMetadata, requireBytesType, requireVersion } from './tus.ts'
 
@@ -31,7 +32,7 @@ async function receive(
   server?.timeout(request, 0)
   return service.uploads.resumable
     .append(caller.accountId, id, body)
-    .finally(() => server?.timeout(request, service.config.requestIdleMs / 1000))
+    .finally(() => server?.timeout(request, idleSeconds(service.config)))
 }
 
 export async function createResumable(service: Service, context: Context): Promise<Response> {
