@@ -106,7 +106,10 @@ export class Assignment {
     const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
     if (answer.kind === 'yours') return answer
     if (answer.kind === 'over') this.#delivery.remove()
-    else this.#delivery.giveBack((answer.kind === 'later' && answer.afterMs) || limits.workerRetryMsMax)
+    else {
+      const { afterMs = limits.workerRetryMsMax } = answer.kind === 'later' ? answer : {}
+      this.#delivery.giveBack(afterMs)
+    }
     if (answer.kind === 'refused') log.error('claim refused', { reason: answer.message })
     return null
   }

@@ -1,6 +1,7 @@
 """Makes windows of conversations in the conditions in which people record them: quiet, noise, a telephone, a room.
 
-The truth is the energy of each voice before the voices are mixed. So speech that is covered by noise is still speech.
+The truth is the energy of each voice before it gets a background, an echo or another voice. So speech that is covered by
+noise is still speech.
 LENGTH (see mixtures.py) must be 30.
 """
 import numpy as np

@@ -3,16 +3,16 @@
 import { sampleRate } from '../audio.ts'
 
 /**
- * The cutoff frequency in hertz. A voice has little sound below it. The filter makes sound of this frequency quieter by 3 dB,
- * and sound one octave lower by 12 dB.
+ * The cutoff frequency in hertz. A voice has little sound below it. The filter makes sound of this frequency quieter by
+ * 3 dB, and sound one octave lower by 12 dB.
  */
 const cutoff = 150
 
 const angle = (2 * Math.PI * cutoff) / sampleRate
-const width = Math.sin(angle) * Math.SQRT1_2
-const gain = (1 + Math.cos(angle)) / 2 / (1 + width)
-const feedback = (2 * Math.cos(angle)) / (1 + width)
-const olderFeedback = (width - 1) / (1 + width)
+const damping = Math.sin(angle) * Math.SQRT1_2
+const gain = (1 + Math.cos(angle)) / 2 / (1 + damping)
+const feedback = (2 * Math.cos(angle)) / (1 + damping)
+const olderFeedback = (damping - 1) / (1 + damping)
 
 /** A Butterworth filter of the second order for one recording, which may arrive in parts of any length. */
 export class HighPass {
