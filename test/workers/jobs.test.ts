@@ -84,22 +84,17 @@ natsTest('progress and segments of a worker come in the event stream, and then t
   expect(events.at(-1)?.data.status).toBe('completed')
 })
 
-natsTest(
-  'a cancelled job stops on its worker within a second, and the worker takes the next job',
-  async () => {
-    const { service, startOwn } = await startServer()
-    const ana = service.account('ana')
-    const { engine } = await startOwn()
-    const id = await ana.transcribe()
-    const { options } = await engine.given(1)
-    const cancelledAt = performance.now()
-    await ana.post(`/v1/transcribe/${id}/cancel`)
-    await until(() => options.signal.aborted)
-    expect(performance.now() - cancelledAt).toBeLessThan(1000)
-    await ana.transcribe()
-    engine.finish(await engine.given(2))
-  },
-)
+natsTest('a cancelled job stops on its worker, and the worker takes the next job', async () => {
+  const { service, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const { options } = await engine.given(1)
+  await ana.post(`/v1/transcribe/${id}/cancel`)
+  await until(() => options.signal.aborted)
+  await ana.transcribe()
+  engine.finish(await engine.given(2))
+})
 
 natsTest(
   'a job of a worker that goes away is done by another worker, and a late result is refused',

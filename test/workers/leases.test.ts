@@ -1,9 +1,9 @@
 // Tests which worker keeps a job, and when the message of a job is delivered again.
 
-import { expect, test } from 'bun:test'
+import { afterEach, expect, jest, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { limits } from '../../src/limits.ts'
-import type { ClaimAnswer } from '../../src/workers/answers.ts'
+import type { BeatAnswer, ClaimAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
@@ -17,6 +17,8 @@ import { startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, startNats } from '../support/nats.ts'
 import { plainInput } from '../support/plain-input.ts'
+
+afterEach(() => jest.useRealTimers())
 
 natsTest(
   'a claim of a job that another worker holds is answered with the time until the lease ends',
@@ -48,18 +50,39 @@ test('a worker gives a message back for the time that the server names', async (
   expect(await returnedAfter({ kind: 'later' })).toEqual([limits.workerRetryMsMax])
 })
 
-test('a worker keeps the message of a job three times in a lease', async () => {
-  const thirdKeep = Promise.withResolvers<string>()
+test('a worker keeps the message of a job three times in a lease', () => {
+  jest.useFakeTimers()
   let keeps = 0
-  const assignment = assign(() => new Promise(() => {}), 30, {
-    keep() {
-      keeps += 1
-      if (keeps === 3) thirdKeep.resolve('kept')
-    },
-  })
-  const late = Bun.sleep(limits.workerBeatMs).then(() => 'late')
-  expect(await Promise.race([thirdKeep.promise, late])).toBe('kept')
+  const keep = () => {
+    keeps += 1
+  }
+  const assignment = assign({ ask: () => new Promise(() => {}) }, 30, { keep })
+  jest.advanceTimersByTime(30)
   assignment.leave()
+  expect(keeps).toBe(3)
+})
+
+test('a worker stops a job at most a second after the server knows that the job has ended', async () => {
+  jest.useFakeTimers()
+  const addresses = { media: '', result: '' }
+  const yours: ClaimAnswer = { kind: 'yours', fence: 1, token: '', input: plainInput(), addresses }
+  const asked: string[] = []
+  const fetching = Promise.withResolvers<void>()
+  const removed = Promise.withResolvers<void>()
+  const addressOf = () => {
+    fetching.resolve()
+    return 'http://127.0.0.1:1/'
+  }
+  const ask = async (kind: string) => {
+    asked.push(kind)
+    return kind === 'claim' ? yours : ({ kind: 'stop' } as const)
+  }
+  assign({ ask, addressOf }, limits.workerHelloMs, { remove: removed.resolve })
+  await fetching.promise
+  jest.advanceTimersByTime(1000)
+  jest.useRealTimers()
+  await removed.promise
+  expect(asked).toEqual(['claim', 'beat'])
 })
 
 test('a holder that repeats its claim keeps the job, although its message has moved to another queue', () => {
@@ -86,24 +109,23 @@ test('a holder that repeats its claim keeps the job, although its message has mo
 /** Returns the delays with which a worker gives a message back after this answer to its claim. */
 async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   const delays: number[] = []
-  await assign(async () => answer, limits.workerHelloMs, { giveBack: ms => delays.push(ms) }).done
+  await assign({ ask: async () => answer }, limits.workerHelloMs, { giveBack: ms => delays.push(ms) }).done
   return delays
 }
 
-/** Returns an assignment of a worker. `ask` answers the requests of the worker in place of a server. */
+/** Returns an assignment of a worker. The functions of `server` answer the worker in place of a server. */
 function assign(
-  ask: () => Promise<ClaimAnswer>,
+  server: { ask: (kind: string) => Promise<ClaimAnswer | BeatAnswer>; addressOf?: () => string },
   leaseMs: number,
-  answers: Partial<Pick<Delivery, 'keep' | 'giveBack'>>,
+  answers: Partial<Pick<Delivery, 'keep' | 'giveBack' | 'remove'>>,
 ): Assignment {
   const delivery = { jobId: 'job', sequence: 1, count: 1, remove() {}, keep() {}, giveBack() {}, ...answers }
   const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
-  const server = { ask } as unknown as Server
   return new Assignment(delivery, claim, {
-    server,
+    server: server as unknown as Server,
     engine: steeredEngine(),
     session: 'x',
-    folder: '',
+    folder: temporaryFolder(),
     leaseMs,
   })
 }
