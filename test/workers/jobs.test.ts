@@ -24,7 +24,8 @@ natsTest('a job waits in pending until a worker comes, and the worker completes 
   const ana = service.account('ana')
   const id = await ana.transcribe()
   await ana.until(id, 'pending')
-  expect((await service.fetch('/v1/ready')).body.engine.message).toBe('No worker is connected.')
+  const message = async () => (await service.fetch('/v1/ready')).body.engine.message
+  await until(async () => (await message()) === 'No worker is connected.')
   const { engine } = await startOwn()
   const task = await engine.given(1)
   expect(await Bun.file(task.input.path).text()).toBe('steno-test 60.000')

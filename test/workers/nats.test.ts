@@ -30,11 +30,10 @@ natsTest('a server that starts without NATS uses its own engine, says so, and fi
   const id = await ana.transcribe()
   own.finish(await own.given(1), 'Here.')
   await ana.until(id, 'completed')
+  const message = 'NATS cannot be used; the log says why.'
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.message === message)
   const { status, body } = await service.fetch('/v1/ready')
-  expect([status, body.workers]).toEqual([
-    200,
-    { connected: false, message: 'NATS cannot be used; the log says why.', list: [] },
-  ])
+  expect([status, body.workers]).toEqual([200, { connected: false, message, list: [] }])
   await nats.start()
   await until(async () => (await service.fetch('/v1/ready')).body.workers.connected)
   const { engine } = await startWorker({ nats: nats.url, server: service.url })
