@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { log, setLogFormat } from '../base/log.ts'
@@ -59,13 +59,14 @@ export const worker = command({
     setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
     const { tokenOf } = await import('../workers/subjects.ts')
     const { Worker } = await import('../workers/worker.ts')
+    const place = mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-'))
     const settings = {
       address: config.nats,
       credentials: config.natsCreds,
       cluster: config.cluster,
       name: tokenOf(name ?? hostname()),
       server: config.server,
-      folder: join(mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-')), 'media'),
+      folder: join(place, 'media'),
     }
     const { promise: mirror, resolve: setMirror } = Promise.withResolvers<OpenMirror>()
     const engine = openEngine(config, {
@@ -83,6 +84,7 @@ export const worker = command({
       })
     } finally {
       await engine.close()
+      rmSync(place, { recursive: true, force: true })
     }
   },
 })

@@ -2,7 +2,7 @@
 // frozen, and their network is cut. At the end, the database and the webhooks are compared with the rules that they
 // must obey.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
@@ -88,10 +88,14 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     STENO_RATE_LIMITS: 'off',
   })
   cleanup.defer(() => server.stop())
+  // A killed worker leaves its temporary folder behind, so this folder must be in the folder of the run.
+  const workersFolder = join(folder, 'workers')
+  mkdirSync(workersFolder)
   const startWorker = (name: string) =>
     Bun.spawn([process.execPath, join(import.meta.dir, 'simulated-worker.ts')], {
       env: {
         ...process.env,
+        TMPDIR: workersFolder,
         TEST_NATS: `nats://127.0.0.1:${toNats.port}`,
         TEST_SERVER: `http://127.0.0.1:${server.port}`,
         TEST_NAME: name,
@@ -102,8 +106,9 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
       stderr: 'ignore',
     })
   const workers = Array.from({ length: options.workers }, (_, index) => startWorker(`gpu-${index}`))
-  cleanup.defer(() => {
+  cleanup.defer(async () => {
     for (const worker of workers) worker.kill('SIGKILL')
+    await Promise.all(workers.map(({ exited }) => exited))
   })
 
   const startedAt = performance.now()

@@ -2,6 +2,7 @@
 // allow only the NATS subjects of this program.
 
 import { expect } from 'bun:test'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
@@ -18,7 +19,7 @@ const fixtures = join(import.meta.dir, '../fixtures')
 const program = process.env.STENO_TEST_PROGRAM ? [process.env.STENO_TEST_PROGRAM] : selfCommand()
 
 natsTest(
-  'with TLS and own credentials, a worker transcribes a recording and drains',
+  'with TLS and own credentials, a worker transcribes a recording, drains and leaves no file behind',
   async () => {
     const folder = temporaryFolder()
     const { settings, writeCredentials } = makeAccounts()
@@ -50,8 +51,10 @@ natsTest(
       STENO_SWEEP_EVERY: '100ms',
     })
     const url = `http://127.0.0.1:${server.port}`
+    const workDir = join(folder, 'work')
+    mkdirSync(workDir)
     const worker = Bun.spawn(
-      [...program, 'worker', '--server', url, '--name', 'gpu-1', '--model', 'pocket'],
+      [...program, 'worker', '--server', url, '--name', 'gpu-1', '--model', 'pocket', '--work-dir', workDir],
       {
         cwd: folder,
         env: {
@@ -79,6 +82,7 @@ natsTest(
       )
       worker.kill('SIGTERM')
       expect(await worker.exited).toBe(0)
+      expect(readdirSync(workDir)).toEqual([])
     } finally {
       worker.kill('SIGKILL')
       await server.stop()

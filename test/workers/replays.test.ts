@@ -45,7 +45,8 @@ natsTest('a worker whose clock is a day ahead or behind does its job', async () 
   for (const hours of [24, -24]) {
     const { service, cluster } = await startFleet(nats.url)
     const ana = service.account('ana')
-    const clock = join(temporaryFolder(), 'clock.ts')
+    const folder = temporaryFolder()
+    const clock = join(folder, 'clock.ts')
     await Bun.write(
       clock,
       `const Real = Date
@@ -57,7 +58,13 @@ natsTest('a worker whose clock is a day ahead or behind does its job', async () 
     )
     const script = join(import.meta.dir, '../support/simulated-worker.ts')
     const worker = Bun.spawn([process.execPath, '--preload', clock, script], {
-      env: { ...process.env, TEST_NATS: nats.url, TEST_SERVER: service.url, TEST_CLUSTER: cluster },
+      env: {
+        ...process.env,
+        TMPDIR: folder,
+        TEST_NATS: nats.url,
+        TEST_SERVER: service.url,
+        TEST_CLUSTER: cluster,
+      },
       stdout: 'ignore',
       stderr: 'ignore',
     })
