@@ -30,7 +30,7 @@ export class Beats {
 
 /**
  * Returns the interval of a message that must arrive at least once in a lease. The interval is `ms`, or a third of the
- * lease if `ms` is longer. So two such messages in a row may be late or lost.
+ * lease if `ms` is longer. So one such message may be late or lost.
  */
 export function intervalIn(leaseMs: number, ms: number): number {
   return Math.min(ms, leaseMs / 3)

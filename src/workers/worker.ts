@@ -60,7 +60,7 @@ export class Worker {
         if (assignment?.fence === fence) assignment.stop()
       },
     })
-    engine.onReady(() => void this.#server.ask('hello', this.#hello()).then(this.#welcome, () => {}))
+    engine.onReady(() => void this.#sayHello())
     const places = Array.from({ length: engine.capacity }, () => this.#takeJobs())
     this.#loops = Promise.all([this.#greet(), ...places])
     this.#logStatus()
@@ -123,23 +123,31 @@ export class Worker {
   }
 
   /**
-   * Sends a message `hello` to the server at intervals. The message lists what this worker can do, and which jobs it
-   * has.
+   * Sends a message `hello` to the server at intervals. Waits for the answer to the first message, because the answer
+   * contains the lease. Does not wait for later answers: if a message is lost, the next one is sent an interval later.
    */
   async #greet(): Promise<void> {
+    await this.#sayHello()
     while (!this.#isDraining || this.#assignments.size > 0) {
-      try {
-        this.#welcome(await this.#server.ask('hello', this.#hello()))
-      } catch {
-        // The server is unreachable. The jobs of the worker continue, and the worker sends `hello` again after the
-        // pause.
-      }
       await this.#pause(intervalIn(this.#leaseMs, limits.workerHelloMs))
+      void this.#sayHello()
     }
-    await this.#server.ask('hello', this.#hello()).catch(() => {})
+    await this.#sayHello()
   }
 
-  #welcome = (answer: HelloAnswer): void => {
+  /**
+   * Sends a message `hello`, which lists what this worker can do and which jobs it has. If the server does not answer,
+   * nothing changes: the jobs of the worker continue.
+   */
+  async #sayHello(): Promise<void> {
+    try {
+      this.#welcome(await this.#server.ask('hello', this.#hello()))
+    } catch {
+      // The next message is sent after the interval.
+    }
+  }
+
+  #welcome(answer: HelloAnswer): void {
     this.#greeted.resolve()
     if (answer.kind === 'welcome') {
       this.#refusal = null

@@ -3,7 +3,7 @@
 import { afterEach, expect, jest, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { limits } from '../../src/limits.ts'
-import type { BeatAnswer, ClaimAnswer } from '../../src/workers/answers.ts'
+import type { BeatAnswer, ClaimAnswer, HelloAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
@@ -17,6 +17,7 @@ import { startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, startNats } from '../support/nats.ts'
 import { plainInput } from '../support/plain-input.ts'
+import { startWorker } from '../support/workers.ts'
 
 afterEach(() => jest.useRealTimers())
 
@@ -60,6 +61,40 @@ test('a worker keeps the message of a job three times in a lease', () => {
   jest.advanceTimersByTime(30)
   assignment.leave()
   expect(keeps).toBe(3)
+})
+
+natsTest('a worker says hello three times in a lease, although the server does not answer', async () => {
+  const nats = await startNats()
+  const credentials = null
+  const subjects = subjectsOf('silent')
+  const server = await openNats(
+    { address: nats.url, credentials },
+    { name: 'server', inboxPrefix: subjects.serverInbox },
+  )
+  let hellos = 0
+  const welcome: HelloAnswer = { kind: 'welcome', pool: null, leaseMs: 3000, stop: [] }
+  server.subscribe(subjects.request('gpu-1', 'hello'), {
+    callback(_error, message) {
+      hellos += 1
+      if (hellos === 1) message.respond(bytesOf(welcome))
+    },
+  })
+  server.subscribe(subjects.request('gpu-1', 'models'), {
+    callback: (_error, message) => void message.respond(bytesOf({ kind: 'models', token: '' })),
+  })
+  await server.flush()
+  jest.useFakeTimers()
+  const { worker, stop } = await startWorker({ nats: nats.url, server: '', cluster: 'silent' })
+  // An answer to the request `models` proves that the server has received all earlier messages of the worker.
+  await worker.modelHub()
+  for (const count of [2, 3, 4]) {
+    jest.advanceTimersByTime(1000)
+    for (let asked = 0; asked < 2; asked++) await worker.modelHub()
+    expect(hellos).toBe(count)
+  }
+  jest.useRealTimers()
+  await stop()
+  await server.close()
 })
 
 test('a worker stops a job at most a second after the server knows that the job has ended', async () => {
