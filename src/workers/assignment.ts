@@ -59,12 +59,12 @@ export class Assignment {
   }
 
   /**
-   * Must be called if JetStream delivers the message of this job again. After that, JetStream ignores answers to the
-   * earlier deliveries of the message, so this object must answer the last delivery.
+   * Must be called if JetStream delivers a message of this job again. This object then answers the last delivery, which
+   * may be of another message: the server may have put the job into another queue. (If it is the same message,
+   * JetStream accepts the answers to each of its deliveries.)
    */
   deliveredAgain(delivery: Delivery): void {
     this.#delivery = delivery
-    delivery.keep()
   }
 
   /**

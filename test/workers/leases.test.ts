@@ -63,6 +63,22 @@ test('a worker keeps the message of a job three times in a lease', () => {
   expect(keeps).toBe(3)
 })
 
+test('a worker that gets its job from another queue keeps and removes the message of this queue', async () => {
+  jest.useFakeTimers()
+  const answers: string[] = []
+  const answersOf = (queue: string) => ({
+    keep: () => void answers.push(`keep ${queue}`),
+    remove: () => void answers.push(`remove ${queue}`),
+  })
+  const claimed = Promise.withResolvers<ClaimAnswer>()
+  const assignment = assign({ ask: () => claimed.promise }, 30, answersOf('first'))
+  assignment.deliveredAgain({ jobId: 'job', sequence: 2, count: 1, giveBack() {}, ...answersOf('again') })
+  jest.advanceTimersByTime(10)
+  claimed.resolve({ kind: 'over' })
+  await assignment.done
+  expect(answers).toEqual(['keep again', 'remove again'])
+})
+
 natsTest('a worker says hello three times in a lease, although the server does not answer', async () => {
   const nats = await startNats()
   const credentials = null
