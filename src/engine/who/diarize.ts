@@ -154,15 +154,17 @@ export class Diarization {
   /**
    * Computes the embeddings of the next block of the recording, from frame `blockFrame` to frame `end`. Each piece, a
    * span in which one voice speaks alone, gets one embedding. A piece that ends after `end` belongs to the following
-   * block. So the following block begins after the last embedded piece, or at `end` if there is none, and `blockFrame`
-   * is set to this frame. The segmentation model has read the recording up to frame `to`, which is `end` or later.
+   * block. So the following block begins after the last embedded piece, and `blockFrame` is set to this frame. If no
+   * piece was embedded, the following block begins at `end`, or at the start of a piece that begins before `end`. The
+   * segmentation model has read the recording up to frame `to`, which is `end` or later.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame
-    const pieces = piecesIn(this.classes, stepFrames, { from, to }).filter(piece => piece.to <= end)
+    const found = piecesIn(this.classes, stepFrames, { from, to })
+    const pieces = found.filter(piece => piece.to <= end)
     const features = this.features.between(from * frameStep, (to + 2) * frameStep)
     this.pieces.push(...embedPieces(pieces, features, this.voices))
-    this.blockFrame = pieces.at(-1)?.to ?? end
+    this.blockFrame = pieces.at(-1)?.to ?? Math.min(end, found[0]?.from ?? end)
   }
 }
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Segment, score } from '../../../scripts/bench/support/der.ts'
+import { samplesPerMelFrame } from '../../../src/engine/audio.ts'
 import { type VoiceFiles, voicesFor } from '../../../src/engine/models/voices.ts'
-import { Diarization } from '../../../src/engine/who/diarize.ts'
+import { Diarization, stepFrames } from '../../../src/engine/who/diarize.ts'
 import type { Turn } from '../../../src/engine/who/turn.ts'
+import { frameCentre, frameStep, viewFrames } from '../../../src/engine/who/views.ts'
 import { openVoices, type Voices } from '../../../src/engine/who/voices.ts'
 import { clips, firstOf, runtime, unless, voices } from '../../support/engine-room.ts'
 import { readSound } from '../../support/read-sound.ts'
@@ -95,6 +97,38 @@ function telephone(samples: Float32Array): Float32Array {
     return index % 2 === 0 ? before : (before + (narrow[(index >> 1) + 1] ?? 0)) / 2
   })
 }
+
+test('a piece across the end of a block without another piece gets one embedding of its whole length', () => {
+  const embedded: number[] = []
+  const embedder = {
+    width: 1,
+    sizeMin: 0,
+    firstMiddle: 0,
+    features: (sound: Float32Array) => new Float32Array(sound.length / samplesPerMelFrame),
+    withoutNoise: (features: Float32Array) => features,
+    embed: (parts: readonly Float32Array[]) =>
+      parts.map(({ length }) => {
+        embedded.push(length)
+        return Float32Array.of(1)
+      }),
+  }
+  // One voice speaks where the samples are 1.
+  const segment = (samples: Float32Array, count: number, step: number) =>
+    Uint8Array.from({ length: count * viewFrames }, (_, at) => {
+      const view = Math.floor(at / viewFrames)
+      return samples[view * step + (at % viewFrames) * frameStep + frameCentre] ?? 0
+    })
+  const models = {
+    segment,
+    embedder,
+    plda: null,
+    profile: { mergeBelow: 1, threshold: 1 },
+  } as unknown as Voices
+  const blockEnd = 60 * stepFrames
+  const sound = new Float32Array(4 * blockEnd * frameStep)
+  diarize(sound.fill(1, (blockEnd - 40) * frameStep, (blockEnd + 60) * frameStep), { models })
+  expect(embedded.map(length => Math.round((length * samplesPerMelFrame) / frameStep))).toEqual([100])
+})
 
 const encoder = firstOf('models/voice-encoder')
 const builtIn = () => openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles)
