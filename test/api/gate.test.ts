@@ -258,6 +258,15 @@ test('a body needs the type application/json and a JSON object', async () => {
   expect((await ana.post('/v1/upload', 'null')).body.error.code).toBe('INVALID_REQUEST')
 })
 
+test('an object in a text field is refused, even if it cannot be converted to a text', async () => {
+  const service = await startTestService(limited)
+  const ana = service.account('ana')
+  for (const filename of [{}, { toString: null }, [{ toString: null }]]) {
+    const { status, body } = await ana.post('/v1/upload', { filename })
+    expect([filename, status, body.error.code]).toEqual([filename, 400, 'INVALID_FILENAME'])
+  }
+})
+
 test('a body over 100 KB is refused, declared or not', async () => {
   const service = await startTestService(limited)
   const ana = service.account('ana')
