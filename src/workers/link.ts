@@ -2,6 +2,7 @@
 // answers. NATS may be unreachable at the start and at any later time.
 
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Msg } from '@nats-io/transport-node'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
@@ -94,7 +95,7 @@ export class Link {
     nats.subscribe(subjects.allRequests, {
       callback: (error, message) => {
         if (error) log.error('requests of workers stopped', errorFields(error))
-        else this.#receive(message.subject, message.data).then(answer => answer && message.respond(answer))
+        else void this.#receive(message)
       },
     })
     this.#found()
@@ -111,25 +112,23 @@ export class Link {
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
   }
 
-  /**
-   * Returns the answer to a request of a worker. Returns null if no answer can be given; the worker then repeats the
-   * request later.
-   */
-  async #receive(subject: string, data: Uint8Array): Promise<Uint8Array | null> {
-    const [, , , worker = '', kind = ''] = subject.split('.')
+  /** Answers a request of a worker. If no answer can be sent, the worker repeats the request later. */
+  async #receive(message: Msg): Promise<void> {
+    const [, , , worker = '', kind = ''] = message.subject.split('.')
     try {
-      if (!isRequestKind(kind)) return null
-      const request = readRequest(kind, data)
-      if (!request) {
-        this.#logOnce('request of a worker not understood', { worker, kind, bytes: data.length })
-        return bytesOf({ kind: 'refused', message: 'The server does not understand this message.' })
-      }
-      const answer = await this.#handlers.answer(worker, kind, request)
-      return answer && bytesOf(answer)
+      const answer = await this.#answerTo(worker, kind, message.data)
+      if (answer) message.respond(bytesOf(answer))
     } catch (error) {
       this.#logOnce('request of a worker not answered', { worker, kind, ...errorFields(error) })
-      return null
     }
+  }
+
+  async #answerTo(worker: string, kind: string, data: Uint8Array): Promise<object | null> {
+    if (!isRequestKind(kind)) return null
+    const request = readRequest(kind, data)
+    if (request) return await this.#handlers.answer(worker, kind, request)
+    this.#logOnce('request of a worker not understood', { worker, kind, bytes: data.length })
+    return { kind: 'refused', message: 'The server does not understand this message.' }
   }
 
   #lost(reason: string): void {

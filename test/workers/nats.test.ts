@@ -6,7 +6,11 @@ import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import type { ModelsAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
+import { Link } from '../../src/workers/link.ts'
+import { bytesOf, protocol } from '../../src/workers/requests.ts'
+import { subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -116,6 +120,33 @@ natsTest(
     await connection.close()
   },
   30_000,
+)
+
+natsTest(
+  'an answer that is too large for NATS is not sent, and the next request gets its answer',
+  async () => {
+    const nats = await startNats()
+    const ready = Promise.withResolvers<void>()
+    const tokens = ['x'.repeat(2 ** 21), 'token']
+    const link = new Link(
+      { address: nats.url, credentials: null, cluster: 'main', leaseMs: 1000 },
+      {
+        answer: async () => ({ kind: 'models', token: tokens.shift() ?? '' }) as never,
+        onReady: ready.resolve,
+      },
+    )
+    await ready.promise
+    const worker = await manage(nats.url)
+    const ask = () => worker.request(subjectsOf('main').request('gpu-1', 'models'), bytesOf({ protocol }))
+    const unanswered = ask().then(
+      () => 'answered',
+      () => 'unanswered',
+    )
+    expect((await ask()).json<ModelsAnswer>().token).toBe('token')
+    await worker.close()
+    expect(await unanswered).toBe('unanswered')
+    await link.close()
+  },
 )
 
 natsTest('NATS without JetStream is no reason to fail', async () => {
