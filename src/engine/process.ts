@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
-import { log } from '../base/log.ts'
+import { errorFields, log } from '../base/log.ts'
 import { environment } from './ask.ts'
 import type { Order, Report } from './protocol.ts'
 
@@ -110,11 +110,16 @@ export class EngineProcess {
 
   /**
    * Passes a report from the engine process to the functions `onReport` of all pending requests. Ignores a message that
-   * is not a report, because a faulty child process may send any message.
+   * is not a report, because a faulty child process may send any message. Kills the process if a report cannot be read.
    */
   #receive(report: Report): void {
     if (report === null || typeof report !== 'object' || !('kind' in report)) return
-    for (const listener of this.#listeners) listener.onReport(report)
+    try {
+      for (const listener of this.#listeners) listener.onReport(report)
+    } catch (error) {
+      log.error('engine report not read', { pid: this.pid, ...errorFields(error) })
+      this.#child.kill('SIGKILL')
+    }
   }
 }
 

@@ -182,6 +182,10 @@ test('a report without a matching order is ignored', async () => {
   expect((await run(open('rubbish'))).full_transcript).toStartWith('heard by')
 })
 
+test('a worker that sends a report without its fields is killed, and its job is retried', async () => {
+  expect((await run(open('lacks-utterances-once'))).full_transcript).toStartWith('heard by')
+})
+
 test('a worker is replaced after the maximum of its jobs', async () => {
   const opened = open('well', { jobsMax: 2 })
   const first = await run(opened)

@@ -36,6 +36,7 @@ process.on('message', async (order: Order): Promise<void> => {
   send({ kind: 'progress', id, seconds: 0 })
   if (behaviour === 'dies' || (behaviour === 'dies-once' && first)) process.kill(process.pid, 'SIGKILL')
   if (behaviour === 'hangs' || (behaviour === 'hangs-once' && first)) return
+  if (behaviour === 'lacks-utterances-once' && first) return send({ kind: 'part', id })
   if (behaviour === 'refuses')
     return send({ kind: 'failed', id, code: 'INVALID_MEDIA_FORMAT', message: 'not sound' })
   if (behaviour === 'slow') {
