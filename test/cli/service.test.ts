@@ -302,6 +302,24 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
   expect(await gone).toBe(0)
 })
 
+test.each(['throw', 'Promise.reject'])(
+  'an error that no code handles is logged with its stack, and ends the server with exit code 1: %s',
+  async means => {
+    const preload = join(folder, `${means}.ts`)
+    await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)
+    const server = await serve(join(folder, means), [], { BUN_OPTIONS: `--preload ${preload}` })
+    expect(await server.stop('SIGUSR2')).toBe(1)
+    await server.told('a fault')
+    const lines = server.err().trimEnd().split('\n')
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+      level: 'error',
+      event: 'uncaught error',
+      error: 'a fault',
+      stack: expect.stringContaining(`${means}.ts`),
+    })
+  },
+)
+
 test('help lists the commands', async () => {
   const help = await findCommand(folder, 'help')
   for (const each of [
