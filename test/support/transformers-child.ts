@@ -16,7 +16,10 @@ async function hear({ folder, language, sounds }: TransformersOrder): Promise<Tr
   env.allowRemoteModels = false
   env.localModelPath = dirname(folder)
   const processor = await AutoProcessor.from_pretrained(basename(folder))
-  const model = await WhisperForConditionalGeneration.from_pretrained(basename(folder), { dtype: 'fp32' })
+  const model = await WhisperForConditionalGeneration.from_pretrained(basename(folder), {
+    dtype: 'fp32',
+    session_options: { intraOpNumThreads: 1, executionMode: 'sequential' },
+  })
   const ids: number[][] = []
   for (const sound of sounds) {
     const samples = new Float32Array(await Bun.file(sound).arrayBuffer())
