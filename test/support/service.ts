@@ -18,6 +18,7 @@ import { checkAnswer } from './answers.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
+import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
 
 /** A response. `text` is the body of the response as text. If this text is JSON, `body` is its value. */
@@ -178,6 +179,7 @@ async function startInside(
 ): Promise<Started> {
   let aheadMs = 0
   let clockStepMs = 0
+  placeDatabase(folder)
   const engine = (parts.engine as SteeredEngine | undefined) ?? steeredEngine()
   const config = readConfig({
     STENO_PORT: '0',
