@@ -23,8 +23,20 @@ export function parse(path: string, text: string): SourceFile {
   }
 }
 
-/** Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. */
+const listed = new Map<string, SourceFile[]>()
+
+/**
+ * Lists the TypeScript files in a folder of the project `root`, without fixtures and .d.ts files. A folder is read
+ * once, so all tests of a test file use the same syntax trees.
+ */
 export function listSources(folder: string, root = projectRoot): SourceFile[] {
+  const place = join(root, folder)
+  const sources = listed.get(place) ?? readSources(folder, root)
+  listed.set(place, sources)
+  return sources
+}
+
+function readSources(folder: string, root: string): SourceFile[] {
   return [...new Bun.Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)]
     .filter(path => !path.endsWith('.d.ts') && !path.startsWith('test/fixtures/'))
     .toSorted()
