@@ -122,7 +122,7 @@ export function partsOf(root: string): LicensedPart[] {
         '(ICASSP 2015): https://www.openslr.org/12, under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/. The',
         'recordings were cut, mixed and changed for the training, and are not in the program.',
       ].join('\n'),
-      files: ['models/pocket/', 'models/whisper-base/voice-counter.onnx'],
+      files: ['models/pocket/', 'models/whisper-base/voice-network.onnx'],
     },
     {
       name: 'Bun',

@@ -46,10 +46,10 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
   },
 )
 
-test('each file is in one part: the voice counter in its own, not in that of the speech model', () => {
+test('each file is in one part: the voice network in its own, not in that of the speech model', () => {
   const { components } = JSON.parse(billOf(root, 'linux-x64')) as { components: Component[] }
   const files = components.flatMap(each => each.components ?? []).map(({ name }) => name)
   expect(files.toSorted()).toEqual([...new Set(files)].toSorted())
   const { components: pocket = [] } = components.find(({ name }) => name === 'Pocket models') ?? {}
-  expect(pocket.map(({ name }) => name)).toContain('models/whisper-base/voice-counter.onnx')
+  expect(pocket.map(({ name }) => name)).toContain('models/whisper-base/voice-network.onnx')
 })

@@ -1,6 +1,6 @@
-"""Trains and exports the voice counter: python counter.py train MINUTES OUT.pt HELD.npz DATA.npz... | export IN.pt OUT.onnx
+"""Trains and exports the counter of voices: python counter.py train MINUTES OUT.pt HELD.npz DATA.npz... | export IN.pt OUT.onnx
 
-The voice counter reads the states of Whisper base's encoder before the fourth of its six layers. For each half of a
+The counter reads the states of Whisper base's encoder before the fourth of its six layers. For each half of a
 model frame (10 ms), it gives the probabilities of no voice, one voice, and two or more voices. counter_data.py makes the
 data.
 """

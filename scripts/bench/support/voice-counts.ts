@@ -21,7 +21,7 @@ export async function openCounter(runtime: Runtime, folder: string): Promise<Cou
 }
 
 /**
- * Encodes all windows of the sound with the speech model. A small network, the voice counter, reads the output of the
+ * Encodes all windows of the sound with the speech model. A small network, the voice network, reads the output of the
  * encoder. For each 10 ms, it gives three probabilities: no voice, one voice, two voices or more. The diarization gets
  * these probabilities.
  */

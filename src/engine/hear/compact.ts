@@ -14,7 +14,7 @@ import { makeDecoder } from './compact-decoder.ts'
 import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
 import { EncodedWindow, type Encoder, type EncoderInput, type Network } from './network.ts'
-import { openVoiceCounter, type VoiceCounter } from './voice-counter.ts'
+import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
 
 /**
  * The maximum width of a network whose decoder runs on one thread. In a decoding step of such a network, threads wait
@@ -32,16 +32,16 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? []), 'cpu', folder, {
     singleThreaded: size.width <= singleThreadedMax,
   })
-  const counter = openVoiceCounter(runtime, folder, size.width)
+  const voiceNetwork = openVoiceNetwork(runtime, folder, size.width)
   return {
-    encoder: makeEncoder(runtime, encoder, facts, counter),
+    encoder: makeEncoder(runtime, encoder, facts, voiceNetwork),
     decoder: makeDecoder(runtime, decoder, facts, 0),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads.length),
     windowBytes: 2 * facts.layers * facts.width * windowFrames,
     close: () => {
       encoder.close()
       decoder.close()
-      counter?.close()
+      voiceNetwork?.close()
     },
   }
 }
@@ -60,7 +60,7 @@ function makeEncoder(
   runtime: Runtime,
   encoder: Session,
   facts: Facts,
-  counter: VoiceCounter | null,
+  voiceNetwork: VoiceNetwork | null,
 ): Encoder {
   const names = ['mel', 'places', 'counts']
   const outputs = ['keys', 'values', 'key_scales', 'value_scales', 'mass']
@@ -77,10 +77,10 @@ function makeEncoder(
       tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
     ]
   }
-  const needsStates = ({ onVoiceCounts }: EncoderInput) => counter !== null && Boolean(onVoiceCounts)
+  const needsStates = ({ onVoiceCounts }: EncoderInput) => voiceNetwork !== null && Boolean(onVoiceCounts)
   const encodedFrom = (results: Tensor[], { soundFrames = windowFrames, onVoiceCounts }: EncoderInput) => {
     for (const states of results.splice(outputs.length)) {
-      if (counter) onVoiceCounts?.(counter.count(states, soundFrames))
+      if (voiceNetwork) onVoiceCounts?.(voiceNetwork.count(states, soundFrames))
       states.free()
     }
     return new EncodedWindow(results)

@@ -24,7 +24,7 @@ export type EncoderInput = {
    */
   soundFrames?: number
   /**
-   * Called when the window is encoded, if a small network (the voice counter) can read the encoder's output. `voices`
+   * Called when the window is encoded, if a small network (the voice network) can read the encoder's output. `voices`
    * has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
    * before the window.
    */

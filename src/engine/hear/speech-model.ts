@@ -12,7 +12,7 @@ export type Listener = {
   /** Writes a warning to the log. `event` is a short text such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
   /**
-   * Called for each window if the speech model can count voices. See `VoiceCounter` for the numbers in `voices`. Null if
+   * Called for each window if the speech model can count voices. See `VoiceNetwork` for the numbers in `voices`. Null if
    * the counts are not needed.
    */
   onVoiceCounts?: ((window: Window, voices: Float32Array) => void) | null

@@ -7,9 +7,9 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { firstRows, openSession, type Tensor } from '../onnx/session.ts'
 
 /** The name of the network's file, in the folder of the speech model. */
-export const voiceCounterFile = 'voice-counter.onnx'
+export const voiceNetworkFile = 'voice-network.onnx'
 
-export type VoiceCounter = {
+export type VoiceNetwork = {
   /**
    * Counts the voices in a window. Returns three probabilities for each 10 ms: no voice, one voice, two voices or more.
    * The first model frame (20 ms) has its middle at the start of the window. So the first three probabilities are for
@@ -21,8 +21,8 @@ export type VoiceCounter = {
 }
 
 /** Opens the network that counts voices. Returns null if the speech model in `folder` has no such network. */
-export function openVoiceCounter(runtime: Runtime, folder: string, width: number): VoiceCounter | null {
-  const file = join(folder, voiceCounterFile)
+export function openVoiceNetwork(runtime: Runtime, folder: string, width: number): VoiceNetwork | null {
+  const file = join(folder, voiceNetworkFile)
   if (!existsSync(file)) return null
   const session = openSession(runtime, file, 'cpu', null, { singleThreaded: true })
   const run = session.run(['frames'], ['voices'])

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { voiceCounterFile } from '../../src/engine/hear/voice-counter.ts'
+import { voiceNetworkFile } from '../../src/engine/hear/voice-network.ts'
 import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { Graph } from '../../src/engine/onnx/graph.ts'
@@ -37,7 +37,7 @@ function networkThatSays(...probabilities: [number, number, number]): Uint8Array
 }
 
 async function openWith(network: Uint8Array, speechModel = 'base'): Promise<LoadedEngine> {
-  await Bun.write(join(folder, voiceCounterFile), network)
+  await Bun.write(join(folder, voiceNetworkFile), network)
   const voices = voicesFor(speechModel, '/nowhere')
   return openModel({ name: 'base', folder, others: [], detector: null, voices, device: 'cpu', threads: 2 })
 }

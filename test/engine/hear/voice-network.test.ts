@@ -72,7 +72,7 @@ for (const [kind, noise] of [
   ['noisy', 0.02],
 ] as const) {
   test.skipIf(missing)(
-    `the built-in counter finds no voice, one voice and two voices in ${kind} sound${skipped}`,
+    `the built-in network finds no voice, one voice and two voices in ${kind} sound${skipped}`,
     async () => {
       const voices = countVoices(await conversation(noise))
       expect(voices.length).toBe(3 * 2 * 16 * framesPerSecond)
