@@ -23,7 +23,7 @@ import { readSound } from '../../test/support/read-sound.ts'
 import { conversationsOf, conversationsOfReaders, type Named } from './support/conversation-sets.ts'
 import { readRttm, type Segment, score, speakerCountOf } from './support/der.ts'
 import { syntheticVoices } from './support/synthetic.ts'
-import { addVoiceCounts, type Counter, openCounter } from './support/voice-counts.ts'
+import { addVoiceReadings, openVoiceReader, type VoiceReader } from './support/voice-readings.ts'
 
 export const bench = { name: 'diarization: conversations, built-in models', run }
 
@@ -50,10 +50,10 @@ async function run(): Promise<string[][]> {
   if (!weights) return [head, ['-', 'skipped: the built-in model is not here']]
   const runtime = openRuntime(runtimeLibrary(), 2)
   const voices = openVoices(runtime, voicesFor('base', '/nowhere') as VoiceFiles)
-  const counter = await openCounter(runtime, dirname(weights))
+  const reader = await openVoiceReader(runtime, dirname(weights))
   const heard: Heard[] = []
   for await (const { group, name, samples, truth } of conversations(shared)) {
-    const said = await hear(voices, counter, samples)
+    const said = await hear(voices, reader, samples)
     heard.push({ group, name, truth, said })
     if (process.env.STENO_BENCH_SAY) console.error(name, speakerCountOf(said), 'of', speakerCountOf(truth))
   }
@@ -81,10 +81,10 @@ async function* conversations(shared: string): AsyncGenerator<Named> {
   yield { group: 'pyannote-sample', name: 'sample', samples: await readSound(`${sample}.wav`), truth }
 }
 
-async function hear(voices: Voices, counter: Counter, samples: Float32Array): Promise<Segment[]> {
+async function hear(voices: Voices, reader: VoiceReader, samples: Float32Array): Promise<Segment[]> {
   const diarization = new Diarization(voices)
   diarization.add(samples)
-  await addVoiceCounts(counter, samples, diarization)
+  await addVoiceReadings(reader, samples, diarization)
   return diarization.finish(null).turns.map(({ from, to, speaker }) => ({
     from: from / sampleRate,
     to: to / sampleRate,

@@ -11,6 +11,8 @@ export const windowMelFrames = windowSamples / samplesPerMelFrame
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
+/** The number of model frames for which the voice network gives one frame embedding. */
+export const framesPerEmbedding = 2
 
 /** The shortest pause, in samples, that ends an utterance even if the text before the pause has no full stop. */
 export const utterancePause = 1.2 * sampleRate

@@ -51,8 +51,8 @@ export async function transcribe(
       if (event === 'speech without text') missedSeconds.push(Number(fields.from_second))
       listener.onWarning(event, fields)
     },
-    onVoiceCounts: diarization?.usesVoiceCounts
-      ? ({ pieces }, voices) => diarization.addVoiceCounts(pieces, voices)
+    onVoiceReading: diarization?.usesVoiceReadings
+      ? ({ pieces }, reading) => diarization.addVoiceReading(pieces, reading)
       : null,
   }
   let started = (chosen ?? first).start(input)

@@ -24,7 +24,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. */
+/**
+ * Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. It
+ * also gives the same frame embedding for each 40 ms.
+ */
 function networkThatSays(...probabilities: [number, number, number]): Uint8Array {
   const graph = new Graph()
   const shape = graph.add('Shape', [graph.input('frames', 'float32', [1, 'frames', 512])])
@@ -33,6 +36,12 @@ function networkThatSays(...probabilities: [number, number, number]): Uint8Array
   const voices = graph.constant({ dims: [1, 1, 1, 3], data: Float32Array.from(probabilities) })
   graph.add('Expand', [voices, size], {}, ['voices'])
   graph.output('voices', 'float32', [1, 'frames', 2, 3])
+  const frames = graph.add('Slice', [shape, ...[1, 2, 0].map(value => graph.integers(value))])
+  const rows = graph.add('Div', [graph.add('Add', [frames, graph.integers(1)]), graph.integers(2)])
+  const embeddingsSize = graph.add('Concat', [graph.integers(1), rows, graph.integers(2)], { axis: 0 })
+  const embedding = graph.constant({ dims: [1, 1, 2], data: Float32Array.of(1, 0) })
+  graph.add('Expand', [embedding, embeddingsSize], {}, ['embeddings'])
+  graph.output('embeddings', 'float32', [1, 'rows', 2])
   return graph.bytes()
 }
 
@@ -95,7 +104,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `other voice models than the built-in ones do not use the counts${skipped}`,
+  `other voice models than the built-in ones do not use the voice network${skipped}`,
   async () => {
     const engine = await openWith(networkThatSays(1, 0, 0), 'pocket')
     const { speakers } = await hear(engine, 'en-two-voices.flac')

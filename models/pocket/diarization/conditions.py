@@ -209,13 +209,14 @@ class Conditions(Mixtures):
         return x + self.noise(level(x) * decibels(-r.uniform(30, 60))) if r.random() < 0.3 else x
 
     def window(self):
-        """Returns the condition, the samples, and the number of voices (0, 1 or 2) in each 10 ms of a window.
+        """Returns the condition, the samples, the speakers in each 10 ms, and the voices of the speakers.
 
-        One window in three has the noise or the telephone of scripts/bench/support/conversations.ts."""
+        The speakers of 10 ms are a bit set, and each voice is a number. One window in three has the noise or the telephone
+        of scripts/bench/support/conversations.ts."""
         r = self.r
         count = r.choices((0, 1, 2, 3), (0.01, 0.12, 0.47, 0.4))[0]
         condition = r.choices(CONDITIONS, SHARES)[0]
-        x, active, _ = self.turns(count) if count and r.random() < 0.75 else self.talk(count, r.random() < 0.4)
+        x, active, voices = self.turns(count) if count and r.random() < 0.75 else self.talk(count, r.random() < 0.4)
         as_bench = r.random() < 0.35
         if not count:
             x = x + self.noise(0.02)
@@ -233,9 +234,9 @@ class Conditions(Mixtures):
         if not as_bench:
             x = x * decibels(r.uniform(-27, 3))
         x = (x / max(1, np.abs(x).max())).astype(np.float32)
-        voices = active.sum(0)
-        start, end = self.cut(voices)
-        return condition, x[start * 160 : end * 160], np.minimum(2, voices[start:end]).astype(np.uint8)
+        start, end = self.cut(active.sum(0))
+        speakers = sum(own.astype(np.uint8) << number for number, own in enumerate(active))
+        return condition, x[start * 160 : end * 160], speakers[start:end], [voice["number"] for voice in voices]
 
     def cut(self, voices):
         """Returns the start and the end of a window of 2 to 30 s. Most windows begin and end in a pause, as steno's do."""

@@ -77,10 +77,10 @@ function makeEncoder(
       tensor(runtime, 'float32', Float32Array.from(counts), [places.length]),
     ]
   }
-  const needsStates = ({ onVoiceCounts }: EncoderInput) => voiceNetwork !== null && Boolean(onVoiceCounts)
-  const encodedFrom = (results: Tensor[], { soundFrames = windowFrames, onVoiceCounts }: EncoderInput) => {
+  const needsStates = ({ onVoiceReading }: EncoderInput) => voiceNetwork !== null && Boolean(onVoiceReading)
+  const encodedFrom = (results: Tensor[], { soundFrames = windowFrames, onVoiceReading }: EncoderInput) => {
     for (const states of results.splice(outputs.length)) {
-      if (voiceNetwork) onVoiceCounts?.(voiceNetwork.count(states, soundFrames))
+      if (voiceNetwork) onVoiceReading?.(voiceNetwork.read(states, soundFrames))
       states.free()
     }
     return new EncodedWindow(results)

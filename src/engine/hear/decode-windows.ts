@@ -13,6 +13,7 @@ import { promptOf } from './prompt.ts'
 import { recognise } from './recognise.ts'
 import type { Recording } from './recording.ts'
 import type { Listener } from './speech-model.ts'
+import type { VoiceReading } from './voice-network.ts'
 import type { Whisper } from './whisper.ts'
 import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'
 
@@ -28,7 +29,7 @@ export type WhisperModels = {
 type EncodeOptions<Result> = {
   recording: Recording
   onShare: (share: number) => Promise<void>
-  onVoiceCounts?: Listener['onVoiceCounts']
+  onVoiceReading?: Listener['onVoiceReading']
   use: (encoded: readonly EncodedWindow[]) => Promise<Result>
 }
 
@@ -36,7 +37,7 @@ type EncodeOptions<Result> = {
 export async function withEncoded<Result>(
   { whisper, features }: Pick<WhisperModels, 'whisper' | 'features'>,
   windows: readonly Window[],
-  { recording, onShare, onVoiceCounts, use }: EncodeOptions<Result>,
+  { recording, onShare, onVoiceReading, use }: EncodeOptions<Result>,
 ): Promise<Result> {
   const encoded: EncodedWindow[] = []
   try {
@@ -45,7 +46,7 @@ export async function withEncoded<Result>(
       const next = windows.slice(encoded.length, encoded.length + together).map(window => ({
         picture: features.logMel(soundOf(window, recording)),
         soundFrames: framesOf(window),
-        onVoiceCounts: onVoiceCounts && ((voices: Float32Array) => onVoiceCounts(window, voices)),
+        onVoiceReading: onVoiceReading && ((reading: VoiceReading) => onVoiceReading(window, reading)),
       }))
       encoded.push(...encodeTogether(whisper.encoder, next))
       await onShare(encoded.length / windows.length)

@@ -23,7 +23,7 @@ export async function hearBlock(
   const { language, decoded } = await withEncoded(models, windows, {
     recording,
     onShare: share => report(share / 2),
-    onVoiceCounts: listener.onVoiceCounts,
+    onVoiceReading: listener.onVoiceReading,
     use: async encoded => {
       const { whisper, joint } = models
       const odds = (voters: readonly EncodedWindow[]) => joint.detect(whisper, voters)

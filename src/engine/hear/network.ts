@@ -4,6 +4,7 @@
 import type { Tensor } from '../onnx/session.ts'
 import type { Rules } from './allowed.ts'
 import type { NextToken } from './rules.ts'
+import type { VoiceReading } from './voice-network.ts'
 
 /** The output of the encoder for one window. Only the decoder of the same network can read this output. */
 export class EncodedWindow {
@@ -24,11 +25,10 @@ export type EncoderInput = {
    */
   soundFrames?: number
   /**
-   * Called when the window is encoded, if a small network (the voice network) can read the encoder's output. `voices`
-   * has three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three are for the 10 ms
-   * before the window.
+   * Called when the window is encoded, if a small network (the voice network) can read the encoder's output. See
+   * `VoiceReading` for what it finds.
    */
-  onVoiceCounts?: ((voices: Float32Array) => void) | null | undefined
+  onVoiceReading?: ((reading: VoiceReading) => void) | null | undefined
 }
 
 export type Encoder = {

@@ -4,6 +4,7 @@
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
 import type { Recording } from './recording.ts'
+import type { VoiceReading } from './voice-network.ts'
 import type { Window } from './windows.ts'
 
 export type Listener = {
@@ -12,10 +13,10 @@ export type Listener = {
   /** Writes a warning to the log. `event` is a short text such as `window doubtful`. */
   onWarning(event: string, fields: Record<string, string | number>): void
   /**
-   * Called for each window if the speech model can count voices. See `VoiceNetwork` for the numbers in `voices`. Null if
-   * the counts are not needed.
+   * Called for each window if the speech model has a voice network (see `VoiceReading`). Null if the voices are not
+   * needed.
    */
-  onVoiceCounts?: ((window: Window, voices: Float32Array) => void) | null
+  onVoiceReading?: ((window: Window, reading: VoiceReading) => void) | null
 }
 
 export type HearOptions = {

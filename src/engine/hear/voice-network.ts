@@ -1,38 +1,60 @@
-// Counts the voices in each 10 ms of a window, with a small network that reads the states of Whisper's encoder. Only the
-// built-in model has such a network. Diarization uses the counts.
+// Finds the voices in a window, with a small network that reads the states of Whisper's encoder. The network counts the
+// voices, and it gives embeddings: vectors that are similar if the voice is the same. Only the built-in model has such a
+// network. Diarization uses its results.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { framesPerEmbedding } from '../audio.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { firstRows, openSession, type Tensor } from '../onnx/session.ts'
 
 /** The name of the network's file, in the folder of the speech model. */
 export const voiceNetworkFile = 'voice-network.onnx'
 
+/** What the voice network finds in one window. */
+export type VoiceReading = {
+  /**
+   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first model frame (20 ms) has its
+   * middle at the start of the window. So the first three probabilities are for the 10 ms before the window.
+   */
+  counts: Float32Array
+  /**
+   * A frame embedding for each two model frames: a unit vector. Two of these vectors are similar if the same
+   * voice speaks in both frames. Their number is the half of the number of model frames, rounded up.
+   */
+  embeddings: Float32Array
+  /** The number of values in a frame embedding. */
+  width: number
+}
+
 export type VoiceNetwork = {
   /**
-   * Counts the voices in a window. Returns three probabilities for each 10 ms: no voice, one voice, two voices or more.
-   * The first model frame (20 ms) has its middle at the start of the window. So the first three probabilities are for
-   * the 10 ms before the window. `states` is the output `states` of the encoder. `frames` is the number of model frames
-   * of the window's sound.
+   * Reads the voices of a window from `states`, which is the output `states` of the encoder. `frames` is the number of
+   * model frames of the window's sound.
    */
-  count(states: Tensor, frames: number): Float32Array
+  read(states: Tensor, frames: number): VoiceReading
   close(): void
 }
 
-/** Opens the network that counts voices. Returns null if the speech model in `folder` has no such network. */
+/** Opens the network that finds voices. Returns null if the speech model in `folder` has no such network. */
 export function openVoiceNetwork(runtime: Runtime, folder: string, width: number): VoiceNetwork | null {
   const file = join(folder, voiceNetworkFile)
   if (!existsSync(file)) return null
   const session = openSession(runtime, file, 'cpu', null, { singleThreaded: true })
-  const run = session.run(['frames'], ['voices'])
+  const run = session.run(['frames'], ['voices', 'embeddings'])
+  const embeddingWidth = session.outputs.find(({ name }) => name === 'embeddings')?.dims.at(-1) ?? 0
   return {
-    count(states, frames) {
+    read(states, frames) {
       const input = firstRows(runtime, states, 'float32', [1, frames, width])
-      const [voices] = run([input])
-      const probabilities = voices.floats(frames * 2 * 3).slice()
-      for (const used of [input, voices]) used.free()
-      return probabilities
+      const [voices, embeddings] = run([input])
+      const rows = Math.ceil(frames / framesPerEmbedding)
+      const reading = {
+        counts: voices.floats(frames * 2 * 3).slice(),
+        embeddings: embeddings.floats(rows * embeddingWidth).slice(),
+        width: embeddingWidth,
+      }
+      for (const used of [input, voices, embeddings]) used.free()
+      return reading
     },
     close: () => session.close(),
   }

@@ -22,8 +22,8 @@ export type VoiceFiles = {
    * if the published voice models or the voice models of the tests are used.
    */
   warning: string | null
-  /** True if the diarization uses the voice counts of the speech model. Only the small built-in voice models need them. */
-  usesVoiceCounts: boolean
+  /** True if the diarization uses the voice readings of the speech model. Only the small built-in voice models need them. */
+  usesVoiceReadings: boolean
 }
 
 /** The chosen voice models. If there are none, `problem` is the message with which each job with diarization fails. */
@@ -42,7 +42,7 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
     plda: isInstalledVoice(publishedPlda, dir) ? join(dir, publishedPlda) : null,
     profile: models[publishedVoices.embedding].voices,
     warning: null,
-    usesVoiceCounts: false,
+    usesVoiceReadings: false,
   }
   if (!builtIn?.forTests && missingVoiceModels(dir).length === 0) return published
   const pulls = missingVoiceModels(dir).map(id => `steno models pull ${id}`)
@@ -50,7 +50,7 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
   if (carried && builtIn?.forTests) return carried
   if (carried) {
     const warning = `The speakers were told apart by small models: run ${pulls.join(' && ')} for better ones.`
-    return { ...carried, warning, usesVoiceCounts: true }
+    return { ...carried, warning, usesVoiceReadings: true }
   }
   return {
     problem: `The models for telling speakers apart are missing: run ${pulls.join(' && ')}, or put their folders beside the other models; then start steno again`,
@@ -62,5 +62,5 @@ function findCarriedVoices(ids: typeof builtInVoices | typeof testVoices): Voice
   const embedding = findCarried(models[ids.embedding].builtIn)
   const profile = models[ids.embedding].voices
   if (!segmentation || !embedding) return null
-  return { segmentation, embedding, plda: null, profile, warning: null, usesVoiceCounts: false }
+  return { segmentation, embedding, plda: null, profile, warning: null, usesVoiceReadings: false }
 }

@@ -4,17 +4,19 @@
 // speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
-import { type EmbeddedPiece, embedPieces, formingSeconds } from './embedded-pieces.ts'
+import type { VoiceReading } from '../hear/voice-network.ts'
+import { type EmbeddedPiece, embedPieces } from './embedded-pieces.ts'
 import { FeatureStream } from './feature-stream.ts'
 import { findSpeakers } from './find-speakers.ts'
 import { withoutFragments } from './fragments.ts'
+import { FrameEmbeddings } from './frame-embeddings.ts'
 import { Loudness } from './loudness.ts'
 import { piecesIn } from './pieces.ts'
+import { speakersOfPieces } from './speakers-of-pieces.ts'
 import { speakersOfViews } from './speakers-of-views.ts'
 import { type Timeline, turnsOf } from './turns.ts'
-import { dot } from './unit.ts'
-import { frameCentre, frameStep, secondsOf, viewFrames, viewSamples } from './views.ts'
-import { VoiceCounts } from './voice-counts.ts'
+import { frameCentre, frameStep, viewFrames, viewSamples } from './views.ts'
+import { type PlacedSpan, VoiceCounts } from './voice-counts.ts'
 import type { Voices } from './voices.ts'
 
 /**
@@ -37,6 +39,7 @@ export class Diarization {
   private readonly pieces: EmbeddedPiece[] = []
   private readonly loudness = new Loudness()
   private readonly voiceCounts = new VoiceCounts()
+  private readonly frameEmbeddings = new FrameEmbeddings()
   /**
    * The sound that the segmentation model has not read yet. This sound begins at the first sample of the next view (ten
    * seconds of sound).
@@ -76,20 +79,20 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses voice counts: the probabilities of no voice, one voice, and two voices or more. The
-   * speech model, which recognises the words, also gives the voice counts.
+   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that stand for these
+   * voices. They come from the speech model, which also recognises the words.
    */
-  get usesVoiceCounts(): boolean {
-    return this.voices.usesVoiceCounts
+  get usesVoiceReadings(): boolean {
+    return this.voices.usesVoiceReadings
   }
 
   /**
-   * Adds the voice counts of one window, which is up to 30 s of sound. The speech model, which recognises the words,
-   * also gives these voice counts: the probabilities of no voice, one voice, and two voices or more. The parameters are
-   * those of `VoiceCounts.add`.
+   * Adds the voice reading of one window, which is up to 30 s of sound. A window is made of spans of the recording:
+   * `placed` has these spans, and the sample of the window at which each span begins.
    */
-  addVoiceCounts(...window: Parameters<VoiceCounts['add']>): void {
-    this.voiceCounts.add(...window)
+  addVoiceReading(placed: readonly PlacedSpan[], { counts, embeddings, width }: VoiceReading): void {
+    this.voiceCounts.add(placed, counts)
+    this.frameEmbeddings.add(placed, embeddings, width)
   }
 
   /**
@@ -109,21 +112,16 @@ export class Diarization {
     const frames = total === 0 ? 0 : (total - 1) * stepFrames + viewFrames
     this.embedBlock(frames, frames)
     const centroids = findSpeakers(this.pieces, this.voices, expected)
-    const labelled = this.pieces.map(({ from, to, vector }) => ({
-      from,
-      to,
-      speaker: vector ? nearest(vector, centroids) : -1,
-      forms: secondsOf({ from, to }) >= formingSeconds,
-    }))
+    const { voiceCounts, frameEmbeddings } = this
+    const labelled = speakersOfPieces(this.pieces, centroids, frameEmbeddings)
     const speakers = speakersOfViews(this.classes, stepFrames, labelled, centroids.length)
-    const { voiceCounts } = this
     const { turns, exclusive } = turnsOf({
       views: this.classes.map((classes, view) => ({
         classes,
         speakers: speakers[view] ?? new Int16Array(0),
       })),
       stepFrames,
-      pieces: labelled.filter(({ forms }) => forms),
+      pieces: labelled.filter(({ isSure }) => isSure),
       samples: this.samples,
       speakerCount: centroids.length,
       speakerCountIn: voiceCounts.isEmpty ? null : (frame, mean) => voiceCounts.speakersIn(frame, mean),
@@ -166,9 +164,4 @@ export class Diarization {
     this.pieces.push(...embedPieces(pieces, features, this.voices))
     this.blockFrame = pieces.at(-1)?.to ?? Math.min(end, found[0]?.from ?? end)
   }
-}
-
-function nearest(vector: Float32Array, centroids: readonly Float32Array[]): number {
-  const likeness = centroids.map(centroid => dot(vector, centroid))
-  return likeness.indexOf(Math.max(...likeness))
 }

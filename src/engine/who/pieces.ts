@@ -1,7 +1,7 @@
 // Cuts the recording into pieces. A piece is a span in which one voice speaks alone. A piece ends where the voice
 // changes. It also ends at a pause of more than 0.15 s, and where two voices overlap for more than 0.15 s.
 
-import { type FrameSpan, framesOf } from './views.ts'
+import { equalParts, type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'
 
 /**
@@ -58,13 +58,8 @@ export function piecesIn(classes: readonly Uint8Array[], stepFrames: number, spa
   return pieces
 }
 
-function partsOf({ from, to }: FrameSpan, follows: boolean): VoicePiece[] {
-  const length = to - from
+function partsOf(span: FrameSpan, follows: boolean): VoicePiece[] {
+  const length = span.to - span.from
   const count = length > longestFrames ? Math.ceil(length / aimFrames) : 1
-  const edge = (index: number) => from + Math.round((index * length) / count)
-  return Array.from({ length: count }, (_, index) => ({
-    from: edge(index),
-    to: edge(index + 1),
-    follows: follows || index > 0,
-  }))
+  return equalParts(span, count).map((part, index) => ({ ...part, follows: follows || index > 0 }))
 }

@@ -15,8 +15,7 @@ export type SegmentedRecording = {
   /** The number of frames from the start of one view (ten seconds of sound) to the start of the next view. */
   stepFrames: number
   /**
-   * The pieces (spans in which one voice speaks alone) that were long enough for the clustering. `speaker` is the
-   * speaker that the clustering has assigned to the piece.
+   * The pieces (spans in which one voice speaks alone) whose speaker is sure. `speaker` is the speaker of the piece.
    */
   pieces: readonly (FrameSpan & { speaker: number })[]
   samples: number

@@ -8,14 +8,13 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 
 /**
  * A piece (a span in which one voice speaks alone) and the number of its speaker, or -1 if the speaker is unknown.
- * `forms` is true if the piece was long enough for the clustering that finds the speakers.
+ * `isSure` is false if the piece is so short that its speaker may be wrong.
  */
-export type LabelledPiece = FrameSpan & { speaker: number; forms: boolean }
+export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of a vote from a piece that was too short for the clustering. A vote is for one speaker and comes from one
- * frame of a piece (a span in which one voice speaks alone). The speaker of a short piece is less certain, so all other
- * votes have the weight 1. A view (ten seconds of sound) has `viewFrames` frames, so all votes of short pieces in a
+ * The weight of a vote from a piece whose speaker is not sure. A vote is for one speaker and comes from one frame of a
+ * piece (a span in which one voice speaks alone). All other votes have the weight 1. A view (ten seconds of sound) has `viewFrames` frames, so all unsure votes in a
  * view together have at most the weight 1.
  */
 const unsureVote = 1 / viewFrames
@@ -37,12 +36,12 @@ export function speakersOfViews(
     while (first < pieces.length && pieces[first]!.to <= start) first++
     const votes = Array.from({ length: localVoices }, () => new Float64Array(speakerCount))
     for (let index = first; index < pieces.length; index++) {
-      const { from, to, speaker, forms } = pieces[index]!
+      const { from, to, speaker, isSure } = pieces[index]!
       if (from >= start + viewFrames) break
       if (speaker < 0) continue
       for (let frame = Math.max(from, start); frame < Math.min(to, start + viewFrames); frame++) {
         const local = singleVoices.indexOf(classVoices[own[frame - start]!]!)
-        if (local >= 0) votes[local]![speaker]! += forms ? 1 : unsureVote
+        if (local >= 0) votes[local]![speaker]! += isSure ? 1 : unsureVote
       }
     }
     return assignedSpeakers(votes)

@@ -25,8 +25,8 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
  */
 const speakerSamplesMin = sampleRate
 /**
- * A clustered piece is a span of one voice, to which the clustering has assigned a speaker. In each frame of the piece,
- * this speaker gets this number of votes. This number is higher than the number of all other votes in the frame.
+ * In each frame of a piece (a span in which one voice speaks alone), the speaker of the piece gets this number of votes,
+ * if this speaker is sure. This number is higher than the number of all other votes in the frame.
  */
 const sureVotes = 100
 

@@ -24,6 +24,12 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */
 export type FrameSpan = { from: number; to: number }
 
+/** Divides a span into `count` parts of the same length. */
+export function equalParts({ from, to }: FrameSpan, count: number): FrameSpan[] {
+  const edge = (index: number) => from + Math.round((index * (to - from)) / count)
+  return Array.from({ length: count }, (_, index) => ({ from: edge(index), to: edge(index + 1) }))
+}
+
 export function framesOf(seconds: number): number {
   return Math.round((seconds * sampleRate) / frameStep)
 }

@@ -6,7 +6,7 @@ import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep } from './views.ts'
 
 /** A span of the recording whose sound begins at sample `at` of a window of the speech model. */
-type PlacedSpan = { from: number; to: number; at: number }
+export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
  * The weights of the speech model in two decisions, from 0 to 1. `speech` is its weight in the decision that a frame

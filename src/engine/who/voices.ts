@@ -26,12 +26,12 @@ export type Voices = {
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
-  usesVoiceCounts: VoiceFiles['usesVoiceCounts']
+  usesVoiceReadings: VoiceFiles['usesVoiceReadings']
 }
 
 export function openVoices(
   runtime: Runtime,
-  { segmentation, embedding, plda, profile, warning, usesVoiceCounts }: VoiceFiles,
+  { segmentation, embedding, plda, profile, warning, usesVoiceReadings }: VoiceFiles,
   device: Device = 'cpu',
 ): Voices {
   const openEmbedder = { fbank: openWespeaker, mel: openEncoder }[profile.features]
@@ -40,7 +40,7 @@ export function openVoices(
     name: basename(embedding),
     profile,
     warning,
-    usesVoiceCounts,
+    usesVoiceReadings,
     embedder: openEmbedder(runtime, embedding, device),
     plda: plda === null ? null : openPlda(plda),
     segment: openSegmentation(runtime, segmentation, device),

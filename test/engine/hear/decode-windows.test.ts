@@ -40,10 +40,10 @@ class NamedWindow extends EncodedWindow {
 function fakeEncoder({ failsAt = -1 } = {}) {
   const runs: NamedWindow[][] = []
   const encoded = (windows: readonly EncoderInput[]) => {
-    const run = windows.map(({ picture, onVoiceCounts }) => {
+    const run = windows.map(({ picture, onVoiceReading }) => {
       const [second = -1] = picture
       if (second === failsAt) throw new Error(`no memory for the window at ${second}`)
-      onVoiceCounts?.(Float32Array.of(second))
+      onVoiceReading?.({ counts: Float32Array.of(second), embeddings: new Float32Array(0), width: 0 })
       return new NamedWindow(second)
     })
     runs.push(run)
@@ -66,7 +66,7 @@ async function encode(encoder: Encoder, windows: readonly Window[]) {
   const used = await withEncoded({ whisper: { encoder }, features } as WhisperModels, windows, {
     recording,
     onShare: async share => void shares.push(share),
-    onVoiceCounts: ({ from }, [voices = -1]) => counts.push([from / sampleRate, voices]),
+    onVoiceReading: ({ from }, { counts: [count = -1] }) => counts.push([from / sampleRate, count]),
     use: async encoded => {
       await Promise.resolve()
       return (encoded as readonly NamedWindow[]).map(({ second, isOpen }) => [second, isOpen])

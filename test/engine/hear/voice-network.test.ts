@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { framesPerSecond, sampleRate, samplesPerFrame } from '../../../src/engine/audio.ts'
+import {
+  framesPerEmbedding,
+  framesPerSecond,
+  sampleRate,
+  samplesPerFrame,
+} from '../../../src/engine/audio.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
+import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { dot, unit } from '../../../src/engine/who/unit.ts'
 import { clips, firstOf, runtime, unless } from '../../support/engine-room.ts'
 import { seeded } from '../../support/random.ts'
 import { readSound } from '../../support/read-sound.ts'
@@ -41,18 +48,16 @@ function shareWith(count: number, voices: Float32Array, from: number, to: number
   return found.length / rows.length
 }
 
-function countVoices(sound: Float32Array): Float32Array {
-  let counted: Float32Array = new Float32Array(0)
+function readVoices(sound: Float32Array): VoiceReading {
+  const readings: VoiceReading[] = []
   const frames = Math.ceil(sound.length / samplesPerFrame)
   const encoded = whisper.encoder.encode({
     picture: features.logMel(sound),
     soundFrames: frames,
-    onVoiceCounts: voices => {
-      counted = voices
-    },
+    onVoiceReading: reading => void readings.push(reading),
   })
   encoded.close()
-  return counted
+  return readings[0]!
 }
 
 /** Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another voice from 5.3 s to 13.5 s. */
@@ -74,7 +79,7 @@ for (const [kind, noise] of [
   test.skipIf(missing)(
     `the built-in network finds no voice, one voice and two voices in ${kind} sound${skipped}`,
     async () => {
-      const voices = countVoices(await conversation(noise))
+      const { counts: voices } = readVoices(await conversation(noise))
       expect(voices.length).toBe(3 * 2 * 16 * framesPerSecond)
       expect(shareWith(0, voices, 14.2, 15.8)).toBeGreaterThan(0.9)
       expect(shareWith(1, voices, 0.6, 2.7)).toBeGreaterThan(0.9)
@@ -83,3 +88,27 @@ for (const [kind, noise] of [
     },
   )
 }
+
+/** Returns the mean frame embedding of the time from `from` to `to`, in seconds. */
+function voiceIn({ embeddings, width }: VoiceReading, from: number, to: number): Float32Array {
+  const sum = new Float32Array(width)
+  const perSecond = framesPerSecond / framesPerEmbedding
+  for (let row = Math.round(from * perSecond); row < to * perSecond; row++)
+    for (let at = 0; at < width; at++) sum[at]! += embeddings[row * width + at]!
+  return unit(sum)
+}
+
+test.skipIf(missing)(
+  `the frame embeddings of one voice are more similar than those of two voices${skipped}`,
+  async () => {
+    const reading = readVoices(await conversation(0))
+    expect(reading.embeddings.length).toBe((reading.width * 16 * framesPerSecond) / framesPerEmbedding)
+    const [before, between, after] = [
+      voiceIn(reading, 0.6, 2.7),
+      voiceIn(reading, 3, 5),
+      voiceIn(reading, 11.8, 13.3),
+    ]
+    expect(dot(before, between)).toBeGreaterThan(0.6)
+    expect(dot(before, between)).toBeGreaterThan(dot(before, after) + 0.25)
+  },
+)

@@ -1,8 +1,9 @@
-"""Makes windows of conversations, and reads them with Whisper's encoder: python counter_data.py POOL OUT.npz COUNT SEED SPLIT
+"""Makes windows of conversations, and reads them with Whisper's encoder: python voice_data.py POOL OUT.npz COUNT SEED SPLIT
 
 ENCODER is the folder that encoder.ts writes, so the outputs have the 8-bit arithmetic of steno. SPLIT is train or test.
-OUT.npz has the encoder's states of all windows, one after the other, the number of voices in both halves of each frame,
-and the length and the condition of each window. Set LENGTH=30. A window needs 0.4 s of one core.
+OUT.npz has the encoder's states of all windows, one after the other, and the speakers in both halves of each frame, as
+bit sets. For each window, it has the length, the condition, and the voices of the speakers (-1: there is none). Set
+LENGTH=30. A window needs 0.4 s of one core.
 """
 import os
 import sys
@@ -37,22 +38,24 @@ class Encoder:
         return self.session.run(["states"], inputs)[0].reshape(len(places), -1)[:frames]
 
 
-def halves(voices):
-    """Returns the number of voices in the 10 ms before the centre of each frame, and in the 10 ms after it."""
-    return np.stack([np.concatenate([voices[:1], voices[1:-1:2]]), voices[::2]], 1)
+def halves(speakers):
+    """Returns the speakers in the 10 ms before the centre of each frame, and in the 10 ms after it."""
+    return np.stack([np.concatenate([speakers[:1], speakers[1:-1:2]]), speakers[::2]], 1)
 
 
 def main(pool, out, count, seed, split):
     made, encoder = Conditions(pool, split, int(seed)), Encoder(os.environ.get("ENCODER", "encoder"))
-    states, voices, lengths, conditions = [], [], [], []
+    states, speakers, lengths, conditions, voices = [], [], [], [], []
     for _ in range(int(count)):
-        condition, x, flags = made.window()
-        own, truth = encoder(x).astype(np.float16), halves(flags)
+        condition, x, truth, numbers = made.window()
+        own = encoder(x).astype(np.float16)
         states.append(own)
-        voices.append(truth[: len(own)])
+        speakers.append(halves(truth)[: len(own)])
         lengths.append(len(own))
         conditions.append(condition)
-    np.savez(out, states=np.concatenate(states), voices=np.concatenate(voices), lengths=lengths, conditions=conditions)
+        voices.append((numbers + [-1] * 3)[:3])
+    np.savez(out, states=np.concatenate(states), speakers=np.concatenate(speakers), lengths=lengths, conditions=conditions,
+             voices=voices)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-// Passes the voice counts of the built-in speech model to the diarization. Voice counts are probabilities for each 10
-// ms: no voice, one voice, two voices or more. In a job, the speech model also decodes text, but the benchmarks of
-// diarization need no text.
+// Passes the voice readings of the built-in speech model to the diarization: how many voices speak in each moment, and
+// vectors that stand for these voices. In a job, the speech model also decodes text, but the benchmarks of diarization
+// need no text.
 
 import { withEncoded } from '../../../src/engine/hear/decode-windows.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
@@ -12,9 +12,9 @@ import { vadModel } from '../../../src/engine/onnx/library.ts'
 import type { Runtime } from '../../../src/engine/onnx/runtime.ts'
 import type { Diarization } from '../../../src/engine/who/diarize.ts'
 
-export type Counter = { vad: Vad; whisper: Whisper; features: Features }
+export type VoiceReader = { vad: Vad; whisper: Whisper; features: Features }
 
-export async function openCounter(runtime: Runtime, folder: string): Promise<Counter> {
+export async function openVoiceReader(runtime: Runtime, folder: string): Promise<VoiceReader> {
   const whisper = await openWhisper(runtime, folder, { device: 'cpu', variant: 'compact' })
   const vad = openVad(runtime, await Bun.file(vadModel()).bytes())
   return { vad, whisper, features: openFeatures(runtime, whisper.facts.mels) }
@@ -22,11 +22,10 @@ export async function openCounter(runtime: Runtime, folder: string): Promise<Cou
 
 /**
  * Encodes all windows of the sound with the speech model. A small network, the voice network, reads the output of the
- * encoder. For each 10 ms, it gives three probabilities: no voice, one voice, two voices or more. The diarization gets
- * these probabilities.
+ * encoder, and the diarization gets what this network finds.
  */
-export async function addVoiceCounts(
-  models: Counter,
+export async function addVoiceReadings(
+  models: VoiceReader,
   samples: Float32Array,
   diarization: Diarization,
 ): Promise<void> {
@@ -35,7 +34,7 @@ export async function addVoiceCounts(
     await withEncoded(models, windows, {
       recording,
       onShare: async () => {},
-      onVoiceCounts: ({ pieces }, voices) => diarization.addVoiceCounts(pieces, voices),
+      onVoiceReading: ({ pieces }, reading) => diarization.addVoiceReading(pieces, reading),
       use: async () => {},
     })
 }

@@ -1,0 +1,73 @@
+// The frame embeddings of one recording. The speech model gives a vector for each 40 ms, which stands for the voice that
+// speaks in them (see `VoiceReading`). The mean of these vectors over a span tells whose voice the span has. Over a
+// telephone, it tells this better than the embedding of the embedding model.
+
+import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
+import { type FrameSpan, frameCentre, frameStep } from './views.ts'
+import type { PlacedSpan } from './voice-counts.ts'
+
+/** The number of samples to which one frame embedding belongs: 40 ms. */
+const slotSamples = framesPerEmbedding * samplesPerFrame
+/** A number of a frame embedding, from -1 to 1, is stored as an integer from -`scale` to `scale`. */
+const scale = 127
+
+export class FrameEmbeddings {
+  /** The frame embeddings of the recording, one after the other. In 40 ms without one, all numbers are 0. */
+  private values = new Int8Array(0)
+  /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */
+  private width = 0
+
+  /** True if no frame embeddings were added, for example because the speech model gives none. */
+  get isEmpty(): boolean {
+    return this.width === 0
+  }
+
+  /**
+   * Adds the frame embeddings of one window of the speech model. A window is made of spans of the recording: `placed`
+   * has these spans, and the sample of the window at which each span begins. `width` is the number of values in a frame
+   * embedding.
+   */
+  add(placed: readonly PlacedSpan[], embeddings: Float32Array, width: number): void {
+    const count = embeddings.length / width
+    this.width = width
+    for (const { from, to, at } of placed) {
+      const end = slotAfter(to)
+      this.makeRoom(end)
+      for (let slot = slotAfter(from); slot < end; slot++) {
+        const sample = at + slot * slotSamples + slotSamples / 2 - from
+        const row = Math.min(count - 1, Math.floor(sample / slotSamples))
+        for (let index = 0; index < width; index++)
+          this.values[slot * width + index] = Math.round(scale * embeddings[row * width + index]!)
+      }
+    }
+  }
+
+  /** Returns the mean of the frame embeddings in a span of the recording. */
+  meanIn({ from, to }: FrameSpan): Float32Array {
+    const mean = new Float32Array(this.width)
+    const [first, end] = [from, to].map(frame => slotAfter(startOf(frame))) as [number, number]
+    const last = Math.max(first, end - 1)
+    for (let slot = first; slot <= last; slot++)
+      for (let index = 0; index < this.width; index++)
+        mean[index]! += (this.values[slot * this.width + index] ?? 0) / (scale * (last - first + 1))
+    return mean
+  }
+
+  /** Makes `values` long enough for this number of frame embeddings. Doubles its length, so that it is seldom copied. */
+  private makeRoom(count: number): void {
+    if (count * this.width <= this.values.length) return
+    const values = new Int8Array(Math.max(count * this.width, 2 * this.values.length))
+    values.set(this.values)
+    this.values = values
+  }
+}
+
+/** Returns the first sample of a frame of the segmentation model. */
+function startOf(frame: number): number {
+  return frame * frameStep + frameCentre - frameStep / 2
+}
+
+/** Returns the first span of 40 ms whose middle is at `sample` or after it. */
+function slotAfter(sample: number): number {
+  return Math.max(0, Math.ceil(sample / slotSamples - 1 / 2))
+}

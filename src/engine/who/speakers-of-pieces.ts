@@ -1,0 +1,79 @@
+// Finds the speaker of each piece, which is a span in which one voice speaks alone. The clustering has found the speakers
+// before. If the speech model gives frame embeddings, they help to find the speaker, also within a piece.
+
+import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
+import type { FrameEmbeddings } from './frame-embeddings.ts'
+import type { LabelledPiece } from './speakers-of-views.ts'
+import { dot, unit } from './unit.ts'
+import { equalParts, type FrameSpan, secondsOf } from './views.ts'
+
+/** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
+const frameWeight = 0.9
+/**
+ * With frame embeddings, each piece is divided into equal parts of about this length, in seconds, and each part gets its
+ * own speaker. So a change of speaker inside a piece is found.
+ */
+const partSeconds = 0.5
+/**
+ * The frame embeddings of each speaker are the mean over the parts of this speaker. When parts have changed their
+ * speaker, these means change too. So the speakers are computed this number of times.
+ */
+const rounds = 3
+
+/**
+ * A part of a piece. `similarities` says how similar the embedding of the piece is to the centroid of each speaker. `mean`
+ * is the mean frame embedding of the part. `counts` is true if the part is used to compute the mean of its speaker.
+ */
+type Part = FrameSpan & { speaker: number; similarities: number[]; mean: Float32Array; counts: boolean }
+
+/**
+ * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
+ * the one with the most similar centroid. If there are frame embeddings, parts of the pieces are returned, each with its
+ * own speaker (see `partSeconds`).
+ */
+export function speakersOfPieces(
+  pieces: readonly EmbeddedPiece[],
+  centroids: readonly Float32Array[],
+  frames: FrameEmbeddings,
+): LabelledPiece[] {
+  const labelled = pieces.map(({ from, to, vector }) => {
+    const similarities = centroids.map(centroid => (vector ? dot(vector, centroid) : 0))
+    const isSure = secondsOf({ from, to }) >= formingSeconds
+    return { from, to, speaker: vector ? largest(similarities) : -1, isSure, similarities }
+  })
+  if (frames.isEmpty || centroids.length < 2) return labelled.map(({ similarities, ...piece }) => piece)
+  let parts: Part[] = labelled.flatMap(({ speaker, similarities, isSure, ...piece }) =>
+    equalParts(piece, Math.max(1, Math.round(secondsOf(piece) / partSeconds))).map(part => ({
+      ...part,
+      speaker,
+      similarities,
+      mean: frames.meanIn(part),
+      counts: isSure,
+    })),
+  )
+  for (let round = 0; round < rounds; round++) parts = withSpeakers(parts, centroids.length)
+  return parts.map(({ from, to, speaker }) => ({ from, to, speaker, isSure: true }))
+}
+
+/** Returns the parts, each with the speaker to whom it is most similar. */
+function withSpeakers(parts: readonly Part[], speakerCount: number): Part[] {
+  const sums = Array.from({ length: speakerCount }, () => new Float32Array(parts[0]?.mean.length ?? 0))
+  for (const { speaker, mean, counts, ...span } of parts) {
+    const sum = sums[speaker]
+    if (!counts || !sum) continue
+    for (let at = 0; at < sum.length; at++) sum[at]! += secondsOf(span) * mean[at]!
+  }
+  const means = sums.map(unit)
+  return parts.map(part => ({
+    ...part,
+    speaker: largest(
+      part.similarities.map(
+        (similarity, speaker) => similarity + frameWeight * dot(part.mean, means[speaker]!),
+      ),
+    ),
+  }))
+}
+
+function largest(values: readonly number[]): number {
+  return values.indexOf(Math.max(...values))
+}
