@@ -1,5 +1,5 @@
-// Measures where words start in real speech, with Whisper base. The sound itself is the reference: for the first word
-// after a pause, the start of the voice is known. The starts are also compared with those of openai/whisper, which often
+// Measures where words start and end in real speech, with Whisper base. The sound itself is the reference: for the first
+// word after a pause, the start of the voice is known. For the last word before a pause, the end of the voice is known. The starts are also compared with those of openai/whisper, which often
 // starts such a word inside the pause. Times of computing are not measured, so the machine may be busy.
 //
 // The environment variables are those of the benchmark `real`, in real.ts.
@@ -13,6 +13,7 @@ import { realSpeech, type Sound } from './support/real-speech.ts'
 import {
   compareStarts,
   digitalSilence,
+  endsBeforePauses,
   startsAfterPauses,
   type TimedWord,
   wordsOverSilence,
@@ -34,6 +35,11 @@ async function run(): Promise<string[][]> {
     'within 0.2 s',
     'more than 0.2 s too early',
     'too late',
+    'words before a pause',
+    'end within 0.1 s of the voice',
+    'end within 0.2 s',
+    'end more than 0.2 s too early',
+    'end too late',
     'words over silence',
     'all words: start within 0.2 s of openai/whisper',
     'without its starts in digital silence',
@@ -57,9 +63,7 @@ async function run(): Promise<string[][]> {
 
 function cellsOf(sound: Sound, words: readonly TimedWord[], reference: readonly TimedWord[] | undefined) {
   const starts = startsAfterPauses(sound.pauses, words)
-  const share = (near: number, of: number) => `${((100 * near) / of).toFixed(1)} %`
-  const within = (seconds: number) =>
-    share(starts.filter(start => Math.abs(start) <= seconds).length, starts.length)
+  const ends = endsBeforePauses(sound.pauses, words)
   const compared = (options: Parameters<typeof compareStarts>[2]) => {
     if (!reference || words === reference) return ''
     const { near, of } = compareStarts(words, reference, options)
@@ -68,13 +72,25 @@ function cellsOf(sound: Sound, words: readonly TimedWord[], reference: readonly 
   const silence = digitalSilence(sound.utterances)
   return [
     `${starts.length} of ${sound.pauses.length}`,
-    within(0.1),
-    within(0.2),
-    `${starts.filter(start => start < -0.2).length}`,
-    `${starts.filter(start => start > 0.2).length}`,
+    ...distanceCells(starts),
+    `${ends.length} of ${sound.pauses.length}`,
+    ...distanceCells(ends),
     `${wordsOverSilence(sound, words)}`,
     compared({}),
     compared({ pauses: silence }),
     compared({ pauses: sound.pauses, before: inPauseSeconds }),
   ]
+}
+
+/** Returns the shares of distances of at most 0.1 s and 0.2 s, and the numbers of times that are too early and too late. */
+function distanceCells(distances: readonly number[]): string[] {
+  const within = (seconds: number) =>
+    share(distances.filter(distance => Math.abs(distance) <= seconds).length, distances.length)
+  const early = distances.filter(distance => distance < -0.2).length
+  const late = distances.filter(distance => distance > 0.2).length
+  return [within(0.1), within(0.2), `${early}`, `${late}`]
+}
+
+function share(near: number, of: number): string {
+  return `${((100 * near) / of).toFixed(1)} %`
 }

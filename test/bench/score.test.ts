@@ -3,6 +3,7 @@ import { pausesOf } from '../../scripts/bench/support/pauses.ts'
 import {
   compareStarts,
   digitalSilence,
+  endsBeforePauses,
   startsAfterPauses,
   wordErrors,
   wordsOutOfOrder,
@@ -72,6 +73,16 @@ test('the first word after a pause is measured from the end of the pause', () =>
   ]
   const words = [word('one', 0, 2.05), word('two', 1.5, 2.5), word('three', 5.25, 5.5), word('five', 8.5, 9)]
   expect(startsAfterPauses(pauses, words)).toEqual([-0.5, 0.25])
+})
+
+test('the last word before a pause is measured from the start of the pause', () => {
+  const pauses = [
+    { from: 1, to: 2 },
+    { from: 4, to: 5 },
+    { from: 7, to: 8 },
+  ]
+  const words = [word('one', 0.5, 1.25), word('two', 0.95, 2.5), word('three', 3, 3.75), word('four', 5, 6)]
+  expect(endsBeforePauses(pauses, words)).toEqual([0.25, -0.25])
 })
 
 const rate = 16_000

@@ -75,7 +75,8 @@ export function compareStarts(
 
 /**
  * The first word after a pause must end more than this many seconds after the end of the pause. A word with an earlier
- * end was spoken before the pause, and the program gave it an end time that is too late.
+ * end was spoken before the pause, and the program gave it an end time that is too late. The last word before a pause
+ * must start more than this many seconds before the start of the pause.
  */
 const wordSecondsMin = 0.08
 /**
@@ -92,5 +93,22 @@ export function startsAfterPauses(pauses: readonly Pause[], words: readonly Time
   return pauses.flatMap(({ to }) => {
     const word = words.find(({ end }) => end > to + wordSecondsMin)
     return word && word.start < to + lostAfterSeconds ? [word.start - to] : []
+  })
+}
+
+/**
+ * A recognised word that ends at least this many seconds before the start of a pause is not the last word before the
+ * pause. The program missed the last word, so the pause is not scored.
+ */
+const lostBeforeSeconds = 0.5
+
+/**
+ * Returns the end of the last word before each pause, in seconds after the start of the pause. The end is positive if
+ * it is in the pause. Pauses after words that were not recognised are left out.
+ */
+export function endsBeforePauses(pauses: readonly Pause[], words: readonly TimedWord[]): number[] {
+  return pauses.flatMap(({ from }) => {
+    const word = words.findLast(({ start }) => start < from - wordSecondsMin)
+    return word && word.end > from - lostBeforeSeconds ? [word.end - from] : []
   })
 }

@@ -1,5 +1,6 @@
 // Joins punctuation to the words before and after it.
 
+import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'
 
 /**
@@ -12,6 +13,16 @@ const opening = /^[\p{Ps}\p{Pi}¿¡"'-]+$/u
  */
 const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；」』）】]+$/u
 
+/** Matches punctuation that is spoken, such as a percent sign. */
+const spoken = /[%‰&@#§*/]/
+
+/**
+ * The maximum time between the last sound of a word and the end of the word, in model frames of 20 ms. The attention of
+ * a punctuation mark often includes the pause after the word. It often includes the last sound of the word too, so the
+ * maximum is not 0.
+ */
+const markMax = 0.2 * framesPerSecond
+
 /**
  * Joins punctuation to words:
  * - Opening brackets, `¿` and `¡` are joined to the next word.
@@ -19,10 +30,14 @@ const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；�
  * - Closing punctuation (`closing`) is joined to the previous word, even after a space.
  * - Other punctuation is joined to the previous word if it does not follow a space.
  * - Punctuation that is joined to no word becomes a word of its own.
+ *
+ * A word with closing punctuation ends where this punctuation ends, but at most `markMax` after its last spoken part.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
+  /** The end of the last spoken part of the last word in `merged`. */
+  let spokenTo = 0
   for (const word of words) {
     const last = merged.at(-1)
     const side = sideOf(word.text, ahead === null && last !== undefined)
@@ -31,9 +46,12 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
       ahead = { ...(ahead ?? word), text }
     } else if (side === 'before' && last) {
       last.text += word.text
-      if (word.text.trim() !== '') last.to = word.to
+      if (word.text.trim() === '') continue
+      if (spoken.test(word.text)) spokenTo = word.to
+      last.to = Math.min(word.to, spokenTo + markMax)
     } else {
       merged.push(ahead ? { ...word, text: ahead.text + word.text } : { ...word })
+      spokenTo = word.to
       ahead = null
     }
   }
