@@ -399,7 +399,7 @@ test.skipIf(missing)(
     expect(held.filter(path => path.includes('.sqlite') || path.includes('steno-data'))).toEqual([])
     const serverSocket = link(`/proc/self/fd/${listening(server.port ?? 0)}`)
     expect(held).not.toContain(serverSocket)
-    expect(getPriority(pid)).toBe(10)
+    expect(getPriority(pid)).toBe(Math.max(10, getPriority()))
   },
   60_000,
 )
