@@ -19,8 +19,8 @@ export type VoiceReading = {
    */
   counts: Float32Array
   /**
-   * A frame embedding for each two model frames: a unit vector. Two of these vectors are similar if the same
-   * voice speaks in both frames. Their number is the half of the number of model frames, rounded up.
+   * A frame embedding for each two model frames, one after the other. A frame embedding is a unit vector. Two of them
+   * are similar if the same voice speaks at both times. Their number is half of the number of model frames, rounded up.
    */
   embeddings: Float32Array
   /** The number of values in a frame embedding. */

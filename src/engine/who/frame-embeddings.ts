@@ -1,6 +1,6 @@
 // The frame embeddings of one recording. The speech model gives a vector for each 40 ms, which stands for the voice that
-// speaks in them (see `VoiceReading`). The mean of these vectors over a span tells whose voice the span has. Over a
-// telephone, it tells this better than the embedding of the embedding model.
+// speaks in them (see `VoiceReading`). Their mean over a span helps to tell who speaks there. It helps most if the span is
+// short, because the embedding model needs longer spans.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, frameCentre, frameStep } from './views.ts'
