@@ -10,10 +10,15 @@ import type { PlacedSpan } from './voice-counts.ts'
 const slotSamples = framesPerEmbedding * samplesPerFrame
 /** A number of a frame embedding, from -1 to 1, is stored as an integer from -`scale` to `scale`. */
 const scale = 127
+/** The number of frame embeddings in a block: one minute. */
+const blockSlots = 1500
 
 export class FrameEmbeddings {
-  /** The frame embeddings of the recording, one after the other. In 40 ms without one, all numbers are 0. */
-  private values = new Int8Array(0)
+  /**
+   * The frame embeddings of the recording, one after the other, in blocks of one minute. In 40 ms without one, all
+   * numbers are 0. A block in which the speech model has no window may be missing.
+   */
+  private readonly blocks: Int8Array[] = []
   /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */
   private width = 0
 
@@ -32,12 +37,13 @@ export class FrameEmbeddings {
     this.width = width
     for (const { from, to, at } of placed) {
       const end = slotAfter(to)
-      this.makeRoom(end)
       for (let slot = slotAfter(from); slot < end; slot++) {
         const sample = at + slot * slotSamples + slotSamples / 2 - from
         const row = Math.min(count - 1, Math.floor(sample / slotSamples))
+        const block = this.blockAt(Math.floor(slot / blockSlots))
+        const start = (slot % blockSlots) * width
         for (let index = 0; index < width; index++)
-          this.values[slot * width + index] = Math.round(scale * embeddings[row * width + index]!)
+          block[start + index] = Math.round(scale * embeddings[row * width + index]!)
       }
     }
   }
@@ -47,18 +53,18 @@ export class FrameEmbeddings {
     const mean = new Float32Array(this.width)
     const [first, end] = [from, to].map(frame => slotAfter(startOf(frame))) as [number, number]
     const last = Math.max(first, end - 1)
-    for (let slot = first; slot <= last; slot++)
-      for (let index = 0; index < this.width; index++)
-        mean[index]! += (this.values[slot * this.width + index] ?? 0) / (scale * (last - first + 1))
+    for (let slot = first; slot <= last; slot++) {
+      const block = this.blocks[Math.floor(slot / blockSlots)]
+      const start = (slot % blockSlots) * this.width
+      for (let index = 0; block && index < this.width; index++)
+        mean[index]! += block[start + index]! / (scale * (last - first + 1))
+    }
     return mean
   }
 
-  /** Makes `values` long enough for this number of frame embeddings. Doubles its length, so that it is seldom copied. */
-  private makeRoom(count: number): void {
-    if (count * this.width <= this.values.length) return
-    const values = new Int8Array(Math.max(count * this.width, 2 * this.values.length))
-    values.set(this.values)
-    this.values = values
+  private blockAt(index: number): Int8Array {
+    this.blocks[index] ??= new Int8Array(blockSlots * this.width)
+    return this.blocks[index]
   }
 }
 
