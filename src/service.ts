@@ -69,7 +69,10 @@ async function joinPair(
   return await joinStandby({ folder, dataDir, afterMs, everyMs }, options)
 }
 
-/** Listens on the configured address. Throws an error that names the address and the setting to change. */
+/**
+ * Listens on the configured address. If the address cannot be used, throws an error that names the address and the
+ * setting to change.
+ */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
     const { server } = openApp(service).listen({ hostname: host, port })

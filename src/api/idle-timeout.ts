@@ -11,8 +11,9 @@ const earlySeconds = 4
 const longest = 255
 
 /**
- * Returns the idle timeout for Bun, in seconds. Bun then closes a connection up to four seconds after the idle time of the
- * configuration, and never before, unless the idle time is longer than 251 seconds.
+ * Returns the idle timeout for Bun, in seconds. It is four seconds longer than the idle time of the configuration, so Bun
+ * never closes a connection before this idle time, and at most four seconds after it. With an idle time of more than 251
+ * seconds, Bun may close a connection before it, because Bun accepts at most 255 seconds.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return Math.min(longest, requestIdleMs / 1000 + earlySeconds)

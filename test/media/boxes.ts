@@ -68,8 +68,9 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
 }
 
 /**
- * The tables of a sound track. All packets of the track have the same size and duration. All chunks of the track are at
- * the same place in the file, so the same sound data is played again and again.
+ * The values for the tables of a sound track of an MP4 file. A packet is a piece of encoded sound, and a chunk is a group
+ * of packets that lie one after the other in the file. Here, all packets have the same size and duration. All chunks have
+ * the same position in the file, so the same sound is played again and again.
  */
 export type Tables = {
   packets: number
@@ -86,7 +87,10 @@ export type Tables = {
   durationMs: number
 }
 
-/** Replaces the tables of the sound track of an MP4 file. */
+/**
+ * Replaces the tables of the sound track of an MP4 file. They say where the packets of the track are in the file, and
+ * how long each packet lasts.
+ */
 export function withTables(file: Buffer, tables: Tables): Buffer {
   const { packets, bytes, length, perChunk, offset, durationMs } = tables
   const chunks = packets / perChunk

@@ -88,7 +88,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     STENO_RATE_LIMITS: 'off',
   })
   cleanup.defer(() => server.stop())
-  // A killed worker leaves its temporary folder behind, so this folder must be in the folder of the run.
+  // A killed worker leaves its temporary folder behind. So this folder is inside `folder`, which is deleted at the end.
   const workersFolder = join(folder, 'workers')
   mkdirSync(workersFolder)
   const startWorker = (name: string) =>

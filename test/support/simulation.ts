@@ -61,9 +61,9 @@ export async function simulate(seed: number): Promise<string[]> {
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
 /**
- * The time from one start of the service to its end by a kill or a power cut. During this time, SQLite appends all
- * changes to the write-ahead log and does not change the database file, because `reader` has a read transaction open.
- * `base` is the path of a copy of the database file.
+ * The time from one start of the service to its end by a kill or a power cut. `base` is the path of a copy of the
+ * database file, made at the start. During this time, the database file stays as it was copied: `reader` has a read
+ * transaction open, so SQLite appends all changes to the write-ahead log.
  */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender; reader: Database; base: string }
 /**

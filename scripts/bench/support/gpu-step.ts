@@ -61,8 +61,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 /**
  * Returns the number of bytes that one decoding step copies over the PCIe bus for one window, with the published graphs
  * (the ONNX files from Hugging Face). These graphs read the result of the encoder and all caches from the memory of the
- * host. They return three outputs to the host: the scores, the attention of all heads in the layers that have alignment
- * heads, and the cache of the window's tokens.
+ * host. They return three outputs to the host: the scores of the next token, the attention from which word times are
+ * computed, and the keys and values of the tokens so far.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width

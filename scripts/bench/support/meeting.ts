@@ -85,7 +85,7 @@ function readVectors(bytes: Buffer): Float32Array[] {
  * variances, each of them after a marker and a size.
  *
  * The values in `model` are for projected embeddings with the norm 1. `Plda` uses projected embeddings with the norm
- * √128. So the mean is multiplied by √128, and the second matrix is divided by √128.
+ * √128, so the values are converted: the mean of `model` is multiplied by √128, and its matrix is divided by √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

@@ -31,12 +31,13 @@ const markMax = 0.2 * framesPerSecond
  * - Other punctuation is joined to the previous word if it does not follow a space.
  * - Punctuation that is joined to no word becomes a word of its own.
  *
- * A word with closing punctuation ends where this punctuation ends, but at most `markMax` after its last spoken part.
+ * A word with closing punctuation ends where this punctuation ends, but at most `markMax` after the last sound of the
+ * word. Punctuation that is spoken, such as a percent sign, has a sound.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
   const merged: AlignedWord[] = []
   let ahead: AlignedWord | null = null
-  /** The end of the last spoken part of the last word in `merged`. */
+  /** The end of the last sound of the last word in `merged`. */
   let spokenTo = 0
   for (const word of words) {
     const last = merged.at(-1)

@@ -74,9 +74,9 @@ export function openVad(runtime: Runtime, model: Uint8Array): Vad {
 }
 
 /**
- * Cuts each frame, with the samples around it, into overlapping parts for the Fourier transform. Then folds each part
- * at its middle: the cosine transform needs only the sums of mirrored samples, and the sine transform only their
- * differences. The fold halves the number of multiplications.
+ * Cuts each frame, with the samples around it, into overlapping parts for the Fourier transform. Then computes two
+ * values for each pair of samples at the same distance from the middle of a part: their sum, for the cosine transform,
+ * and their difference, for the sine transform. With these values, the transform needs half as many multiplications.
  */
 function fold(
   { even, odd }: { even: Float32Array; odd: Float32Array },

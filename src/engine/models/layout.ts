@@ -35,10 +35,16 @@ export function isCompact(folder: string): boolean {
   return existsSync(join(folder, compactFile))
 }
 
-/** The suffixes of float weights, best first: `''` is fp32. A CPU computes fp16 slowly. */
+/**
+ * The suffixes in the file names of float weights, best first: `''` stands for 32-bit floats. A CPU computes 16-bit floats
+ * slowly.
+ */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
-/** Returns the variant of the float weights in a model's folder. Returns null if the folder has no float weights. */
+/**
+ * Returns the suffix in the file names of the float weights in a model's folder (see `floatVariants`). Returns null if the
+ * folder has no float weights.
+ */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null
 }

@@ -109,7 +109,10 @@ function integer(layers: Layers, value: number): string {
   )
 }
 
-/** Adds the embedding of the tokens: rows of the quantised matrix `embed_tokens`, converted to floats. */
+/**
+ * Adds the operations to the graph that look up the embedding of each token: a row of the quantised matrix
+ * `embed_tokens`, converted to floats. Returns the name of their output.
+ */
 function embedding(layers: Layers, width: number): string {
   const { graph } = layers
   const of = (part: string) => graph.add('Gather', [layers.tensor(`decoder.embed_tokens.${part}`), 'tokens'])

@@ -13,8 +13,8 @@ export type Embedder = {
   /** Returns the feature frames of `sound`. */
   features(sound: Float32Array): Float32Array
   /**
-   * Subtracts the steady noise from the feature frames, if this model needs it. The caller cuts the result into parts
-   * with one voice each.
+   * Subtracts the steady noise from the feature frames, if this model needs it. The frames of a long stretch must be
+   * passed, because the noise is measured in them. So the caller cuts them into parts with one voice after this.
    */
   withoutNoise(features: Float32Array): Float32Array
   /**

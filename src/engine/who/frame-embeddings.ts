@@ -1,6 +1,6 @@
-// The frame embeddings of one recording. The speech model gives a vector for each 40 ms, which stands for the voice that
-// speaks in them (see `VoiceReading`). Their mean over a span helps to tell who speaks there. It helps most if the span is
-// short, because the embedding model needs longer spans.
+// The frame embeddings of one recording. The speech model gives one frame embedding for each 40 ms of speech. It is a
+// vector that stands for the voice (see `VoiceReading`). The mean of the frame embeddings of a span helps to tell who
+// speaks in the span. The embedding model also tells this, but it is not exact for a span of less than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, frameCentre, frameStep } from './views.ts'
@@ -15,8 +15,8 @@ const blockSlots = 1500
 
 export class FrameEmbeddings {
   /**
-   * The frame embeddings of the recording, one after the other, in blocks of one minute. In 40 ms without one, all
-   * numbers are 0. A block in which the speech model has no window may be missing.
+   * The frame embeddings of the recording, one after the other, in blocks of one minute. Where the recording has no
+   * speech, there are zeros in place of frame embeddings. A minute without any speech may have no block.
    */
   private readonly blocks: Int8Array[] = []
   /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */

@@ -12,7 +12,10 @@ export type PldaArrays = {
   projectedMean: Float64Array
   /** The matrix that projects an embedding. It has one row for each value of the embedding. */
   projection: Float64Array
-  /** The mean of projected embeddings. An embedding is projected by a multiplication with `projection`. */
+  /**
+   * The mean of the embeddings on which the PLDA model was trained, after their multiplication by `projection`. It is
+   * subtracted from each projected embedding.
+   */
   centre: Float64Array
   /**
    * The matrix by which a projected embedding is multiplied after the subtraction of `centre`. The embeddings of one

@@ -85,9 +85,9 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes, or -1 if fewer than two speakers have votes. (A vote says that a speaker probably speaks in the frame.) But
- * the speech model may count more voices in the frame than there are speakers with votes. So each -1 is replaced with a
- * speaker who spoke shortly before. `before` has the two speakers who spoke last, the latest speaker first.
+ * votes. (A vote says that a speaker probably speaks in the frame.) They are -1 if fewer than two speakers have votes.
+ * Each -1 is replaced with a speaker who spoke shortly before, because the voice counts may still say that somebody
+ * speaks. `before` has the two speakers who spoke last, the latest speaker first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

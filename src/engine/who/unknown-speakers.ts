@@ -17,9 +17,10 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 }
 
 /**
- * Returns the views of the recording. A view is ten seconds of sound, with the voices that were found in it. If the
- * speaker of a voice in a view is unknown, the overlapping views vote for a speaker, who becomes the speaker of the
- * voice. If there are no votes, the speaker stays unknown.
+ * Returns the views of the recording, with speakers for the voices whose speaker is unknown. A view is ten seconds of
+ * sound, with the voices that were found in it, and other views contain parts of the same sound. While the voice speaks,
+ * each of these views has one vote in each frame, for the speaker whom it finds there. The speaker with the most votes is
+ * assigned. If there are no votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

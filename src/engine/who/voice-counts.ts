@@ -5,7 +5,10 @@
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep } from './views.ts'
 
-/** A span of the recording whose sound begins at sample `at` of a window of the speech model. */
+/**
+ * A part of a window of the speech model. The part is the sound of the recording from sample `from` to sample `to`. In
+ * the window, this sound begins at sample `at`.
+ */
 export type PlacedSpan = { from: number; to: number; at: number }
 
 /**
