@@ -20,8 +20,9 @@ const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
 /** For each kind of model: the length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
 /**
- * The number of recordings that the large models transcribe: one block of steno's TDT decoder, as in a job. The large
- * models have the sizes of published models, and random weights.
+ * The number of recordings that the large models transcribe. The large models have the sizes of published models, and
+ * random weights. In a job, steno's TDT model (a token-and-duration transducer) decodes up to 16 windows together in
+ * one batch. Each recording is one window here, so 16 recordings fill one batch.
  */
 const largeFiles = 16
 

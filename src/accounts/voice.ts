@@ -1,6 +1,7 @@
 // The voices that an account has enrolled under names. A voice print is biometric data. The database stores each voice
 // print in encrypted form, and the API never returns a voice print. A voice print is deleted with its voice or with its
-// account. The voice and its print are also deleted if the voice was not used for the retention time of transcripts.
+// account. Transcripts may have a retention time, after which they are deleted. If a voice is not used for as long as
+// this retention time, the voice and its print are deleted too.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'

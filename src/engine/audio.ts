@@ -11,7 +11,11 @@ export const windowMelFrames = windowSamples / samplesPerMelFrame
 export const windowFrames = windowMelFrames / 2
 export const samplesPerFrame = 2 * samplesPerMelFrame
 export const framesPerSecond = sampleRate / samplesPerFrame
-/** The number of model frames for which the voice network gives one frame embedding. */
+/**
+ * The number of model frames (20 ms each) for which the voice network gives one frame embedding. The voice network is a
+ * small network that reads the output of Whisper's encoder and finds voices in it. A frame embedding is a vector that
+ * stands for the voice that speaks in these model frames.
+ */
 export const framesPerEmbedding = 2
 
 /** The shortest pause, in samples, that ends an utterance even if the text before the pause has no full stop. */

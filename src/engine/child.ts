@@ -57,10 +57,13 @@ export async function engine(): Promise<void> {
  * Prints the error and ends this engine process. A server then retries the jobs of this process in another engine
  * process.
  *
- * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. If this
- * function is called as a handler of `uncaughtException`, `reportError` also ends the process, with exit code 7. In all
- * other cases, `process.exit` ends the process. Otherwise the process would continue, because its main module waits for
- * a promise.
+ * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. There
+ * are two cases:
+ * - This function is called as a handler of `uncaughtException`. Then `reportError` prints the error and ends the
+ *   process with exit code 7. `process.exit` is not reached.
+ * - This function is called in another way. Then `reportError` only prints the error, and `process.exit` ends the
+ *   process with exit code 1. Without `process.exit`, the process would continue, because its main module waits for a
+ *   promise.
  */
 function endByFault(error: unknown): never {
   process.removeAllListeners('uncaughtException')

@@ -32,9 +32,10 @@ export class LiveJobs {
   readonly #everyMs: number
   /**
    * Running jobs, by their ids. A job gets an entry when a listener is added to the job, or when utterances are added
-   * to the job. If a listener follows all jobs of any account, every job that changes gets an entry, even a job of
-   * another account. The entry is removed when the job ends. The entry is removed earlier if the last listener of the
-   * job leaves and the job has no utterances and no pending notification.
+   * to the job. A listener can also follow a whole account. While there is at least one such listener, each job that
+   * changes gets an entry. This is so for the jobs of all accounts, because the account is only checked later, when the
+   * listeners are called. The entry is removed when the job ends. The entry is removed earlier if the last listener of
+   * the job leaves and the job has no utterances and no pending notification.
    */
   readonly #entries = new Map<string, Entry>()
   readonly #accounts = new Map<string, Set<(job: Job) => void>>()
@@ -177,8 +178,9 @@ export class LiveJobs {
   }
 
   /**
-   * Reads a job. Returns null if no job has this id. Also returns null if the database is locked or full: a
-   * notification that cannot be sent must not fail the job.
+   * Reads the present state of a job from the database. Returns null if no job has this id. Also returns null if the
+   * database is locked or full. No error is thrown then, because the state is only needed for the listeners of the job:
+   * if it cannot be read, the job itself must still continue.
    */
   #read(jobId: string): Job | null {
     try {

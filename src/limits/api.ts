@@ -58,7 +58,10 @@ export const apiLimits = {
   hourMs: 1 * hour,
   /** Number of hours in the charts of the operator's page. */
   shownHours: 24,
-  /** Period of the totals in the list of accounts on the operator's page. */
+  /**
+   * Period of the totals in the list of accounts on the operator's page. The period ends now. For each account, the
+   * totals are the number of jobs, the length of the transcribed audio, and the charged amount of money.
+   */
   shownAccountsMs: 30 * day,
   shownAccounts: 100,
   /** Maximum number of requests in the request log, which is in memory. */

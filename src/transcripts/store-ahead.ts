@@ -1,7 +1,9 @@
 // Stores most of a long transcript before its job is completed. This takes many small transactions, so that the server
 // can answer requests between them. The transaction that completes the job is then short. This last transaction stores
 // the remaining utterances and the head of the transcript (all fields except the utterances). Callers cannot read a
-// transcript without a head. If the job ends without a transcript, the indexer removes the stored utterances.
+// transcript without a head. If the job ends without a transcript, the stored utterances must be removed. The indexer
+// does this in the background. The indexer is the part of the server that writes the search index. It also removes the
+// utterances of deleted transcripts.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'

@@ -12,9 +12,9 @@ export class Turn {
   constructor(readonly done: Promise<void>) {}
 
   /**
-   * Sets the transfer (the receiving of the bytes) of the request that uses the upload now. When another request takes
-   * over the upload, the transfer is stopped. If another request has already taken over, the transfer is stopped at
-   * once.
+   * Sets the transfer of this turn. The transfer receives the bytes of the request that uses the upload. If another
+   * request needs the upload later, it ends this turn, and the transfer is stopped. If another request has ended this
+   * turn before this call, the transfer is stopped at once.
    */
   start(transfer: Transfer): void {
     this.#transfer = transfer

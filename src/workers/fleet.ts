@@ -189,10 +189,15 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts a job into the queue of a pool, which is a group of workers with the same abilities. If the job is already in
-   * the queue of a pool with a ready worker, the job stays there. Otherwise, a pool that can do the job is chosen: the
-   * pool whose workers have room for the most jobs. If no pool can do the job, the pool with the most room is chosen
-   * among all pools, and the job then fails in this pool.
+   * Puts a job into the queue of a pool. A pool is a group of workers with the same abilities. The first of these rules
+   * that applies gives the pool:
+   *
+   * 1. The job is already in the queue of a pool that still has a ready worker: the job stays there.
+   * 2. At least one pool can do the job: of these pools, the pool with room for the most jobs.
+   * 3. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
+   *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
+   *
+   * Does nothing if no worker is ready, or if there is no connection to JetStream, which stores the queues.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

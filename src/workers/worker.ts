@@ -123,8 +123,11 @@ export class Worker {
   }
 
   /**
-   * Sends a message `hello` to the server at intervals. Waits for the answer to the first message, because the answer
-   * contains the lease. Does not wait for later answers: if a message is lost, the next one is sent an interval later.
+   * Sends a message `hello` to the server at intervals, until the worker ends. If the server gets no message from a
+   * worker for a certain time (the lease), other workers may get its jobs. So the interval is at most a third of the
+   * lease. The server's answer contains the lease, so the answer to the first message is awaited. Later answers are not
+   * awaited: if a message is lost, the next one is sent an interval later. When the worker ends, the answer to its last
+   * message is also awaited.
    */
   async #greet(): Promise<void> {
     await this.#sayHello()
@@ -143,7 +146,7 @@ export class Worker {
     try {
       this.#welcome(await this.#server.ask('hello', this.#hello()))
     } catch {
-      // The next message is sent after the interval.
+      // The server did not answer. A retry is not needed here, because `#greet` sends a message `hello` at intervals.
     }
   }
 

@@ -54,12 +54,16 @@ export function repeatedAvi(file: Buffer, times: number, pictures: number, isSor
   return chunk('RIFF', Buffer.concat([Buffer.from('AVI '), head, chunk('LIST', sound), chunk('idx1', index)]))
 }
 
-/** Adds `count` empty indexes to the headers of the first stream of an AVI file. */
+/**
+ * Adds `count` empty indexes to the headers of the first stream of an AVI file. An index lists the positions of the
+ * packets in the file. Here each index is a chunk `indx` without content.
+ */
 export function withStreamIndexes(file: Buffer, count: number): Buffer {
   const indexes = Buffer.concat(Array<Buffer>(count).fill(chunk('indx', Buffer.alloc(0))))
   const stream = file.indexOf('strl', 0, 'latin1') - 4
-  // The positions of the size fields of three nested lists, from the outermost list to the innermost one. The indexes
-  // are added to the innermost list, so the size of each list grows.
+  // An AVI file consists of nested lists, and each list begins with its size. The added chunks `indx` are at the end of
+  // the list `strl` (the headers of a stream). This list is in the list `hdrl` (all headers), and `hdrl` is in the list
+  // of the whole file. `sizes` has the positions of the sizes of these three lists, because all three lists get longer.
   const sizes = [4, file.indexOf('hdrl', 0, 'latin1') - 4, stream]
   const end = stream + 4 + file.readUInt32LE(stream)
   const longer = Buffer.concat([file.subarray(0, end), indexes, file.subarray(end)])

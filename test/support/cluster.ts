@@ -213,8 +213,10 @@ async function settleWebhooks(db: Db, hookUrl: string | null): Promise<void> {
 }
 
 /**
- * Returns a message for each rule that the jobs broke. `told` has the webhooks in the order in which they arrived.
- * `told` is null if no webhooks were requested.
+ * Checks all jobs after a run, and returns a message for each error. There must be exactly `jobs` jobs. Each job must
+ * be completed and have one transcript. The price of each job must be reserved once and then charged once. `told` has
+ * the webhooks in the order in which they arrived. Each job must have sent two webhooks: `transcription.processing`
+ * first, and then `transcription.completed`. `told` is null if no webhooks were requested.
  */
 function brokenRules(db: Db, jobs: number, told: string[] | null): string[] {
   const rows = db.list<{ id: string; state: string; errorCode: string | null; money: string; texts: number }>(

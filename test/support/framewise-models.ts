@@ -120,9 +120,11 @@ function tdtDecoder(tokens: number): Uint8Array {
   // blank token to the end, and each other token to an index that is one lower.
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
-  // Lowers the score of the previous token (`target`), so that the decoder does not return the same token again. The
-  // blank token may follow itself. So `repeatable` has the ids of all tokens, but -1 instead of the id of the blank
-  // token.
+  // The decoder must not return the same token twice in a row, except for the blank token. So the score of the previous
+  // token is lowered. `target` is the id of the previous token. It is compared with each element of `repeatable`. If it
+  // is equal to the element at index n, the score of token n is lowered. So the element at index n must be n. Only the
+  // last element, which belongs to the blank token, is -1. No token has the id -1, so the score of the blank token is
+  // never lowered.
   const repeatable = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )

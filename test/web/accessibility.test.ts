@@ -129,8 +129,10 @@ for (const [colorScheme, width] of [...looks, ...moreLooks])
   })
 
 /**
- * Runs axe in an isolated world of the page, in which the content security policy does not apply. With `resultTypes`,
- * axe still reports all nodes with a fault, and collects no nodes for the other results.
+ * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault. Also returns
+ * a text if the page is wider than the window. axe runs in an isolated world of the page, in which the content security
+ * policy does not apply. `resultTypes` reduces the results: axe lists all elements that break a rule, but for each rule
+ * at most one of the elements that obey it. The test does not need these elements.
  */
 async function check(context: BrowserContext, page: Page, where: string): Promise<string[]> {
   const session = await context.newCDPSession(page)

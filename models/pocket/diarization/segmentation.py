@@ -241,9 +241,11 @@ def main(path, steps, out, resume=None):
             f = net.front(x)
         log_probabilities, h, voice, proposed = net.body(f)
         losses = order_losses(log_probabilities, y) + 0.3 * order_losses(proposed, y)
-        # `losses[:, 0]` accepts only one order of the speaker numbers: the order in which the speakers begin to talk.
-        # The model learns one fixed order more easily than six. So in a new training, the weight `first` of this loss
-        # begins at 0.7 and falls to 0 in the first half of the steps.
+        # A sound has up to three speakers, and the model gives them the numbers 0 to 2. There are six orders of three
+        # numbers. `losses` has one loss for each order. `losses.min(1)` is the loss of the best order, so it accepts
+        # every order. `losses[:, 0]` accepts only one order: the order in which the speakers begin to talk. This is
+        # easier to learn. So in a new training, `losses[:, 0]` gets the weight `first`. This weight begins at 0.7 and
+        # falls to 0 in the first half of the steps.
         first = 0.0 if resume else max(0.0, 0.7 * (1 - share / 0.5))
         main_loss = first * losses[:, 0].mean() + (1 - first) * losses.min(1).values.mean()
         affinity, identity = voice_losses(net, h, voice, y, numbers)

@@ -149,7 +149,8 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
 
 # ---- Speech by the synthesizer flite
 
-# For each phoneme of flite: the name of about the same sound in espeak-ng.
+# flite and espeak-ng are speech synthesizers that use different names for the phonemes of English. The keys are flite's
+# names of phonemes. Each value is espeak-ng's name of the same phoneme, or of a similar phoneme.
 ARPABET = dict(aa="A:", ae="a", ah="V", ao="O:", aw="aU", ax="@", ay="aI", b="b", ch="tS", d="d", dh="D", dx="d",
                eh="E", er="3:", ey="eI", f="f", g="g", hh="h", ih="I", iy="i:", jh="dZ", k="k", l="l", m="m", n="n",
                ng="N", ow="oU", oy="OI", p="p", r="r", s="s", sh="S", t="t", th="T", uh="U", uw="u:", v="v", w="w",

@@ -16,8 +16,9 @@ def faster(weights, count, sound):
     from faster_whisper import BatchedInferencePipeline, WhisperModel
     model = BatchedInferencePipeline(WhisperModel(weights, device="cpu", compute_type="int8", cpu_threads=2))
     spans = [{"start": at, "end": at + SECONDS} for at in range(0, len(sound) // RATE, SECONDS)]
-    # The maximum length is `max_new_tokens` plus the four tokens of the prompt. CTranslate2 decodes half as many tokens
-    # as the maximum length.
+    # Each window must get exactly `count` tokens. faster-whisper adds the four tokens of the prompt to `max_new_tokens`
+    # and passes the sum to CTranslate2 as the maximum length. The sum is 2 * count. CTranslate2 decodes at most half of
+    # the maximum length, which is `count` tokens. The text never ends earlier, because the end token is suppressed.
     options = dict(language="en", temperature=0.0, vad_filter=False, clip_timestamps=spans, max_new_tokens=2 * count - 4)
     segments, _ = model.transcribe(
         sound, batch_size=8, beam_size=1, word_timestamps=True, suppress_tokens=[-1, *SPECIAL], **options)

@@ -106,17 +106,19 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
 }
 
 /**
- * Divides the characters into pieces: phrases of the dictionary, and single characters. Takes the division with the
- * fewest pieces. If several divisions have equally few pieces, takes the one with the fewest exceptions. An exception
- * is a character that gets another replacement in a phrase than it gets alone: `发` becomes `發`, but `头发` becomes `頭髮`.
- * So `头发现` is divided into `头` and `发现`, because the other division has the exception in `头发`.
+ * Divides the characters into pieces: phrases of the dictionary, and single characters. There may be several ways to
+ * divide them. Takes the way with the fewest pieces. If several ways have equally few pieces, takes the way with the
+ * fewest exceptions. An exception is a character in a phrase. Its replacement in this phrase differs from its
+ * replacement as a single character. For example, `发` is an exception in `头发`: the single character `发` becomes `發`,
+ * but the phrase `头发` becomes `頭髮`. So `头发现` is divided into `头` and `发现`, without an exception, and not into `头发`
+ * and `现`.
  *
  * For each index, the result has the length of the first piece of the characters from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
-  // The cost of a division is `pieceCost` for each piece, and 1 for each exception (a character that gets another
-  // replacement in a phrase than it gets alone). `pieceCost` is more than the cost of all exceptions together, so the
-  // division with the fewest pieces always has the lowest cost.
+  // Each way to divide the characters into pieces has a cost: `pieceCost` for each piece, and 1 for each exception. An
+  // exception is a character whose replacement in a phrase differs from its replacement as a single character.
+  // `pieceCost` is more than the cost of all exceptions together. So a way with fewer pieces always has a lower cost.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)
   const lengths = Array.from(characters, () => 1)
@@ -138,8 +140,8 @@ function firstPieces(characters: readonly string[], { entries, longest }: Dictio
 }
 
 /**
- * Returns the number of exceptions in a phrase: the characters that get another replacement in the phrase than they get
- * alone.
+ * Returns the number of exceptions in a phrase. An exception is a character whose replacement in the phrase differs
+ * from its replacement as a single character.
  */
 function exceptions(phrase: string, replacement: string, entries: ReadonlyMap<string, string>): number {
   const replaced = [...replacement]

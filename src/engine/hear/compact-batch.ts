@@ -158,9 +158,10 @@ export class CompactBatch implements Batch {
   }
 
   /**
-   * For each layer of the decoder, the encoder returns several kinds of tensors, such as the keys of the
-   * cross-attention. Returns one tensor for each kind and each layer, with the values for all windows that are still in
-   * the batch. The tensors use the memory of `cross`, which already has these values, without a copy.
+   * Returns the tensors that the cross-attention of the decoder reads. There are several kinds of these tensors, such
+   * as the keys. For each kind, each layer of the decoder has one tensor. A tensor has the values for all windows that
+   * are still in the batch. The values come from the encoder, and `cross` already has them in its memory. The returned
+   * tensors refer to this memory, so no values are copied.
    */
   private viewCross(): Tensor[] {
     const { runtime, facts } = this.parts

@@ -84,8 +84,10 @@ export type DecodeOptions = {
 }
 
 /**
- * Decodes windows. `extended` has the same windows, possibly with more speech at their ends. `encoded` is the output of
- * the encoder for `extended`. Words in the added speech are removed from the result.
+ * Decodes windows. The model makes fewer errors at the end of a short window if more speech follows. So the caller may
+ * add the speech that follows a window to the end of the window. `extended` has the windows with this added speech, and
+ * `windows` has the same windows without it. `encoded` is the output of the encoder for `extended`. The result has only
+ * the words of `windows`: the words in the added speech are removed.
  */
 export async function decodeWindows(
   { whisper, joint }: WhisperModels,
@@ -124,10 +126,14 @@ export async function decodeWindows(
 }
 
 /**
- * Returns the lengths that the decoder needs for a window. `heard` is the window that is decoded. It is `window`,
- * possibly with more speech at its end, because the model makes fewer errors if more speech follows. The text of this
- * added speech is not needed, so `neededFrames` is then the length of `window`. But `speechSeconds` includes the added
- * speech, because it serves another purpose: if a window with much speech gets no text, the decoding has failed.
+ * Returns the lengths that the decoding of a window needs. `window` is the window whose text is needed. `heard` is the
+ * window that the model decodes: `window` itself, or `window` with more speech at its end. Speech is added because the
+ * model makes fewer errors if more speech follows.
+ * - `frames` is the length of `heard`.
+ * - `speechSeconds` is the length of the speech in `heard`. It is used to find failed decodings: if the model decodes
+ *   much speech and returns no text, the decoding may have failed.
+ * - `neededFrames` is the length of `window`. It is given only if speech was added. Decoding ends at the first
+ *   timestamp token at or after this length, because the text of the added speech is not needed.
  */
 function rowOf(heard: Window, window: Window = heard): Row {
   const row = {

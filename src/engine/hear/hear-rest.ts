@@ -25,10 +25,17 @@ type AgainOptions = DecodeOptions &
 type Again = { window: Window; otherwise: PlacedText[] }
 
 /**
- * Decodes two kinds of speech again, in new windows: speech for which the model returned no text, and the end of a
- * window if the text there is incomplete or improbable. If a new window gets a good text, the same is done with the
- * speech that this text leaves out. If it gets no good text, a warning is reported, and its speech is not decoded
- * again. Returns the texts of all windows. Also warns about each window of `decoded` with a doubtful text.
+ * Returns the texts of the windows in `decoded`, after some of the speech is decoded again in new windows. Two kinds of
+ * speech are decoded again: speech for which the model returned no text, and the end of a window if the text there is
+ * incomplete or has a low probability.
+ *
+ * The text of a new window is good if it is not empty and passes the checks in guard.ts. A good text is used. If it
+ * also leaves out speech, that speech is decoded again in the same way. If the text of a new window is not good, the
+ * function keeps the text that this speech had before, if there was one. It then reports a warning, and does not decode
+ * the speech of this new window again.
+ *
+ * Also reports a warning for each window in `decoded` whose text is doubtful, which means that every attempt to decode
+ * the window failed the checks.
  */
 export async function hearRest(
   models: WhisperModels,

@@ -71,9 +71,10 @@ export class JointDecoding {
   }
 
   /**
-   * Starts the waiting requests as soon as every recording has one. If some recordings wait for their language, only
-   * the languages are detected now. These recordings then call `decode`, and the windows of all recordings can be
-   * decoded in the same batches.
+   * Runs the waiting requests if every registered recording has a waiting request. Otherwise does nothing. A request
+   * comes from `detect`, which asks for languages, or from `decode`, which asks for texts. If requests of both kinds
+   * wait, only the languages are detected now, and the requests for texts continue to wait. A recording calls `decode`
+   * after its languages are detected. The windows of all recordings can then be decoded in the same batches.
    */
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return

@@ -17,9 +17,10 @@ const closing = /^[!?:;,.…»”’)\]}%–—।॥؟،؛۔、。！？：；�
 const spoken = /[%‰&@#§*/]/
 
 /**
- * The maximum time between the last sound of a word and the end of the word, in model frames of 20 ms. The attention of
- * a punctuation mark often includes the pause after the word. It often includes the last sound of the word too, so the
- * maximum is not 0.
+ * The maximum time by which a punctuation mark makes a word longer, in model frames (20 ms each). The model gives the
+ * word and the punctuation mark separate times, which come from the attention of the model. When the mark is joined to
+ * the word, the word ends where the mark ends. But the time of the mark often includes the pause after the word, so
+ * there is a maximum. The time of the mark often includes the last sound of the word too, so the maximum is not 0.
  */
 const markMax = 0.2 * framesPerSecond
 

@@ -14,8 +14,10 @@ export const voiceNetworkFile = 'voice-network.onnx'
 /** What the voice network finds in one window. */
 export type VoiceReading = {
   /**
-   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first model frame (20 ms) has its
-   * middle at the start of the window. So the first three probabilities are for the 10 ms before the window.
+   * Three probabilities for each 10 ms: no voice, one voice, two voices or more. The first three probabilities are for
+   * the 10 ms before the window. The next three are for the first 10 ms of the window. The reason: a model frame is 20
+   * ms long, and the middle of the first frame is at the start of the window. So the first half of this frame is before
+   * the window.
    */
   counts: Float32Array
   /**

@@ -22,7 +22,11 @@ export type VoiceFiles = {
    * if the published voice models or the voice models of the tests are used.
    */
   warning: string | null
-  /** True if the diarization uses the voice readings of the speech model. Only the small built-in voice models need them. */
+  /**
+   * True if the diarization also uses the voice readings of the speech model. A voice reading says how many voices
+   * speak at each time in a window (at most 30 s of sound). It also has vectors that are similar if the voice is the
+   * same. Only the small built-in voice models need voice readings.
+   */
   usesVoiceReadings: boolean
 }
 

@@ -11,10 +11,14 @@ import type { Size } from './size.ts'
 const extraSize = 4
 
 /**
- * The names of three values in the graph. The encoder reads only some frames of a long silence, and such a frame must
- * get more weight in the attention. So a few channels are appended to each query vector and to each key vector: `query`
- * and `key` have these channels. `isNeeded` is computed at run time, and is false if the encoder reads all frames of
- * the window. The attention then runs without the appended channels.
+ * The names of three values in the graph. `query` has the channels that are appended to each query vector of the
+ * attention. `key` has the channels that are appended to each key vector. `isNeeded` is computed at run time. If it is
+ * false, the attention runs without the appended channels.
+ *
+ * The encoder reads only some frames of a long silence, so one frame can stand for several frames. Such a frame must
+ * get more weight in the attention. The score of a frame is the dot product of a query and a key, so the appended
+ * channels can add a number to the score. A higher score gives the frame more weight. `isNeeded` is false if the
+ * encoder reads all frames of the window.
  */
 export type Extra = { query: string; key: string; isNeeded: string }
 

@@ -32,7 +32,11 @@ export class Layers {
     return tensor
   }
 
-  /** Adds a tensor of the compact model to the graph. 16-bit floats are converted to 32-bit floats. */
+  /**
+   * Adds a tensor of the model file to the graph, and returns its name in the graph. The file has the compact form:
+   * most weights are 8-bit integers, and some tensors are 16-bit floats. The 16-bit floats are converted to 32-bit
+   * floats.
+   */
   tensor(name: string): string {
     return this.once(name, () => {
       const stored = this.stored(name)
@@ -142,8 +146,9 @@ export class Layers {
   }
 
   /**
-   * Adds an operation to the graph that multiplies activations by a matrix. The matrix has the layout of the decoder
-   * (outputs × blocks of inputs), which is fast for activations with few rows.
+   * Adds an operation to the graph that multiplies activations by a matrix. The matrix has the layout of the decoder,
+   * which is fast for activations with few rows: the weights of one output are stored one after the other, in blocks. A
+   * block has the weights of `blockSize` inputs, which share one scale. If `bias` is true, the bias is added.
    */
   blocks(name: string, value: string, bias = true): string {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims

@@ -1,4 +1,5 @@
-// Opens models with 8-bit weights, such as the published CTC and TDT models.
+// Opens ONNX models with 8-bit weights, such as the speech models of two kinds that users can download: CTC
+// (connectionist temporal classification) and TDT (token-and-duration transducer).
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

@@ -64,10 +64,12 @@ function findClusters(
   let reached = 0
   const blocks = clusterBlocks(embeddings, threshold * thresholdRange.low)
   const onStep = (clusters: () => Cluster[], next: number) => {
-    // The clustering calls this function before each merge. `reached` is the largest distance of the merges so far, and
-    // `next` is the distance of the next merge. The clustering would end here if `threshold` were between `reached` and
-    // `next`. `factor` is the number by which `threshold` must be multiplied or divided to be in this range. It is 1 if
-    // `threshold` is in the range. If two numbers of voices are equally near to `expected`, the lower `factor` decides.
+    // This function chooses the clusters whose number of voices is nearest to `expected`. It is called before each
+    // merge and at the end. `reached` is the largest distance of the merges so far, and `next` is the distance of the
+    // next merge. A threshold between `reached` and `next` would give the clusters that exist now. `factor` says how
+    // far `threshold` is from this range. It is 1 if `threshold` is in the range. Otherwise it is larger than 1: it is
+    // the number by which `threshold` must be multiplied or divided to reach the range. If two results are equally near
+    // to `expected`, the result with the lower `factor` is chosen.
     const factor = reached > threshold ? reached / threshold : next < threshold ? threshold / next : 1
     reached = Math.max(reached, next)
     const found = clusters()

@@ -22,7 +22,13 @@ const embeddedSeconds = 0.25
  */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 
-/** Computes the embeddings of the pieces. `rows` are the feature frames of a stretch that contains all pieces. */
+/**
+ * Computes the embeddings of `pieces`. A piece is a span of the recording in which one voice speaks alone. A piece that
+ * is too short gets no embedding.
+ *
+ * `rows` has the feature frames of a part of the recording that contains all these pieces. `first` is the number of the
+ * first of these feature frames, counted from the start of the recording.
+ */
 export function embedPieces(
   pieces: readonly VoicePiece[],
   { rows, first: firstRow }: FeatureFrames,

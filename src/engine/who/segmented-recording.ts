@@ -21,9 +21,11 @@ export type SegmentedRecording = {
   samples: number
   speakerCount: number
   /**
-   * Returns the number of speakers in a frame, from the voice counts of the speech model and `mean`. `mean` is the mean
-   * number of voices in this frame, over all views (ten seconds of sound each) that contain the frame. Null if the
-   * speech model has counted no voices.
+   * A function that returns the number of speakers in a frame: 0, 1 or 2. It combines the estimates of two models. The
+   * estimate of the segmentation model is `mean`: the mean number of voices in this frame, over all views (ten seconds
+   * of sound each) that contain the frame. The estimate of the speech model is its voice counts: the probability that
+   * at least one voice speaks, and the probability that at least two voices speak. The property `speakerCountIn` is
+   * null if the speech model gives no voice counts.
    */
   speakerCountIn: ((frame: number, mean: number) => number) | null
 }

@@ -1,7 +1,9 @@
-// Finds the speakers of the voices in each view. A view is ten seconds of sound, in which the segmentation model
-// numbers the voices. These numbers say nothing about the other views. The speakers of most pieces are already known (a
-// piece is a span in which one voice speaks alone). If only one voice of a view speaks in a frame of a piece, this
-// voice is probably the speaker of the piece. So the voice gets a vote for this speaker, and the votes decide.
+// Finds the speaker of each voice of each view. A view is ten seconds of sound. In each view, the segmentation model
+// numbers the voices from 0 to 2. Voice 0 of one view and voice 0 of another view may be two persons. The speakers have
+// numbers that are the same in the whole recording. An earlier step has found pieces: spans in which one voice speaks
+// alone. For most pieces, the speaker is already known. The frames of these pieces give votes. A frame gives a vote if
+// only one voice of the view speaks in it. The vote says that this voice is the speaker of the piece. The votes then
+// decide the speaker of each voice.
 
 import { assign } from './assignment.ts'
 import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts'
@@ -14,8 +16,8 @@ export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
  * The weight of a vote from a piece whose speaker is not sure. A vote is for one speaker and comes from one frame of a
- * piece (a span in which one voice speaks alone). All other votes have the weight 1. A view (ten seconds of sound) has `viewFrames` frames, so all unsure votes in a
- * view together have at most the weight 1.
+ * piece (a span in which one voice speaks alone). All other votes have the weight 1. A view (ten seconds of sound) has
+ * `viewFrames` frames, so all unsure votes in a view together have at most the weight 1.
  */
 const unsureVote = 1 / viewFrames
 

@@ -32,9 +32,14 @@ const gainMin = 1e-4
 type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 /**
- * Assigns the embeddings to speakers by VBx. `features` and `weights` have one element for each embedding. In each
- * round, VBx estimates again how much of each embedding belongs to each speaker. `start` has the number of the speaker
- * of each embedding before the first round.
+ * Assigns embeddings to speakers by VBx, an algorithm that clusters embeddings by variational Bayes. An embedding is a
+ * vector that stands for a voice. VBx works in rounds. Each round estimates how much of each embedding belongs to each
+ * speaker.
+ *
+ * Three lists have one element for each embedding. `features` has the embeddings themselves, transformed by the PLDA
+ * model (a model that separates voices). `weights` has their weights: an embedding with the weight n counts as n equal
+ * embeddings. `start` has the number of the speaker before the first round. The fourth list, `between`, has one element
+ * for each dimension of the embeddings: the variance between different voices.
  */
 export function vbx(
   features: readonly Float64Array[],
