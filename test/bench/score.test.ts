@@ -65,24 +65,20 @@ test('a start of the other program in a pause does not count, unless it is near 
   expect(compareStarts(ours, theirs, { pauses: digitalSilence(utterances) })).toEqual({ near: 2, of: 2 })
 })
 
+const threePauses = [
+  { from: 1, to: 2 },
+  { from: 4, to: 5 },
+  { from: 7, to: 8 },
+]
+
 test('the first word after a pause is measured from the end of the pause', () => {
-  const pauses = [
-    { from: 1, to: 2 },
-    { from: 4, to: 5 },
-    { from: 7, to: 8 },
-  ]
   const words = [word('one', 0, 2.05), word('two', 1.5, 2.5), word('three', 5.25, 5.5), word('five', 8.5, 9)]
-  expect(startsAfterPauses(pauses, words)).toEqual([-0.5, 0.25])
+  expect(startsAfterPauses(threePauses, words)).toEqual([-0.5, 0.25])
 })
 
 test('the last word before a pause is measured from the start of the pause', () => {
-  const pauses = [
-    { from: 1, to: 2 },
-    { from: 4, to: 5 },
-    { from: 7, to: 8 },
-  ]
   const words = [word('one', 0.5, 1.25), word('two', 0.95, 2.5), word('three', 3, 3.75), word('four', 5, 6)]
-  expect(endsBeforePauses(pauses, words)).toEqual([0.25, -0.25])
+  expect(endsBeforePauses(threePauses, words)).toEqual([0.25, -0.25])
 })
 
 const rate = 16_000

@@ -4,7 +4,7 @@ import { samplesPerMelFrame } from '../audio.ts'
 import type { FeatureFrames } from './feature-stream.ts'
 import type { VoicePiece } from './pieces.ts'
 import { unit } from './unit.ts'
-import { frameCentre, frameStep, secondsOf } from './views.ts'
+import { secondsOf, startOf } from './views.ts'
 import type { Voices } from './voices.ts'
 
 /**
@@ -37,8 +37,7 @@ export function embedPieces(
   const features = embedder.withoutNoise(rows)
   const parts = pieces.map(piece => {
     const [first, last] = [piece.from, piece.to].map(frame => {
-      const sample = frame * frameStep + frameCentre - frameStep / 2
-      return Math.max(0, Math.round((sample - embedder.firstMiddle) / samplesPerMelFrame) - firstRow)
+      return Math.max(0, Math.round((startOf(frame) - embedder.firstMiddle) / samplesPerMelFrame) - firstRow)
     }) as [number, number]
     const own = features.subarray(first * embedder.width, last * embedder.width)
     return secondsOf(piece) < embeddedSeconds ? own.subarray(0, 0) : repeated(own, embedder.sizeMin)

@@ -3,7 +3,7 @@
 // speaks in the span. The embedding model also tells this, but it is not exact for a span of less than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
-import { type FrameSpan, frameCentre, frameStep } from './views.ts'
+import { type FrameSpan, startOf } from './views.ts'
 import type { PlacedSpan } from './voice-counts.ts'
 
 /** The number of samples to which one frame embedding belongs: 40 ms. */
@@ -66,11 +66,6 @@ export class FrameEmbeddings {
     this.blocks[index] ??= new Int8Array(blockSlots * this.width)
     return this.blocks[index]
   }
-}
-
-/** Returns the first sample of a frame of the segmentation model. */
-function startOf(frame: number): number {
-  return frame * frameStep + frameCentre - frameStep / 2
 }
 
 /** Returns the first span of 40 ms whose middle is at `sample` or after it. */

@@ -5,7 +5,7 @@ import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
 import type { LabelledPiece } from './speakers-of-views.ts'
 import { dot, unit } from './unit.ts'
-import { equalParts, type FrameSpan, secondsOf } from './views.ts'
+import { equalParts, secondsOf } from './views.ts'
 
 /** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
 const frameWeight = 0.9
@@ -22,9 +22,10 @@ const rounds = 3
 
 /**
  * A part of a piece. `similarities` says how similar the embedding of the piece is to the centroid of each speaker. `mean`
- * is the mean frame embedding of the part. `counts` is true if the part is used to compute the mean of its speaker.
+ * is the mean frame embedding of the part. Only parts of pieces whose speaker was sure before (`isSure`) are used to
+ * compute the mean of a speaker.
  */
-type Part = FrameSpan & { speaker: number; similarities: number[]; mean: Float32Array; counts: boolean }
+type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 
 /**
  * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
@@ -41,14 +42,12 @@ export function speakersOfPieces(
     const isSure = secondsOf({ from, to }) >= formingSeconds
     return { from, to, speaker: vector ? largest(similarities) : -1, isSure, similarities }
   })
-  if (frames.isEmpty || centroids.length < 2) return labelled.map(({ similarities, ...piece }) => piece)
-  let parts: Part[] = labelled.flatMap(({ speaker, similarities, isSure, ...piece }) =>
+  if (frames.isEmpty || centroids.length < 2) return labelled
+  let parts: Part[] = labelled.flatMap(piece =>
     equalParts(piece, Math.max(1, Math.round(secondsOf(piece) / partSeconds))).map(part => ({
+      ...piece,
       ...part,
-      speaker,
-      similarities,
       mean: frames.meanIn(part),
-      counts: isSure,
     })),
   )
   for (let round = 0; round < rounds; round++) parts = withSpeakers(parts, centroids.length)
@@ -58,10 +57,10 @@ export function speakersOfPieces(
 /** Returns the parts, each with the speaker to whom it is most similar. */
 function withSpeakers(parts: readonly Part[], speakerCount: number): Part[] {
   const sums = Array.from({ length: speakerCount }, () => new Float32Array(parts[0]?.mean.length ?? 0))
-  for (const { speaker, mean, counts, ...span } of parts) {
-    const sum = sums[speaker]
-    if (!counts || !sum) continue
-    for (let at = 0; at < sum.length; at++) sum[at]! += secondsOf(span) * mean[at]!
+  for (const part of parts) {
+    const sum = sums[part.speaker]
+    if (!part.isSure || !sum) continue
+    for (let at = 0; at < sum.length; at++) sum[at]! += secondsOf(part) * part.mean[at]!
   }
   const means = sums.map(unit)
   return parts.map(part => ({

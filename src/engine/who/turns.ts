@@ -6,7 +6,7 @@ import { sampleRate } from '../audio.ts'
 import { countSpeakers, type SegmentedRecording } from './segmented-recording.ts'
 import { type Turn, TurnBuilder } from './turn.ts'
 import { withAllSpeakers } from './unknown-speakers.ts'
-import { frameCentre, frameStep, viewFrames } from './views.ts'
+import { startOf, viewFrames } from './views.ts'
 
 export type Timeline = {
   turns: Turn[]
@@ -43,7 +43,7 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
   const ownTurns = Array.from({ length: speakerCount }, () => new TurnBuilder())
   const exclusive = new TurnBuilder()
   const frames = views.length === 0 ? 0 : (views.length - 1) * stepFrames + viewFrames
-  const startOf = (frame: number) => Math.min(samples, frame * frameStep + frameCentre - frameStep / 2)
+  const sampleAt = (frame: number) => Math.min(samples, startOf(frame))
   const votes = new Int32Array(speakerCount)
   let next = 0
   let before: [number, number] = [-1, -1]
@@ -56,13 +56,13 @@ function collectTurns(recording: SegmentedRecording, dropped: ReadonlySet<number
     const found = twoMost(votes)
     const [most, second] = recording.speakerCountIn ? withSpeakersBefore(found, before) : found
     if (count > 0 && most >= 0 && most !== before[0]) before = [most, before[0]]
-    exclusive.add(startOf(frame), count > 0 ? most : -1)
+    exclusive.add(sampleAt(frame), count > 0 ? most : -1)
     for (const [speaker, turns] of ownTurns.entries()) {
       const speaks = (count > 0 && speaker === most) || (count > 1 && speaker === second)
-      turns.add(startOf(frame), speaks ? speaker : -1)
+      turns.add(sampleAt(frame), speaks ? speaker : -1)
     }
   }
-  const end = startOf(frames)
+  const end = sampleAt(frames)
   return {
     turns: ownTurns.flatMap(turns => turns.end(end)).toSorted((one, other) => one.from - other.from),
     exclusive: exclusive.end(end),

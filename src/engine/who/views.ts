@@ -24,6 +24,14 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 /** A span of the recording in frames. `from` is its first frame, and `to` is the frame after its last frame. */
 export type FrameSpan = { from: number; to: number }
 
+/**
+ * Returns the first of the `frameStep` samples that belong to a frame. They are around the middle of the frame. Frames
+ * overlap, but a sample belongs to one frame only.
+ */
+export function startOf(frame: number): number {
+  return frame * frameStep + frameCentre - frameStep / 2
+}
+
 /** Divides a span into `count` parts of the same length. */
 export function equalParts({ from, to }: FrameSpan, count: number): FrameSpan[] {
   const edge = (index: number) => from + Math.round((index * (to - from)) / count)

@@ -3,7 +3,7 @@
 // speakers talk in a frame.
 
 import { samplesPerMelFrame } from '../audio.ts'
-import { frameCentre, frameStep } from './views.ts'
+import { frameCentre, frameStep, startOf } from './views.ts'
 
 /**
  * A part of a window of the speech model. The part is the sound of the recording from sample `from` to sample `to`. In
@@ -88,14 +88,6 @@ function byteOf(probability: number): number {
  */
 function isLikely(byte: number, share: number, weight: number): boolean {
   return weight * (byte / 255) + (1 - weight) * share >= 0.5
-}
-
-/**
- * Returns the first of the `frameStep` samples that count for a frame. They are around the middle of the frame. Frames
- * overlap, but a sample counts for one frame only.
- */
-function startOf(frame: number): number {
-  return frame * frameStep + frameCentre - frameStep / 2
 }
 
 /** Returns the first frame whose middle is at `sample` or after it. */
