@@ -2,13 +2,24 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
+/**
+ * Returns the process ids of the children of a process. The kernel lists the children of each thread. If a thread ends
+ * before its list is read, another thread gets its children, so all lists are read again.
+ */
 export function childrenOf(pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`).flatMap(task =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
-      .split(' ')
-      .filter(child => child !== '')
-      .map(Number),
-  )
+  const threads = readdirSync(`/proc/${pid}/task`)
+  try {
+    return threads.flatMap(thread =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')
+        .split(' ')
+        .filter(child => child !== '')
+        .map(Number),
+    )
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return childrenOf(pid)
+    throw error
+  }
 }
 
 export function isRunning(pid: number): boolean {
