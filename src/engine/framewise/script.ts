@@ -4,7 +4,7 @@
 
 import { lettersOf } from './languages.ts'
 import type { Permitted } from './scores.ts'
-import type { Tokens } from './tokens.ts'
+import { isControl, type Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
 const letter = /\p{Letter}/gu
@@ -21,15 +21,17 @@ export function isForeign(text: string, language: string | null): boolean {
 }
 
 /**
- * Returns the permitted tokens: the tokens whose letters are all in a script of the language, and the tokens without
- * letters. Returns null, which permits all tokens, if the script is not known.
+ * Returns the permitted tokens: the tokens whose letters are all in a script of the language, the tokens without
+ * letters, and the control tokens. The name of a control token, such as `<blk>`, has Latin letters, but a control token
+ * has no text. The blank token must be permitted, because a framewise model chooses it in most frames. Returns null,
+ * which permits all tokens, if the script is not known.
  */
 export function permittedFor(tokens: Tokens, language: string): Permitted {
   const own = lettersOf(language)
   if (own === null) return null
   return Uint8Array.from(tokens, token => {
     const letters = token.match(letter) ?? []
-    return letters.every(each => own.test(each)) ? 1 : 0
+    return isControl(token) || letters.every(each => own.test(each)) ? 1 : 0
   })
 }
 

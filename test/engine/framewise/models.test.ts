@@ -45,6 +45,7 @@ async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], lan
 }
 
 const frames = (...tokens: number[]) => tokens.map(token => ({ token, seconds: 0.02 }))
+const steps = (...tokens: number[]) => tokens.map(token => ({ token, seconds: 0.08 }))
 
 test('a CTC model gives each word the time from its first to its last frame', async () => {
   const spoken = frames(2, 2, 3, 0, 3, 1, 1, 4, 4, 0, 2, 5)
@@ -85,7 +86,11 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('el')).toEqual([])
 })
 
-const steps = (...tokens: number[]) => tokens.map(token => ({ token, seconds: 0.08 }))
+test('a second decoding in a script of its own keeps the silence between the letters', async () => {
+  // Most letters of the sound are Latin, so the window is decoded again without Latin letters.
+  expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
+  expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
+})
 
 test('a TDT model gives each window its own words and times in one batch', async () => {
   const windows = [steps(1, 0, 2, 3, 4), steps(0, 0, 2), steps(0), steps(1, 0, 0, 0, 2, 0, 0, 4)]
