@@ -20,9 +20,7 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
 /** Converts an error to an ApiError. An unexpected error is logged, and becomes INTERNAL_ERROR. */
 export function toApiError(error: unknown, elysiaCode: string | number, requestId: string): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof Error && error.cause instanceof ApiError) return error.cause
   if (elysiaCode === 'VALIDATION') return invalid(error as ValidationError)
-  if (elysiaCode === 'PARSE') return new ApiError('INVALID_REQUEST', 'The body could not be read.')
   const refusal = refusalOf(error)
   if (refusal === 'busy') {
     return new ApiError('SERVICE_UNAVAILABLE', undefined, {

@@ -22,6 +22,12 @@ type Failed = {
   request: Request
 }
 
+/**
+ * The status of a request whose client disconnected before the response. Only the log and the metrics show it, because
+ * no client is left to receive it. nginx uses the same status.
+ */
+const clientClosedStatus = 499
+
 /** Returns the body of the response for an error, and sets the status and the headers of the response. */
 export async function answerError(
   service: Service,
@@ -29,15 +35,19 @@ export async function answerError(
   { error, code, set, requestState, request }: Failed,
 ): Promise<Response | object> {
   if (requestState.claim) freeKey(requestState.claim)
-  const replay = error instanceof Error && error.cause instanceof Replay ? error.cause : null
-  if (replay) {
+  const thrown = thrownIn(error, code)
+  if (thrown instanceof Replay) {
     await service.db.durable()
     set.headers['Idempotent-Replay'] = 'true'
     set.status = 200
-    return new Response(replay.reply, { headers: { 'Content-Type': 'application/json' } })
+    return new Response(thrown.reply, { headers: { 'Content-Type': 'application/json' } })
+  }
+  if (isClientClosed(thrown, request)) {
+    set.status = clientClosedStatus
+    return new Response(null, { status: clientClosedStatus })
   }
   const answer = toApiError(
-    code === 'NOT_FOUND' ? unrouted(app, request) : error,
+    code === 'NOT_FOUND' ? unrouted(app, request) : thrown,
     code,
     requestState.requestId,
   )
@@ -56,6 +66,16 @@ export async function answerError(
   Object.assign(set.headers, headers)
   set.status = status
   return body
+}
+
+/** Returns the error that a check of the body threw. Elysia throws a ParseError, and this error is its cause. */
+function thrownIn(error: unknown, code: string | number): unknown {
+  return code === 'PARSE' && error instanceof Error ? error.cause : error
+}
+
+/** Returns true if the error was thrown because the client disconnected. */
+function isClientClosed(error: unknown, { signal }: Request): boolean {
+  return signal.aborted && error instanceof DOMException && error.name === 'AbortError'
 }
 
 /**

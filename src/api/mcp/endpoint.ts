@@ -48,10 +48,10 @@ function isLoopback(origin: string | null): boolean {
 }
 
 async function readMessage(request: Request): Promise<unknown> {
+  const text = new TextDecoder().decode(await readBody(request))
   try {
-    return JSON.parse(new TextDecoder().decode(await readBody(request)))
-  } catch (error) {
-    if (error instanceof ApiError) throw error
+    return JSON.parse(text)
+  } catch {
     return undefined
   }
 }
