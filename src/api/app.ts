@@ -58,8 +58,8 @@ export function openApp(service: Service): AnyElysia {
       if (request.method !== 'GET') await service.db.durable()
     })
 
-    .onAfterResponse(({ request, route, params, set, requestState }) =>
-      record({ request, route, params, set, requestState }),
+    .onAfterResponse(({ request, route, params, set, responseValue, requestState }) =>
+      record({ request, route, params, status: statusSent(responseValue, set.status), requestState }),
     )
 
     .use(routes(service, requestLog, () => app))
@@ -83,6 +83,14 @@ function serveOptions(service: Service) {
       })
     },
   }
+}
+
+/**
+ * Returns the status of a response. A handler or a hook sets `status`, or returns a Response with a status of its own.
+ * If both have a status, Elysia sends the status of the Response unless it is 200.
+ */
+function statusSent(returned: unknown, status: number | string = 200): number {
+  return returned instanceof Response && returned.status !== 200 ? returned.status : Number(status)
 }
 
 function linkTo(baseUrl: string): string {

@@ -10,16 +10,15 @@ type Answered = {
   request: Request
   route?: string
   params: unknown
-  set: { status?: number | string }
+  status: number
   requestState: RequestState
 }
 
 export function openRecorder({ db, metrics }: Service, requestLog: RequestLog): (answered: Answered) => void {
   const counters = openRequestCounters(metrics)
-  return ({ request, route: known, params, set, requestState }) => {
+  return ({ request, route: known, params, status, requestState }) => {
     const route = known ?? 'none'
     const ms = performance.now() - requestState.startedAt
-    const status = Number(set.status ?? 200)
     counters.count(route, request.method, status, ms / 1000)
     const { id } = (params ?? {}) as { id?: string }
     const method = methodName(request.method)

@@ -50,3 +50,19 @@ test('metrics are served to loopback addresses and to those in the settings', as
   expect((await open.fetch('/metrics', from)).status).toBe(200)
   expect((await open.fetch('/metrics')).status).toBe(200)
 })
+
+steered.each([
+  ['POST', '/mcp', 400],
+  ['OPTIONS', '/mcp', 204],
+  ['GET', '/', 302],
+  ['GET', '/nope', 404],
+  ['GET', '/v1', 200],
+])('metrics count %s %s with the status of its response: %i', async (method, path, status) => {
+  const service = await startTestService()
+  const headers = { Authorization: `Bearer ${service.account('ana').key}` }
+  const response = await fetch(`${service.url}${path}`, { method, headers, redirect: 'manual' })
+  expect(response.status).toBe(status)
+  const { text } = await service.fetch('/metrics')
+  const counted = text.split('\n').filter(line => line.startsWith('steno_http_requests_total'))
+  expect(counted).toEqual([expect.stringContaining(`method="${method}",status="${status}"} 1`)])
+})
