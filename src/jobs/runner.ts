@@ -1,6 +1,7 @@
 // Runs the steps of each job until the job ends. The state of a job is stored in the database. A running step exists
 // only in memory, and is lost at a restart of the server.
 
+import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
@@ -164,20 +165,28 @@ export class Runner {
 
   /**
    * Runs a step of a job and stores the result of the step. If the step was aborted, nothing is stored. If the step
-   * failed because the database was locked or full, the step is run again. Any other error in the step fails the job.
+   * failed because the database was locked or full, the next sweep (periodic work of the server) runs the step again.
+   * Any other error in the step fails the job.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
     return this.#underWay.run(job.id, async signal => {
       const work = { job, signal, db, config, secrets, engine, live, ingest: this.#ingest }
-      const end = await step(work).catch(
-        (error): End =>
-          () => {
-            if (signal.aborted) return null
-            if (refusalOf(error)) return this.#repeat(job.id)
-            return failJob(db, job.id, failureOf(job, error))
-          },
-      )
+      let end: End
+      try {
+        end = await step(work)
+      } catch (error) {
+        if (signal.aborted) return
+        const refusal = refusalOf(error)
+        if (refusal) {
+          // The step is not repeated at once. While the database stays locked or full, the step would run again and
+          // again, and the server could do nothing else.
+          log.warn('step repeated later', { job_id: job.id, database: refusal })
+          this.#results.keep(job, () => this.#repeat(job.id))
+          return
+        }
+        end = () => failJob(db, job.id, failureOf(job, error))
+      }
       this.#results.write(job, end)
     })
   }

@@ -37,8 +37,13 @@ export class StepResults {
       const refusal = refusalOf(error)
       if (!refusal) throw error
       log.warn('end not written', { job_id: job.id, database: refusal })
-      this.#unwritten.set(job.id, { job, end })
+      this.keep(job, end)
     }
+  }
+
+  /** Keeps a result that was not stored. `writeAll` stores the result later. */
+  keep(job: Job, end: End): void {
+    this.#unwritten.set(job.id, { job, end })
   }
 
   /**

@@ -48,6 +48,30 @@ steered('a job that cannot begin while another process writes begins at a later 
   await ana.until(id, 'completed')
 })
 
+steered(
+  'while another process holds the write lock, a download that cannot begin does not block the server',
+  async () => {
+    const lookups: ((addresses: string[]) => void)[] = []
+    const resolve = () => new Promise<string[]>(found => lookups.push(found))
+    const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' }, parts: { resolve } })
+    const ana = service.account('ana')
+    // The last job waits until one of the other downloads ends.
+    const ids: string[] = []
+    for (let count = 0; count <= 0.75 * limits.downloadsMax; count++)
+      ids.push((await ana.post('/v1/transcribe', { url: 'http://slow.test/a.mp3' })).body.id)
+    const [first = '', last = ''] = [ids[0], ids.at(-1)]
+    await ana.until(first, 'downloading')
+    const lock = lockDatabase(service)
+    lookups[0]?.([])
+    await turns()
+    expect([(await ana.job(first)).status, (await ana.job(last)).status]).toEqual(['downloading', 'created'])
+    lock.free()
+    service.later(0)
+    expect((await ana.job(first)).status).toBe('failed')
+    await ana.until(last, 'downloading')
+  },
+)
+
 steered('a job that ends while another process holds the write lock ends at a later sweep', async () => {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
   const ana = service.account('ana')
