@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
-import { errorFields, log, setLogFormat } from '../base/log.ts'
+import { log } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -9,6 +9,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { createFirstAccount, keyHint } from './first-account.ts'
 import { say } from './print.ts'
+import { startLog } from './service-log.ts'
 import { serverConfig, settingFlags, settingHelp } from './settings.ts'
 
 export const serve = command({
@@ -20,9 +21,7 @@ export const serve = command({
     need(positionals)
     const config = serverConfig(values)
     if (config.model !== null) requireModelName(config.model)
-    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
-    process.on('uncaughtException', endByFault)
-    process.on('unhandledRejection', endByFault)
+    startLog(config)
     setNativeHome(join(config.dataDir, 'native'))
     hideFromOthers()
     const missing = missingProtections()
@@ -55,15 +54,6 @@ export const serve = command({
 function releaseStartMemory(): void {
   Bun.gc(true)
   Bun.shrink()
-}
-
-/**
- * Ends the server after an error that no code handles. The server could not continue safely: for example, a job that
- * did not end would keep its place. systemd starts the server again, and unfinished jobs continue.
- */
-function endByFault(error: unknown): never {
-  log.error('uncaught error', errorFields(error))
-  process.exit(1)
 }
 
 /** Waits for the signal SIGINT or SIGTERM. A second signal ends the process immediately. */

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { log, setLogFormat } from '../base/log.ts'
+import { log } from '../base/log.ts'
 import { prepareModel } from '../engine/models/choose.ts'
 import type { OpenMirror } from '../engine/models/download.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -10,6 +10,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
+import { startLog } from './service-log.ts'
 import { localConfig } from './settings.ts'
 import { untilInterrupted } from './transcribe/interrupt.ts'
 
@@ -56,10 +57,12 @@ export const worker = command({
     if (config.server === null) throw new UsageError('--server ADDRESS is needed')
     if (config.workers === 0) throw new UsageError('--workers is a whole number from 1')
     if (config.model !== null) requireModelName(config.model)
-    setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
+    startLog(config)
     const { tokenOf } = await import('../workers/subjects.ts')
     const { Worker } = await import('../workers/worker.ts')
     const place = mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-'))
+    // The folder contains media of callers, so it is removed also after a second signal or an uncaught error.
+    process.on('exit', () => rmSync(place, { recursive: true, force: true }))
     const settings = {
       address: config.nats,
       credentials: config.natsCreds,
@@ -84,7 +87,6 @@ export const worker = command({
       })
     } finally {
       await engine.close()
-      rmSync(place, { recursive: true, force: true })
     }
   },
 })

@@ -1,7 +1,7 @@
 // Tests the commands of an operator while a server is running in another process.
 
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
@@ -307,18 +307,25 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
 test.each(['throw', 'Promise.reject'])(
   'an error that no code handles is logged with its stack, and ends the server with exit code 1: %s',
   async means => {
-    const preload = join(folder, `${means}.ts`)
-    await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)
-    const server = await serve(join(folder, means), [], { BUN_OPTIONS: `--preload ${preload}` })
-    expect(await server.stop('SIGUSR2')).toBe(1)
-    await server.told('a fault')
-    const lines = server.err().trimEnd().split('\n')
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      level: 'error',
-      event: 'uncaught error',
-      error: 'a fault',
-      stack: expect.stringContaining(`${means}.ts`),
+    const server = await serve(join(folder, means), [], await failOnSignal(means))
+    await expectEndByFault(server, means)
+  },
+)
+
+test.each(['throw', 'Promise.reject'])(
+  'an error that no code handles is logged with its stack, and ends a worker without a file left: %s',
+  async means => {
+    const workDir = join(folder, `work-${means}`)
+    mkdirSync(workDir)
+    const addresses = ['--nats', 'nats://127.0.0.1:1', '--server', 'http://127.0.0.1:1']
+    const worker = launch(['worker', ...addresses, '--model', workDir, '--work-dir', workDir], {
+      ...environment(join(folder, 'none')),
+      ...(await failOnSignal(means)),
     })
+    await worker.told('nats cannot be reached')
+    expect(readdirSync(workDir)).toHaveLength(1)
+    await expectEndByFault(worker, means)
+    expect(readdirSync(workDir)).toEqual([])
   },
 )
 
@@ -367,11 +374,17 @@ function environment(data: string): Record<string, string> {
 }
 
 async function serve(data: string, args: string[] = [], more: Record<string, string> = {}) {
-  const child = Bun.spawn(selfCommand('serve', ...args), {
-    env: { ...environment(data), ...more },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const server = launch(['serve', ...args], { ...environment(data), ...more })
+  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
+  // therefore waits for both lines.
+  await server.told('"listening"')
+  const url = await server.printed(/listens on (\S+)\n/)
+  return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }
+}
+
+/** Starts a command that runs until the end of the test. */
+function launch(args: string[], env: Record<string, string | undefined>) {
+  const child = Bun.spawn(selfCommand(...args), { env, stdout: 'pipe', stderr: 'pipe' })
   const out = collect(child.stdout)
   const err = collect(child.stderr)
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -379,18 +392,32 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
     return await child.exited
   }
   servers.push({ stop })
-  // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
-  // therefore waits for both lines.
-  await err.until(/"listening"/)
-  const url = await out.until(/listens on (\S+)\n/)
   return {
-    url,
-    key: () => out.until(/(sk_live_\S+)\n/),
     out: out.text,
     err: err.text,
+    printed: out.until,
     told: (words: string) => err.until(new RegExp(words)),
     stop,
   }
+}
+
+/** Returns environment variables that let a process fail at the signal SIGUSR2, with an error that no code handles. */
+async function failOnSignal(means: string): Promise<Record<string, string>> {
+  const preload = join(folder, `${means}.ts`)
+  await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)
+  return { BUN_OPTIONS: `--preload ${preload}` }
+}
+
+async function expectEndByFault(process: ReturnType<typeof launch>, means: string): Promise<void> {
+  expect(await process.stop('SIGUSR2')).toBe(1)
+  await process.told('a fault')
+  const lines = process.err().trimEnd().split('\n')
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
+    level: 'error',
+    event: 'uncaught error',
+    error: 'a fault',
+    stack: expect.stringContaining(`${means}.ts`),
+  })
 }
 
 /**

@@ -1,0 +1,20 @@
+// The log of a command that runs until it is stopped: `serve` or `worker`.
+
+import { errorFields, log, setLogFormat } from '../base/log.ts'
+import type { Config } from '../config.ts'
+
+/**
+ * Starts the log. From then on, the process ends after an error that no code handles: it could not continue safely. For
+ * example, a job that did not end would keep its place. A supervisor such as systemd starts the process again, and
+ * unfinished jobs continue.
+ */
+export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
+  setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
+  process.on('uncaughtException', endByFault)
+  process.on('unhandledRejection', endByFault)
+}
+
+function endByFault(error: unknown): never {
+  log.error('uncaught error', errorFields(error))
+  process.exit(1)
+}
