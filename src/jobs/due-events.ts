@@ -52,7 +52,8 @@ export function markAttempted(db: Db, eventId: number): void {
 /**
  * Stores the outcome of a delivery attempt, and the time of the next attempt. No further attempt is made if this
  * attempt succeeded, if it was the last of `retries` retries, or if `outcome` is null. `outcome` is null if the event
- * has no body or no address.
+ * has no body or no address. Stores nothing if the account has asked for a redelivery since the attempt began, because
+ * the event then still needs another attempt.
  */
 export function markEnded(
   db: Db,
@@ -65,6 +66,8 @@ export function markEnded(
       eventId,
     })
     const attempts = row?.attempts ?? 0
+    // The attempt itself was counted at its start. Only a redelivery sets the count to 0.
+    if (attempts === 0) return
     const isSettled = outcome === null || outcome.kind === 'delivered' || attempts > retries
     db.run(
       `update webhook_events set outcome = $kind, response_status = $status, next_at = $nextAt,

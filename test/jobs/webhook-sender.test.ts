@@ -242,6 +242,23 @@ test('an event that was attempted but not sent when the process died is sent aga
   expect(receiver.received).toHaveLength(3)
 })
 
+test('an event that is redelivered during an attempt is sent once more after this attempt', async () => {
+  const service = await startTestService(home)
+  const { promise: slowAnswer, resolve: answerNow } = Promise.withResolvers<Response>()
+  const receiver = startReceiver(() => (receiver.received.length === 1 ? slowAnswer : new Response()))
+  const ana = service.account('ana')
+  const id = await ana.transcribe('no media', { webhook_url: receiver.url })
+  await receiver.got(1)
+  const { body } = await ana.post(`/v1/webhooks/deliveries/${id}.failed/redeliver`)
+  expect(body).toMatchObject({ status: 'pending', attempts: 0 })
+  answerNow(new Response(null, { status: 500 }))
+  await receiver.got(2)
+  const isSettled = 'select 1 from webhook_events where sent_at is not null'
+  await until(() => service.db.find(isSettled) !== null)
+  const { items } = (await ana.get('/v1/webhooks/deliveries')).body
+  expect(items).toMatchObject([{ status: 'delivered', attempts: 1, response_status: 200 }])
+})
+
 test('an event is sent once even if the database cannot record it at first', async () => {
   const service = await startTestService(home)
   const { promise: answer, resolve: answerNow } = Promise.withResolvers<Response>()
