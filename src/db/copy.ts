@@ -45,12 +45,16 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
  * database lacks.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
-  for (const { from, to } of files) {
-    using draft = new Draft(to)
+  using drafts = new DisposableStack()
+  // Both files are copied before the first of them is placed. So a full disk leaves the data folder as it was, and the
+  // copy can be restored again.
+  const copied = files.map(({ from, to }) => {
+    const draft = drafts.use(new Draft(to))
     copyFileSync(from, draft.path)
     chmodSync(draft.path, 0o600)
-    if (!draft.place()) throw alreadyThere(to)
-  }
+    return { draft, to }
+  })
+  for (const { draft, to } of copied) if (!draft.place()) throw alreadyThere(to)
   openSecrets(dataDir)
   openDb(dataDir).close()
 }
