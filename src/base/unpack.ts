@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { removeOldDrafts } from './draft-names.ts'
+import { inheritOwner } from './inherit-owner.ts'
 import { reasonOf } from './reason.ts'
 import { Draft } from './whole-file.ts'
 
@@ -44,6 +45,7 @@ function write(folder: string, files: Record<string, string>): void {
     const bytes = readFileSync(inside)
     writeFileSync(path, inside.endsWith('.zst') ? Bun.zstdDecompressSync(bytes) : bytes, { mode: 0o700 })
   }
+  inheritOwner(dirname(folder))
   // If another process has written the folder first, place() does nothing, because the files of both processes are the
   // same.
   draft.place()

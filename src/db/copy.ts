@@ -3,6 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync } from 'node:fs'
+import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
@@ -52,6 +53,7 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
     const draft = drafts.use(new Draft(to))
     copyFileSync(from, draft.path)
     chmodSync(draft.path, 0o600)
+    inheritOwner(draft.path)
     return { draft, to }
   })
   for (const { draft, to } of copied) if (!draft.place()) throw alreadyThere(to)

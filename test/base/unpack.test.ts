@@ -5,6 +5,7 @@ import { draftPath } from '../../src/base/draft-names.ts'
 import { unpack } from '../../src/base/unpack.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 
 const scratch = temporaryFolder()
 
@@ -82,4 +83,10 @@ test('unpacking that fails leaves nothing behind', () => {
   expect(() => unpack(home, broken)).toThrow(said)
   expect(existsSync(join(home, 'cccc'))).toBe(false)
   expect(readdirSync(home)).toEqual([])
+})
+
+byRoot('what a command of root unpacks belongs to the owner of the data folder', () => {
+  const dataDir = foreignFolder()
+  unpack(join(dataDir, 'native'), carried)
+  expect(notGiven(dataDir)).toEqual([])
 })

@@ -8,6 +8,7 @@ import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { modelFiles } from '../support/model-files.ts'
+import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
 
 const voiceModels = Object.values(publishedVoices)
@@ -71,6 +72,12 @@ test.skipIf(!pocket)(
     expect(readdirSync(folder)).not.toContain('tiny.compact')
   },
 )
+
+byRoot('a model that root pulls belongs to the owner of the folder of models', async () => {
+  folder = foreignFolder()
+  expect((await run('pull', 'tiny')).code).toBe(0)
+  expect(notGiven(folder)).toEqual([])
+})
 
 test('the voice models are downloaded with the first model, once', async () => {
   const { out } = await run('pull', 'tiny')

@@ -6,6 +6,7 @@ import { neededLibraries } from '../../src/base/elf.ts'
 import { installHint } from '../../src/engine/models/cuda-libraries.ts'
 import { carriedRuntime } from '../../src/engine/onnx/library.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
 import { makeZip } from '../support/zip.ts'
 
@@ -120,6 +121,14 @@ test('the package can be installed from a file', async () => {
   writeFileSync(path, whole)
   expect((await run('--from', path)).code).toBe(0)
   expect(readdirSync(place()).length).toBe(3)
+})
+
+byRoot('a provider that root installs belongs to the owner of the data folder', async () => {
+  const path = join(folder, 'package.nupkg')
+  writeFileSync(path, whole)
+  folder = foreignFolder()
+  expect((await run('--from', path)).code).toBe(0)
+  expect(notGiven(folder)).toEqual([])
 })
 
 test.each([

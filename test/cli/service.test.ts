@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { findCommand, makeService } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 
 const folder = temporaryFolder()
 const servers: { stop(signal?: NodeJS.Signals): Promise<number> }[] = []
@@ -178,6 +179,16 @@ test('a backup of a running server is restored into an empty folder', async () =
   expect(other.out()).not.toContain('sk_live_')
   const balance = await fetch(`${other.url}/v1/balance`, { headers: { Authorization: key } })
   expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
+})
+
+byRoot('a database that root restores belongs to the owner of the data folder', async () => {
+  const file = join(folder, 'for-root.db')
+  const data = join(folder, 'of-root')
+  await serve(data)
+  expect((await findCommand(data, 'backup', file)).code).toBe(0)
+  const restored = foreignFolder()
+  expect((await findCommand(restored, 'restore', file)).code).toBe(0)
+  expect(notGiven(restored)).toEqual([])
 })
 
 test('a backup that is damaged, or lacks its key, is not restored', async () => {

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { removeOldDrafts } from '../../base/draft-names.ts'
+import { inheritOwner } from '../../base/inherit-owner.ts'
 import { log } from '../../base/log.ts'
 import { reasonOf } from '../../base/reason.ts'
 import { Draft } from '../../base/whole-file.ts'
@@ -92,5 +93,6 @@ async function makeCopy(origin: Origin, copy: string, revision: string): Promise
   await Bun.write(join(draft.path, lockName), `${JSON.stringify(lock, null, 2)}\n`)
   const fault = faultOf(draft.path)
   if (fault !== null) throw new Error(fault)
+  inheritOwner(dirname(copy))
   draft.replace()
 }

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
+import { inheritOwner } from '../../base/inherit-owner.ts'
 import { Draft } from '../../base/whole-file.ts'
 import { extract } from '../../base/zip.ts'
 import { listZip } from '../../base/zip-list.ts'
@@ -67,6 +68,7 @@ export async function installCuda(path: string): Promise<string> {
   }
   const library = carriedRuntime()
   copyFileSync(library, join(draft.path, basename(library)))
+  inheritOwner(dirname(folder))
   draft.replace()
   return folder
 }

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { lockFile } from '../../base/file-lock.ts'
+import { inheritOwner } from '../../base/inherit-owner.ts'
 import { replaceFolder } from '../../base/whole-file.ts'
 import { limits } from '../../limits.ts'
 import { findRevision, type Hub, listFiles, openFile } from '../../net/hub.ts'
@@ -52,6 +53,8 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     return installed ?? (await fetchModel(download))
   } finally {
     release()
+    // Only now, because closing any descriptor of the lock file would release the lock of this process.
+    inheritOwner(dirname(download.folder))
   }
 }
 

@@ -16,6 +16,7 @@ import { compactFile, writeCompact } from '../../../src/engine/network/compact.t
 import { openSource } from '../../../src/engine/network/source.ts'
 import { firstOf, pocket, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { byRoot, foreignFolder, notGiven } from '../../support/other-owner.ts'
 
 const size = { width: 64, heads: 1, layers: 1, vocabulary: 1000 }
 const template = temporaryFolder()
@@ -139,3 +140,15 @@ test.skipIf(!published || !builtIn)(
   },
   120_000,
 )
+
+byRoot('a copy that root makes belongs to the owner of the folder of models', async () => {
+  if (!pocket) return
+  const dir = foreignFolder()
+  const { folder } = await withCompactCopy(
+    { name: 'tiny', folder: template },
+    { modelsDir: dir, dataDir: dir },
+    () => {},
+  )
+  expect(folder).toStartWith(dir)
+  expect(notGiven(dir)).toEqual([])
+})

@@ -1,0 +1,47 @@
+// Gives the files that root has written into the folder of another user to this user. So a service that runs as this
+// user can read what a command of root has unpacked, downloaded or restored.
+
+import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+
+/**
+ * Gives everything that belongs to root at `path`, and below it, to the owner of `path`. If `path` itself belongs to
+ * root, gives it to the owner of the folder that contains `path`. Does nothing if root owns this folder too, or if this
+ * process does not run as root.
+ */
+export function inheritOwner(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const owner = [path, dirname(path)].map(place => statSync(place)).find(({ uid }) => uid !== 0)
+  if (owner !== undefined) give(path, owner)
+}
+
+/**
+ * Gives the file or folder at `path` to `owner`, if it belongs to root, and then everything below it. The owner may
+ * change the folder at the same time, so no symbolic link is followed: each folder is read through its open descriptor.
+ * A file with several hard links stays, because another of its names may be outside of the folder.
+ */
+function give(path: string, owner: { uid: number; gid: number }): void {
+  const file = openUnlinked(path)
+  if (file === null) return
+  try {
+    const found = fstatSync(file)
+    const isFolder = found.isDirectory()
+    if (isFolder)
+      for (const name of readdirSync(`/proc/self/fd/${file}`)) give(`/proc/self/fd/${file}/${name}`, owner)
+    if (found.uid === 0 && (isFolder || (found.isFile() && found.nlink === 1)))
+      fchownSync(file, owner.uid, owner.gid)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Opens a file or folder for reading. Returns null for a symbolic link, a socket or a path that does not exist. */
+function openUnlinked(path: string): number | null {
+  try {
+    return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  } catch {
+    return null
+  }
+}
