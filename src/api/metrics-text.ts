@@ -10,6 +10,7 @@ export function metricsText({ db, config, engine, fleet, metrics }: Service): st
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const unfinished = jobStates.filter(state => !isTerminal(state))
   const { ready, model, device } = engine.state()
+  metrics.clear('steno_engine_ready')
   metrics.set('steno_engine_ready', { model: model ?? 'none', device: device ?? 'none' }, Number(ready))
   for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)
   if (fleet) measureFleet(metrics, fleet)

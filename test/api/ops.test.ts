@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { steeredEngine } from '../support/engine.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
@@ -38,6 +39,19 @@ steered('metrics count jobs, seconds of audio and requests', async () => {
   expect(text).toContain('steno_audio_seconds_total 60')
   expect(text).toContain('steno_jobs{state="processing"} 0')
   expect(text).toMatch(/steno_http_requests_total\{route="\/v1\/transcribe",method="POST",status="200"\} 1/)
+})
+
+steered('only the present state of the engine is in the metrics', async () => {
+  const engine = steeredEngine()
+  const present = engine.state()
+  let change: Partial<typeof present> = {}
+  const service = await startTestService({
+    parts: { engine: { ...engine, state: () => ({ ...present, ...change }) } },
+  })
+  const readiness = async () => (await service.fetch('/metrics')).text.match(/^steno_engine_ready.*$/gm)
+  expect(await readiness()).toEqual(['steno_engine_ready{model="steered",device="none"} 1'])
+  change = { ready: false, model: 'base' }
+  expect(await readiness()).toEqual(['steno_engine_ready{model="base",device="none"} 0'])
 })
 
 test('metrics are served to loopback addresses and to those in the settings', async () => {
