@@ -103,13 +103,23 @@ export class ResumableUploads {
     turn.start(transfer)
     try {
       this.#transfers.requireRoom(accountId, bytesDeclared)
+      // Without this renewal, a sweep (a periodic task of the server) could remove the file of an upload that expires
+      // while its bytes arrive.
+      await whenUnlocked(this.#db, () => {
+        this.#require(accountId, id)
+        this.#renew(id)
+      })
       const chunks = this.#renewing(id, this.#transfers.admitted(transfer, body))
       const isWhole = await append(chunks, this.#pathOf(id), { from: offset, bytesMax: declaredBytes })
       if (!isWhole) throw tooLong()
     } finally {
       this.#transfers.end(id)
-      await whenUnlocked(this.#db, () => renewUpload(this.#db, id, this.#config.uploadTtlMs))
+      await whenUnlocked(this.#db, () => this.#renew(id))
     }
+  }
+
+  #renew(id: string): void {
+    renewUpload(this.#db, id, this.#config.uploadTtlMs)
   }
 
   /** Yields the chunks of a body. While the chunks arrive, extends the expiry time of the upload. */
@@ -119,7 +129,7 @@ export class ResumableUploads {
     for await (const chunk of chunks) {
       if (this.#db.now() - renewedAt > uploadTtlMs / 4) {
         renewedAt = this.#db.now()
-        renewUpload(this.#db, id, uploadTtlMs)
+        this.#renew(id)
       }
       yield chunk
     }

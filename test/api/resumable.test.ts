@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+import { marginMs, shareServices, startTestService, steered, type TestService } from '../support/service.ts'
 import { metadataOf, type TusHeaders, tusCaller } from '../support/tus.ts'
 
 shareServices()
@@ -339,6 +339,18 @@ steered('an upload that receives bytes expires later', async () => {
     service.later(defaults.uploadTtlMs / 2)
     expect((await tus.patch(address, offset, 'x')).status).toBe(204)
   }
+})
+
+steered('a request that begins shortly before the expiry is not cut off by the expiry', async () => {
+  const { service, tus } = await start()
+  const { address, id } = await tus.open(long.length)
+  service.later(defaults.uploadTtlMs - marginMs)
+  const { socket, answer } = tus.begin(address, 0, long.length, long.slice(0, -10))
+  await someBytes(service, id)
+  service.later(2 * marginMs)
+  socket.write(long.slice(-10))
+  expect(await answer).toMatch(/^HTTP\/1.1 204 /)
+  expect(bytesOf(service, id)).toBe(long)
 })
 
 steered('an upload goes on after a restart of the service', async () => {
