@@ -1,7 +1,7 @@
 // Removes the media files that a killed process has left in the data folder.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { isDraft } from '../base/draft-names.ts'
 import { isId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
@@ -12,10 +12,9 @@ import type { Db } from '../db/db.ts'
  * removed files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
-  const leftovers = [
-    ...listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id)),
-    ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id)),
-  ]
+  const uploads = listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id))
+  for (const path of uploads) purgeEnrolment(db, basename(path))
+  const leftovers = [...uploads, ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id))]
   for (const path of leftovers) rmSync(path, { force: true })
   return leftovers.length
 }
@@ -37,10 +36,24 @@ function isOwn(name: string): boolean {
   return isId(start) && (name === start || isDraft(name))
 }
 
+/**
+ * Returns true if the file of the upload must still be kept. An upload that was used, but not by a job, was the source
+ * of a voice print. Its file is removed as soon as the voice print is made, so a killed process has left this file.
+ */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id
-    where uploads.id = $id and coalesce(uploads.file_bytes, declared_bytes) is not null and coalesce(media_kept, 1) = 1`
+    where uploads.id = $id and coalesce(uploads.file_bytes, declared_bytes) is not null
+      and (media_kept = 1 or (jobs.id is null and used_at is null))`
   return db.find(upload, { id }) !== null
+}
+
+/** Deletes an upload from the database if it was used, but not by a job. */
+function purgeEnrolment(db: Db, id: string): void {
+  db.run(
+    `delete from uploads where id = $id and used_at is not null
+     and not exists (select 1 from jobs where upload_id = uploads.id)`,
+    { id },
+  )
 }
 
 /**

@@ -65,10 +65,13 @@ export class UploadStore {
     }
   }
 
-  /** Deletes an upload and its file. Must not be called for an upload that a job has used. */
+  /**
+   * Deletes an upload and its file. Must not be called for an upload that a job has used. Removes the file first, so
+   * that the file is removed even if the database is locked.
+   */
   discard(id: string): void {
-    purgeUpload(this.#db, id)
     rmSync(uploadPath(this.#config.dataDir, id), { force: true })
+    purgeUpload(this.#db, id)
   }
 
   /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */

@@ -2,12 +2,15 @@
 
 import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { databasePath } from '../../src/db/db.ts'
 import type { MakePrint } from '../../src/engine/printer.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { eraseAccount } from '../../src/jobs/erase.ts'
+import { takeUpload } from '../../src/uploads/upload.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { startTestService, steered, type TestService } from '../support/service.ts'
 
 const print = { print: [0.6, 0.8], model: 'voice-encoder', seconds: 20 }
 const makePrint: MakePrint = async () => print
@@ -130,3 +133,27 @@ steered('a name is enrolled once', async () => {
   expect([again.status, again.body.error.code]).toEqual([409, 'CONFLICT'])
   expect(again.body.error.message).toContain('delete it first')
 })
+
+steered('the upload of an enrolment is removed although the database is locked', async () => {
+  const { service, enrol } = await start({}, async () => {
+    lock.run('begin immediate')
+    return print
+  })
+  using lock = new Database(databasePath(service.dataDir))
+  expect((await enrol('Zoë')).status).toBe(503)
+  expect(uploadsOf(service)).toEqual([])
+})
+
+steered('the upload of an enrolment that a killed process left is removed at the next start', async () => {
+  const { service, ana } = await start()
+  takeUpload(service.db, ana.id, await ana.upload())
+  expect(uploadsOf(service)).toHaveLength(1)
+  await service.stop()
+  const again = await startTestService({ dataDir: service.dataDir })
+  expect(uploadsOf(again)).toEqual([])
+  expect(again.db.list('select id from uploads')).toEqual([])
+})
+
+function uploadsOf({ dataDir }: TestService): string[] {
+  return readdirSync(join(dataDir, 'uploads'))
+}
