@@ -72,6 +72,10 @@ export function forgetAccount(db: Db, id: string): void {
   )
 }
 
+export function isErased(db: Db, id: string): boolean {
+  return db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }) !== null
+}
+
 /**
  * Moves an account to the end of the queue of accounts. The service starts the pending jobs of the accounts in turn, so
  * that an account with many jobs does not delay the jobs of other accounts.

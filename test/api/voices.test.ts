@@ -134,6 +134,17 @@ steered('a name is enrolled once', async () => {
   expect(again.body.error.message).toContain('delete it first')
 })
 
+steered('a voice is not enrolled if its account is erased while the print is made', async () => {
+  const { ana, service, enrol } = await start({}, async accountId => {
+    eraseAccount(service.db, service.dataDir, { id: accountId, email: 'ana@example.org' })
+    return print
+  })
+  expect((await enrol('Zoë')).status).toBe(403)
+  expect(service.db.list('select id from voices')).toEqual([])
+  expect(uploadsOf(service)).toEqual([])
+  expect((await ana.get('/v1/voices')).status).toBe(401)
+})
+
 steered('the upload of an enrolment is removed although the database is locked', async () => {
   const { service, enrol } = await start({}, async () => {
     lock.run('begin immediate')
