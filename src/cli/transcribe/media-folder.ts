@@ -1,31 +1,59 @@
 // The media files in a folder.
 
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 import { isExtension } from '../../media/formats.ts'
-import type { Source } from './source.ts'
+import { causeOf } from './output-file.ts'
+import type { Listed } from './source.ts'
 
 /**
  * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
- * files are left out.
+ * files and links to nothing are left out. A folder that cannot be read is listed as a problem.
  */
-export function mediaIn(folder: string, recursive: boolean): Source[] {
-  return readdirSync(folder, { recursive, withFileTypes: true })
-    .filter(entry => isMedia(entry))
-    .map(entry => join(entry.parentPath, entry.name))
-    .map((path): Source => ({ kind: 'file', place: path, name: relative(folder, path) }))
-    .filter(({ name }) => !/(^|\/)\./.test(name))
-    .sort((one, other) => (one.name < other.name ? -1 : 1))
+export function mediaIn(folder: string, recursive: boolean): Listed {
+  const listed: Listed = { sources: [], problems: [] }
+  addFolder(folder, { folder, recursive, above: [], listed })
+  listed.sources.sort((one, other) => (one.name < other.name ? -1 : 1))
+  return listed
 }
 
-function isMedia(entry: Dirent): boolean {
-  if (!isExtension(extname(entry.name).slice(1).toLowerCase())) return false
-  if (!entry.isSymbolicLink()) return entry.isFile()
-  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isFile() === true
+/** `above` holds the real paths of the folders that are being read: one folder for each level. */
+type Walk = { folder: string; recursive: boolean; above: string[]; listed: Listed }
+
+function addFolder(place: string, walk: Walk): void {
+  try {
+    const real = realpathSync(place)
+    // A link to a folder above itself would be followed for ever.
+    if (walk.above.includes(real)) return
+    const below = { ...walk, above: [...walk.above, real] }
+    for (const entry of readdirSync(place, { withFileTypes: true }))
+      if (!entry.name.startsWith('.')) addEntry(join(place, entry.name), entry, below)
+  } catch (error) {
+    walk.listed.problems.push({ place, reason: causeOf(error) })
+  }
+}
+
+function addEntry(path: string, entry: Dirent, walk: Walk): void {
+  const { folder, recursive, listed } = walk
+  const found = entry.isSymbolicLink() ? targetOf(path, listed) : entry
+  if (found?.isDirectory() && recursive) addFolder(path, walk)
+  if (found?.isFile() && isExtension(extname(path).slice(1).toLowerCase()))
+    listed.sources.push({ kind: 'file', place: path, name: relative(folder, path) })
+}
+
+/** Returns the file or folder to which a link leads. Returns undefined if there is none, or if it cannot be reached. */
+function targetOf(link: string, { problems }: Listed): Stats | undefined {
+  try {
+    return statSync(link, { throwIfNoEntry: false })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ELOOP')
+      problems.push({ place: link, reason: causeOf(error) })
+    return undefined
+  }
 }
 
 export function nothingIn(folder: string, recursive: boolean): string {
   if (recursive) return 'there is no audio or video file in this folder'
-  const deeper = mediaIn(folder, true).length
+  const deeper = mediaIn(folder, true).sources.length
   return `there is no audio or video file in this folder${deeper > 0 ? `, but ${deeper} below it: add --recursive` : ''}`
 }

@@ -14,6 +14,12 @@ export type Source = {
   name: string
 }
 
+export type Listed = {
+  sources: Source[]
+  /** The paths that cannot be used as sources, each with the reason. */
+  problems: { place: string; reason: string }[]
+}
+
 export function remote(place: string): Source {
   if (place === '-') return { kind: 'pipe', place, name: 'stdin' }
   const url = URL.parse(place)

@@ -5,13 +5,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { reasonOf } from '../../base/reason.ts'
 import { mediaIn, nothingIn } from './media-folder.ts'
-import { keyOf, kindOf, remote, type Source } from './source.ts'
-
-export type Listed = {
-  sources: Source[]
-  /** The arguments that cannot be used as sources, each with the reason. */
-  problems: { place: string; reason: string }[]
-}
+import { keyOf, kindOf, type Listed, remote } from './source.ts'
 
 /**
  * Lists the sources in the order of the arguments `given`. If two arguments name the same source, this source is listed
@@ -32,9 +26,11 @@ function addPath(place: string, recursive: boolean, { sources, problems }: Liste
     const found = statSync(place)
     if (!found.isDirectory()) sources.push({ kind: kindOf(place, found), place, name: basename(place) })
     else {
-      const files = mediaIn(place, recursive)
-      sources.push(...files)
-      if (files.length === 0) problems.push({ place, reason: nothingIn(place, recursive) })
+      const inside = mediaIn(place, recursive)
+      sources.push(...inside.sources)
+      problems.push(...inside.problems)
+      if (inside.sources.length + inside.problems.length === 0)
+        problems.push({ place, reason: nothingIn(place, recursive) })
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

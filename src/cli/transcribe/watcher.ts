@@ -2,8 +2,7 @@
 // change of its content.
 
 import { statSync } from 'node:fs'
-import { reasonOf } from '../../base/reason.ts'
-import { terminal } from '../terminal.ts'
+import { terminal, visible } from '../terminal.ts'
 import { mediaIn } from './media-folder.ts'
 import type { Source } from './source.ts'
 
@@ -20,20 +19,18 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   let seen = new Map<string, string>()
   /** The size and the modification time that each file had when it was last returned as ready. */
   const handedOut = new Map<string, string>()
-  let complaint: string | null = null
+  let complaints: string[] = []
 
+  /**
+   * Lists the media files. A folder that cannot be read may be a network share that is not available for some time. Its
+   * problem is printed once, and later calls try to read the folder again.
+   */
   function list(): Source[] {
-    try {
-      const sources = mediaIn(folder, recursive)
-      complaint = null
-      return sources
-    } catch (error) {
-      // The folder may be a network share that is not available for some time. The error is printed once, and later
-      // calls try to read the folder again.
-      if (complaint !== reasonOf(error)) terminal.err(`steno: ${folder}: ${reasonOf(error)}\n`)
-      complaint = reasonOf(error)
-      return []
-    }
+    const { sources, problems } = mediaIn(folder, recursive)
+    const found = problems.map(({ place, reason }) => `steno: ${visible(place)}: ${reason}\n`)
+    for (const complaint of found) if (!complaints.includes(complaint)) terminal.err(complaint)
+    complaints = found
+    return sources
   }
 
   return {
@@ -54,10 +51,14 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
 }
 
 /**
- * Returns the size and the modification time of a file as a text. Returns an empty text if the file is empty or
- * missing.
+ * Returns the size and the modification time of a file as a text. Returns an empty text if the file is empty, or if
+ * there is no file that can be read, for example because a network share is not available.
  */
 function stateOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found && found.size > 0 ? `${found.size} ${found.mtimeMs}` : ''
+  try {
+    const { size, mtimeMs } = statSync(path)
+    return size > 0 ? `${size} ${mtimeMs}` : ''
+  } catch {
+    return ''
+  }
 }

@@ -1,0 +1,63 @@
+import { expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mediaIn } from '../../src/cli/transcribe/media-folder.ts'
+import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** Creates a folder with an empty file at each of the paths. */
+function folderWith(...paths: string[]): string {
+  const folder = temporaryFolder()
+  for (const path of paths) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), '')
+  }
+  return folder
+}
+
+function namesIn(folder: string): string[] {
+  return mediaIn(folder, true).sources.map(({ name }) => name)
+}
+
+test('links that lead round hide no file', () => {
+  const folder = folderWith('a/one.mp3', 'b/two.mp3')
+  symlinkSync('..', join(folder, 'a/up'))
+  symlinkSync('../b', join(folder, 'a/across'))
+  symlinkSync('../a', join(folder, 'b/across'))
+  symlinkSync('itself', join(folder, 'itself'))
+  symlinkSync('self.mp3', join(folder, 'self.mp3'))
+  expect(mediaIn(folder, true).problems).toEqual([])
+  expect(namesIn(folder)).toEqual(['a/across/two.mp3', 'a/one.mp3', 'b/across/one.mp3', 'b/two.mp3'])
+})
+
+test('a link whose target cannot be reached is a problem, and the other files are listed', () => {
+  const folder = folderWith('one.mp3')
+  symlinkSync('n'.repeat(300), join(folder, 'link.mp3'))
+  expect(namesIn(folder)).toEqual(['one.mp3'])
+  expect(mediaIn(folder, true).problems).toEqual([
+    { place: join(folder, 'link.mp3'), reason: 'the name is too long' },
+  ])
+})
+
+const isRoot = process.getuid?.() === 0
+test.skipIf(isRoot)(
+  `a folder that cannot be read is a problem, and the others are listed${isRoot ? ' (SKIPPED: root may read everything)' : ''}`,
+  () => {
+    const folder = folderWith('closed/one.mp3', 'open/two.mp3')
+    chmodSync(join(folder, 'closed'), 0)
+    expect(namesIn(folder)).toEqual(['open/two.mp3'])
+    expect(mediaIn(folder, true).problems).toEqual([
+      { place: join(folder, 'closed'), reason: 'permission denied' },
+    ])
+    chmodSync(join(folder, 'closed'), 0o700)
+  },
+)
+
+test('a folder that is watched goes on where one of its links cannot be reached', () => {
+  const folder = folderWith()
+  writeFileSync(join(folder, 'one.mp3'), 'sound')
+  symlinkSync('n'.repeat(300), join(folder, 'link.mp3'))
+  const watcher = openWatcher(folder, { recursive: true })
+  watcher.look()
+  expect(watcher.look().ready.map(({ name }) => name)).toEqual(['one.mp3'])
+})
