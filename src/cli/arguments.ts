@@ -36,8 +36,10 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
  */
 function complaintOf(error: unknown, known: string[]): string {
   const message = reasonOf(error)
-  const [, unknown] = /^Unknown option '(-[^']*)'/.exec(message) ?? []
-  if (unknown !== undefined) {
+  const [, named] = /^Unknown option '([^']*)'/.exec(message) ?? []
+  if (named !== undefined) {
+    // In a group of letters, such as -qx, `parseArgs` names the unknown letter without its hyphen.
+    const unknown = named.startsWith('-') ? named : `-${named}`
     const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
     return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
   }
