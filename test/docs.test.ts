@@ -58,10 +58,13 @@ const receiver = startReceiver()
 const files = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: ({ url }) => serveFile(new URL(url)) })
 let home: Home
 
-function serveFile({ pathname, origin }: URL): Response {
+function serveFile({ pathname, origin, searchParams }: URL): Response {
   if (pathname === '/steno') return new Response(Bun.file(join(folder, 'bin/steno')))
+  if (pathname.startsWith('/episodes/') && searchParams.get('token') !== 'x')
+    return new Response(null, { status: 403 })
   if (pathname !== '/feed.xml') return new Response(Bun.file(recording))
-  return new Response(`<rss><item><enclosure type="audio/mpeg" url="${origin}/episodes/7.mp3"/></item></rss>`)
+  const episode = `${origin}/episodes/7.mp3?by=feed&amp;token=x`
+  return new Response(`<rss><item><enclosure type="audio/mpeg" url="${episode}"/></item></rss>`)
 }
 
 beforeAll(async () => {
@@ -200,7 +203,11 @@ async function tryCommand(reader: Reader, command: string): Promise<void> {
  */
 function adapted(command: string): string {
   if (command.startsWith('0 3 * * * root '))
-    return `mkdir -p backups; ${command.slice(15).replaceAll('/var/backups', './backups').replaceAll('\\%', '%')}`
+    return `mkdir -p backups; ${command
+      .slice(15)
+      .replaceAll('/usr/local/bin/', '')
+      .replaceAll('/var/backups', './backups')
+      .replaceAll('\\%', '%')}`
   // The server logs a request after its response, so the command is repeated until the log has the line.
   if (command.startsWith('journalctl')) return `until ${command} | grep .; do sleep 0.1; done`
   if (!command.startsWith('steno watch')) return command
