@@ -18,3 +18,20 @@ const longest = 255
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return Math.min(longest, requestIdleMs / 1000 + earlySeconds)
 }
+
+/** The part of Bun's server that sets the idle timeout of a connection. It is null if there is no connection. */
+export type IdleTimer = { timeout(request: Request, seconds: number): void } | null
+
+/**
+ * Switches off Bun's idle timeout for the connection of a request, because no bytes may arrive or leave for a long time.
+ * Returns a function that switches the timeout on again. The caller calls it at the end of the response. Otherwise, the
+ * connection of a client that sends no further request would stay open for ever.
+ */
+export function pauseIdleTimeout(
+  config: Pick<Config, 'requestIdleMs'>,
+  server: IdleTimer,
+  request: Request,
+): () => void {
+  server?.timeout(request, 0)
+  return () => server?.timeout(request, idleSeconds(config))
+}

@@ -6,6 +6,7 @@ import { deleteVoice, enrolVoice, listVoices, requireNewName, type Voice } from 
 import { ApiError, type RequestErrorCode } from '../errors.ts'
 import { printFor } from './enrolment.ts'
 import { gate } from './gate/gate.ts'
+import { pauseIdleTimeout } from './idle-timeout.ts'
 import { timestamp } from './jobs/job-json.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
@@ -31,9 +32,9 @@ export const voices = (service: Service) =>
       '/voices',
       async ({ request, server, caller: { accountId }, body }) => {
         requireNewName(service.db, accountId, body.name)
-        // Switches off Bun's idle timeout, because making a voice print may wait until other voice prints are made.
-        server?.timeout(request, 0)
-        const print = await printFor(service, accountId, body, request.signal)
+        // Making a voice print may wait until other voice prints are made.
+        const resumeTimeout = pauseIdleTimeout(service.config, server, request)
+        const print = await printFor(service, accountId, body, request.signal).finally(resumeTimeout)
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))
       },
       {

@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts'
 import { findJob } from '../jobs/job.ts'
 import { limits } from '../limits.ts'
 import { emptyState } from './gate/request-state.ts'
+import { pauseIdleTimeout } from './idle-timeout.ts'
 import { sendSource } from './jobs/media.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
@@ -38,9 +39,13 @@ export const workers = (service: Service, fleet: Fleet) => {
       '/:id/result',
       async ({ request, server, params: { id }, query }) => {
         requireSigned('result', id, query)
-        // Switches off Bun's idle timeout until the result is stored in the database.
-        server?.timeout(request, 0)
-        return await fleet.deliver(await readAll(request))
+        // The worker gets no bytes until its result is stored in the database.
+        const resumeTimeout = pauseIdleTimeout(service.config, server, request)
+        try {
+          return await fleet.deliver(await readAll(request))
+        } finally {
+          resumeTimeout()
+        }
       },
       { parse: 'none', detail: about({ hide: true }) },
     )

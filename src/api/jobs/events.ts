@@ -3,6 +3,7 @@ import { ApiError } from '../../errors.ts'
 import { findOwnJob } from '../../jobs/job.ts'
 import { authenticate } from '../gate/credential.ts'
 import { gate } from '../gate/gate.ts'
+import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { idParam } from '../shapes/job.ts'
@@ -16,7 +17,13 @@ export const events = (service: Service) => {
     ({ request, server, caller, params: { id } }) => {
       const unknown = new ApiError('TRANSCRIPTION_NOT_FOUND')
       if (!findOwnJob(service.db, caller.accountId, id)) throw unknown
-      const onEnd = streams.take(caller.countedAs)
+      const giveBack = streams.take(caller.countedAs)
+      // The event stream may be silent for a long time.
+      const resumeTimeout = pauseIdleTimeout(service.config, server, request)
+      const onEnd = () => {
+        giveBack()
+        resumeTimeout()
+      }
       const stream = openEventStream(service.live, id, {
         signal: request.signal,
         utterancesSent: Number(/^\d{1,9}$/.exec(request.headers.get('last-event-id') ?? '')?.[0] ?? 0),
@@ -27,8 +34,6 @@ export const events = (service: Service) => {
         onEnd()
         throw unknown
       }
-      // Switches off Bun's idle timeout, because the event stream may be silent for a long time.
-      server?.timeout(request, 0)
       return new Response(stream, {
         headers: {
           'Content-Type': 'text/event-stream; charset=utf-8',

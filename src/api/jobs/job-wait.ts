@@ -3,12 +3,12 @@
 import { ApiError } from '../../errors.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'
 import type { Caller } from '../gate/credential.ts'
-import { idleSeconds } from '../idle-timeout.ts'
+import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 
 type Awaited = {
   request: Request
-  server: { timeout(request: Request, seconds: number): void } | null
+  server: IdleTimer
   caller: Caller
   params: { id: string }
   /**
@@ -28,10 +28,10 @@ export async function findAwaited(
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
   if (seconds && find()) {
-    // Switches off Bun's idle timeout, because no bytes are sent while the request waits.
-    server?.timeout(request, 0)
+    // No bytes are sent while the request waits.
+    const resumeTimeout = pauseIdleTimeout(service.config, server, request)
     await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
-    server?.timeout(request, idleSeconds(service.config))
+    resumeTimeout()
   }
   const job = find()
   if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')

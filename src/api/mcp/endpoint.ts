@@ -8,6 +8,7 @@ import { readBody } from '../gate/body.ts'
 import { type Caller, requireScope } from '../gate/credential.ts'
 import { gate } from '../gate/gate.ts'
 import { refuseForeignOrigin } from '../gate/own-origin.ts'
+import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { openToAnyOrigin, preflightAnswer } from '../oauth/answers.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
@@ -29,11 +30,11 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // Switches off Bun's idle timeout, because a tool may wait for a job.
-        server?.timeout(request, 0)
         // This header switches off the buffering of a proxy such as nginx, which would delay the messages.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
-        return answerMessage(service, { request, caller, message })
+        const response = await answerMessage(service, { request, caller, message })
+        // A tool may wait for a job before the end of the response.
+        return atEnd(response, pauseIdleTimeout(service.config, server, request))
       },
       { assistant: 'mcp', parse: 'none' },
     )
@@ -83,4 +84,12 @@ type Asked = { request: Request; caller: Caller; message: unknown }
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)
+}
+
+/** Returns the same response. `onEnd` is called when its whole body has been read. */
+function atEnd(response: Response, onEnd: () => void): Response {
+  if (response.body)
+    return new Response(response.body.pipeThrough(new TransformStream({ flush: onEnd })), response)
+  onEnd()
+  return response
 }

@@ -6,7 +6,7 @@ import { submitJob } from '../../jobs/submit.ts'
 import { listedCode } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
-import { idleSeconds } from '../idle-timeout.ts'
+import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 import { type AwaitedJob, startAwaited } from './awaited-job.ts'
 import { OpenAiError } from './errors.ts'
@@ -17,7 +17,7 @@ import type { Task } from './shapes/forms.ts'
 
 type Call = {
   request: Request
-  server: { timeout(request: Request, seconds: number): void } | null
+  server: IdleTimer
   caller: Caller
   task: Task
 }
@@ -28,10 +28,8 @@ type Call = {
 export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Switches off Bun's idle timeout. The upload store has its own timeout: it aborts a form when no more bytes arrive.
-  // The job has timeouts of its own too.
-  server?.timeout(request, 0)
-  const restoreTimeout = () => server?.timeout(request, idleSeconds(config))
+  // The upload store has its own timeout: it aborts a form when no more bytes arrive. The job has timeouts of its own too.
+  const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
       const wanted = readFields(form.fields, task)
@@ -44,12 +42,12 @@ export async function answer(service: Service, { request, server, caller, task }
         wanted,
       }
     })
-    job.ended.then(restoreTimeout)
+    job.ended.then(resumeTimeout)
     const patience = { quietMs: limits.answerQuietMs, beatMs: limits.answerBeatMs }
     const choice = { ...wanted, task }
     return await (wanted.stream ? replyEvents(job, choice, patience) : replyWhole(job, choice, patience))
   } catch (error) {
-    restoreTimeout()
+    resumeTimeout()
     throw error
   }
 }

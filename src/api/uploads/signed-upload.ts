@@ -5,7 +5,7 @@ import { ApiError, type RequestErrorCode } from '../../errors.ts'
 import { whyRefused } from '../../uploads/signed-url.ts'
 import { findUpload } from '../../uploads/upload.ts'
 import { gate } from '../gate/gate.ts'
-import { idleSeconds } from '../idle-timeout.ts'
+import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import * as shapes from '../shapes/uploads.ts'
@@ -36,10 +36,10 @@ export const signedUpload = (service: Service) =>
         requireWholeFile(request.headers)
         // Switches off Bun's idle timeout, because this timeout would abort an upload that is slower than 16 KB/s.
         // `UploadStore` has its own timeout: it aborts an upload when no more bytes arrive.
-        server?.timeout(request, 0)
+        const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const stored = await service.uploads
           .put(id, request.body, Number(request.headers.get('content-length') ?? 0))
-          .finally(() => server?.timeout(request, idleSeconds(service.config)))
+          .finally(resumeTimeout)
         set.headers.ETag = `"${stored.sha256}"`
         return { upload_id: id, file_size_bytes: stored.fileBytes }
       },

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { contentTypeOf, plainFilename } from '../../uploads/filename.ts'
 import type { Progressed, ResumableUpload } from '../../uploads/resumable.ts'
 import type { Caller } from '../gate/credential.ts'
-import { idleSeconds } from '../idle-timeout.ts'
+import { pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
 import { readBodyLength, readBytes, readMetadata, requireBytesType, requireVersion } from './tus.ts'
 
@@ -29,10 +29,8 @@ async function receive(
   offset: number,
 ): Promise<Progressed> {
   const body = { offset, body: request.body, bytesDeclared: readBodyLength(request.headers) }
-  server?.timeout(request, 0)
-  return service.uploads.resumable
-    .append(caller.accountId, id, body)
-    .finally(() => server?.timeout(request, idleSeconds(service.config)))
+  const resumeTimeout = pauseIdleTimeout(service.config, server, request)
+  return service.uploads.resumable.append(caller.accountId, id, body).finally(resumeTimeout)
 }
 
 export async function createResumable(service: Service, context: Context): Promise<Response> {
