@@ -5,12 +5,13 @@ import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { Fleet } from './fleet.ts'
+import { type Abilities, canDo } from './pools.ts'
 
 export class Engines implements Engine {
   readonly #fleet: Fleet
   readonly #own: Engine | null
-  /** The number of jobs that the server's own engine is running at the moment. */
-  #running = 0
+  /** The ids of the jobs that the server's own engine has, in the order in which the engine got them. */
+  readonly #ownJobs = new Set<string>()
 
   constructor(fleet: Fleet, own: Engine | null) {
     this.#fleet = fleet
@@ -18,7 +19,7 @@ export class Engines implements Engine {
   }
 
   get capacity(): number {
-    return this.#fleet.capacity + this.#running + this.#ownRoom()
+    return this.#fleet.capacity + this.#ownJobs.size + this.#ownRoom()
   }
 
   state(): EngineState {
@@ -42,13 +43,14 @@ export class Engines implements Engine {
   }
 
   async transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
-    const own = this.#chooseOwn(input, options)
-    if (!own) return await this.#fleet.transcribe(input, options)
-    this.#running += 1
+    const { handOver } = options
+    const own = handOver ? this.#chooseOwn(input, handOver) : null
+    if (!own || !handOver) return await this.#fleet.transcribe(input, options)
+    this.#ownJobs.add(handOver.jobId)
     try {
       return await own.transcribe(input, options)
     } finally {
-      this.#running -= 1
+      this.#ownJobs.delete(handOver.jobId)
     }
   }
 
@@ -57,7 +59,8 @@ export class Engines implements Engine {
   }
 
   waitingJobs(): string[] {
-    return this.#fleet.waitingJobs()
+    // The own engine starts its jobs in the order in which it got them, so the last ones wait.
+    return [...this.#fleet.waitingJobs(), ...[...this.#ownJobs].slice(this.#own?.capacity)]
   }
 
   ended(jobId: string): void {
@@ -70,18 +73,27 @@ export class Engines implements Engine {
 
   /**
    * Returns the server's own engine if this engine should do the job. Returns null if the job goes to the fleet (the
-   * workers on other machines). A job goes to the fleet in three cases: the server's own engine cannot start the job
-   * now; a worker has already claimed the job earlier; or the server's own engine does not support the language of the
-   * job, but the fleet can do the job and has free capacity.
+   * workers on other machines). A job that a worker has already claimed stays with the fleet. If only one side has the
+   * abilities for the job, this side gets the job, and the job waits there if all places are taken. In all other cases
+   * the job goes to the own engine if it has a free place, and otherwise to the fleet.
    */
-  #chooseOwn(input: TranscribeInput, { handOver }: TranscribeOptions): Engine | null {
+  #chooseOwn(input: TranscribeInput, { worker }: HandOver): Engine | null {
     const own = this.#own
-    if (!own || !handOver || handOver.worker !== null || this.#ownRoom() === 0) return null
-    const isFit = input.language === null || own.languages().includes(input.language)
-    return isFit || !(this.#fleet.hasRoom() && this.#fleet.serves(input)) ? own : null
+    if (!own?.state().ready || worker !== null) return null
+    const isFit = canDo(abilitiesOf(own), input)
+    if (isFit !== this.#fleet.serves(input)) return isFit ? own : null
+    return this.#ownRoom() > 0 ? own : null
   }
 
   #ownRoom(): number {
-    return this.#own?.state().ready ? Math.max(0, this.#own.capacity - this.#running) : 0
+    return this.#own?.state().ready ? Math.max(0, this.#own.capacity - this.#ownJobs.size) : 0
+  }
+}
+
+function abilitiesOf(engine: Engine): Abilities {
+  return {
+    languages: engine.languages(),
+    translates: engine.translates() ?? false,
+    diarization: engine.state().diarization,
   }
 }

@@ -52,13 +52,9 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  hasRoom(): boolean {
-    return this.#room() > 0
-  }
-
   /** Returns true if at least one pool of workers can do this job. */
   serves(input: TranscribeInput): boolean {
-    return this.#roster.pools().some(pool => canDo(pool, input))
+    return this.#roster.pools().some(({ abilities }) => canDo(abilities, input))
   }
 
   state(): EngineState {
@@ -202,7 +198,7 @@ export class Fleet implements Engine {
   #place(entry: HandOver): void {
     const taken = this.#taken()
     const pools = this.#roster.pools()
-    const able = pools.filter(pool => canDo(pool, entry.input))
+    const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
     const [freest] = (able.length > 0 ? able : pools).sort((a, b) => freeOf(b, taken) - freeOf(a, taken))
     const best = pools.find(({ name }) => name === entry.place?.pool) ?? freest
     const { stream } = this.#link

@@ -2,21 +2,23 @@
 // diarization (which tells the speakers apart).
 
 import { sha256 } from '../base/hash.ts'
+import { listedCode } from '../languages.ts'
 import type { Hello } from './requests.ts'
 import { tokenOf } from './subjects.ts'
 
 /**
  * A pool of workers: their common abilities, and the number of jobs that all of them together can do at the same time.
  */
-export type Pool = { name: string; slots: number; abilities: Pick<Hello, Ability> }
+export type Pool = { name: string; slots: number; abilities: Abilities }
 
-type Ability = 'model' | 'languages' | 'translates' | 'diarization'
+/** What an engine can do. `diarization` is `ready`, or the reason why the engine cannot tell speakers apart. */
+export type Abilities = { languages: readonly string[]; translates: boolean; diarization: string }
 
 type Wanted = { language: string | null; diarize: boolean; translate?: boolean }
 
-export function canDo({ abilities }: Pool, { language, diarize, translate = false }: Wanted): boolean {
+export function canDo(abilities: Abilities, { language, diarize, translate = false }: Wanted): boolean {
   return (
-    (language === null || abilities.languages.includes(language)) &&
+    (language === null || abilities.languages.includes(listedCode(language))) &&
     (!diarize || abilities.diarization === 'ready') &&
     (!translate || abilities.translates)
   )

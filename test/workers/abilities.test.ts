@@ -1,0 +1,69 @@
+// Tests which engine gets a job if the engine of the server and the workers can do different jobs. Each engine has room
+// for one job.
+
+import { expect } from 'bun:test'
+import { steeredEngine } from '../support/engine.ts'
+import { startFleet, until } from '../support/fleet.ts'
+import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+
+const nats = hasNats ? await startNats() : unstartedNats
+
+/** Starts a server with an engine of its own, and a worker that is ready. */
+async function start(own: { languages?: string[]; diarization?: string }, worker: { languages?: string[] }) {
+  const languages = ['en', 'de']
+  const { service, startOwn } = await startFleet(nats.url, { STENO_WORKERS: '1' })
+  const state = service.engine.state
+  service.engine.languages = () => own.languages ?? languages
+  service.engine.state = () => ({ ...state(), diarization: own.diarization ?? 'ready' })
+  const { engine } = await startOwn('gpu-1', {
+    ...steeredEngine(),
+    languages: () => worker.languages ?? languages,
+  })
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
+  return { service, ana: service.account('ana'), own: service.engine, worker: engine }
+}
+
+natsTest('a job that only the server can do waits for the engine of the server', async () => {
+  const { service, ana, own, worker } = await start({}, { languages: ['en'] })
+  const first = await ana.transcribe(undefined, { language: 'de' })
+  await own.given(1)
+  const second = await ana.transcribe(undefined, { language: 'de' })
+  const task = await own.given(2)
+  expect(worker.tasks).toHaveLength(0)
+  // The time in which the second job waits for the first one does not count for its timeout.
+  service.later(46 * 60_000)
+  expect((await ana.until(first, 'failed')).error.code).toBe('PROCESSING_TIMEOUT')
+  own.finish(task)
+  await ana.until(second, 'completed')
+})
+
+natsTest('a job that only a worker can do waits for this worker', async () => {
+  const { ana, own, worker } = await start({ languages: ['en'] }, {})
+  const first = await ana.transcribe(undefined, { language: 'de' })
+  const task = await worker.given(1)
+  const second = await ana.transcribe(undefined, { language: 'de' })
+  await ana.until(second, 'processing')
+  expect(own.tasks).toHaveLength(0)
+  worker.finish(task)
+  await ana.until(first, 'completed')
+  worker.finish(await worker.given(2))
+  await ana.until(second, 'completed')
+})
+
+natsTest('a job with speakers goes to a worker if only workers can tell speakers apart', async () => {
+  const { ana, own, worker } = await start({ diarization: 'The models are missing.' }, {})
+  const id = await ana.transcribe(undefined, { diarize: true })
+  worker.finish(await worker.given(1))
+  await ana.until(id, 'completed')
+  expect(own.tasks).toHaveLength(0)
+})
+
+natsTest('a job in Javanese goes to workers that know it, under either code', async () => {
+  const { ana, own, worker } = await start({}, { languages: ['en', 'jw'] })
+  const ids = [await ana.transcribe(undefined, { language: 'jv' })]
+  worker.finish(await worker.given(1))
+  ids.push(await ana.transcribe(undefined, { language: 'jw' }))
+  worker.finish(await worker.given(2))
+  for (const id of ids) await ana.until(id, 'completed')
+  expect(own.tasks).toHaveLength(0)
+})
