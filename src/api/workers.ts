@@ -1,6 +1,6 @@
-// The routes for workers on other machines. A worker downloads the media of its job at one address, and uploads a large
-// result at a second address. Both addresses are signed, so the requests need no API key. No rate limit applies to
-// these requests.
+// The routes for workers on other machines. A worker downloads the media of its job at one address. An input and a result
+// that are too large for NATS have addresses too. All addresses are signed, so the requests need no API key. No rate limit
+// applies to these requests.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -31,6 +31,17 @@ export const workers = (service: Service, fleet: Fleet) => {
         const job = findJob(service.db, id)
         if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
         return sendSource(service, job, request)
+      },
+      { detail: about({ hide: true }) },
+    )
+
+    .get(
+      '/:id/input',
+      ({ params: { id }, query }) => {
+        requireSigned('input', id, query)
+        const input = fleet.inputOf(id)
+        if (!input) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+        return input
       },
       { detail: about({ hide: true }) },
     )

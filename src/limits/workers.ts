@@ -34,7 +34,7 @@ export const workerLimits = {
    */
   workerAddressMs: 15 * minute,
   /**
-   * Maximum size of a result that a worker sends over HTTP. Results that are too large for a message of NATS (1 MB by
+   * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that are too large for a message of NATS (1 MB by
    * default) are sent over HTTP.
    */
   workerResultBytesMax: 256 * MB,
@@ -42,6 +42,6 @@ export const workerLimits = {
   deadLettersListed: 20,
   /** If the stored list of workers is older than this time, `steno workers list` assumes that no server is running. */
   workerListOldMs: 1 * minute,
-  /** Maximum size of all utterances in one report of a worker. */
+  /** Maximum size of all utterances in one report of a worker. Smaller if NATS allows only small messages. */
   workerReportBytesMax: 256 * KB,
 } as const

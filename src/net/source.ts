@@ -4,8 +4,18 @@
 
 import { reasonOf } from '../base/reason.ts'
 
-/** The error when a server cannot be reached, refuses a request, or violates the protocol. */
-export class SourceError extends Error {}
+/**
+ * The error when a server cannot be reached, refuses a request, or violates the protocol. `status` is the status of the
+ * response. It is null if there was no response, or if the response itself was no error.
+ */
+export class SourceError extends Error {
+  constructor(
+    message: string,
+    readonly status: number | null = null,
+  ) {
+    super(message)
+  }
+}
 
 export type SourceRequest = {
   signal: AbortSignal
@@ -43,7 +53,7 @@ export async function get(
   if (answer.ok) return answer
   await answer.body?.cancel()
   const hint = signInHint && [401, 403].includes(answer.status) ? `; ${signInHint}` : ''
-  throw new SourceError(`${address} answered ${answer.status}${hint}`)
+  throw new SourceError(`${address} answered ${answer.status}${hint}`, answer.status)
 }
 
 /** Requests the bytes of a file from the byte `offset` to the end of the file. */
@@ -70,8 +80,13 @@ export async function putJson(address: string, body: Uint8Array): Promise<unknow
   } catch (error) {
     throw new SourceError(`${address} cannot be reached (${reasonOf(error)})`)
   }
-  if (!answer.ok) throw new SourceError(`${address} answered ${answer.status}`)
+  if (!answer.ok) throw new SourceError(`${address} answered ${answer.status}`, answer.status)
   return await answer.json()
+}
+
+/** Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`. */
+export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
+  return await (await get(address, request)).json()
 }
 
 function totalOf(headers: Headers): number | null {

@@ -1,5 +1,5 @@
-// Signed addresses on the server, for a worker that has claimed a job: one address for the media of the job, and one
-// address for a result that is too large for a message of NATS. This file also makes two kinds of tokens. One token
+// Signed addresses on the server, for a worker that has claimed a job: one address for the media of the job, and two
+// addresses for an input and a result that are too large for a message of NATS. This file also makes two kinds of tokens. One token
 // proves that a worker has claimed a job, and the other token allows a worker to download models. Only the server reads
 // the expiry times, so a wrong clock of a worker does no harm.
 
@@ -16,6 +16,7 @@ export type Signed = { jobId: string; fence: string; expires: string; signature:
 export function addressesOf(secrets: Secrets, jobId: string, fence: number, now: number): Addresses {
   return {
     media: addressOf(secrets, 'media', jobId, fence, now),
+    input: addressOf(secrets, 'input', jobId, fence, now),
     result: addressOf(secrets, 'result', jobId, fence, now),
   }
 }

@@ -13,13 +13,14 @@ export type HelloAnswer =
   | { kind: 'refused'; message: string }
 
 /**
- * Signed paths on the server, which expire after a short time: for fetching the media of a job, and for sending its
- * result.
+ * Signed paths on the server, which expire after a short time: for fetching the media and the input of a job, and for
+ * sending its result.
  */
-export type Addresses = { media: string; result: string }
+export type Addresses = { media: string; input: string; result: string }
 
 export type ClaimAnswer =
-  | { kind: 'yours'; fence: number; token: string; input: JobInput; addresses: Addresses }
+  /** `input` is null if it is too large for a message of NATS. The worker then fetches it over HTTP. */
+  | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
    * Another worker still holds the job, or the server cannot answer yet. The worker that sent the claim then returns
    * the message of the job to JetStream, and JetStream delivers this message again later: after `afterMs` milliseconds.

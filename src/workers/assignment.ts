@@ -9,7 +9,7 @@ import type { Engine } from '../engine/engine.ts'
 import { JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Transcript, Utterance } from '../transcripts/transcript.ts'
-import type { ClaimAnswer, ResultAnswer } from './answers.ts'
+import type { ClaimAnswer, JobInput, ResultAnswer } from './answers.ts'
 import { Beats, firstOf, intervalIn, pause } from './beats.ts'
 import type { Delivery } from './delivery.ts'
 import { fetchMedia } from './media.ts'
@@ -124,9 +124,12 @@ export class Assignment {
     const beats = new Beats(limits.workerBeatMs, () => this.#beat(held))
     const startedAt = performance.now()
     let result: Pick<ResultMessage, 'transcript' | 'peaks' | 'failure'>
+    let audioSeconds = 0
     try {
+      const input = claim.input ?? (await this.#ask(() => server.fetchInput(held, this.#stop.signal)))
+      audioSeconds = input.durationMs / 1000
       const path = await fetchMedia(server, held, claim.addresses, place, this.#stop.signal)
-      result = await this.#transcribe(path, claim.input)
+      result = await this.#transcribe(path, input)
     } catch (error) {
       if (this.#stop.signal.aborted) throw error
       result = { failure: failureOf(error) }
@@ -141,13 +144,10 @@ export class Assignment {
     if (kind === 'again') this.#delivery.giveBack(limits.workerRetryMs)
     else this.#delivery.remove()
     if (kind === 'refused') log.warn('result refused', { job_id: job, fence: claim.fence })
-    return result.transcript ? { audioSeconds: claim.input.durationMs / 1000, workSeconds } : null
+    return result.transcript ? { audioSeconds, workSeconds } : null
   }
 
-  async #transcribe(
-    path: string,
-    input: Yours['input'],
-  ): Promise<{ transcript: Transcript; peaks?: string }> {
+  async #transcribe(path: string, input: JobInput): Promise<{ transcript: Transcript; peaks?: string }> {
     let peaks: Uint8Array | null = null
     const transcript = await this.#parts.engine.transcribe(
       { ...input, path },
@@ -174,7 +174,7 @@ export class Assignment {
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const first = this.#heard
-    const utterances = firstOf(this.#utterances.slice(first))
+    const utterances = firstOf(this.#utterances.slice(first), this.#parts.server.reportBytesMax)
     const answer = await this.#parts.server
       .ask('beat', { ...held, seconds: this.#seconds, first, utterances })
       .catch(() => null)

@@ -1,7 +1,6 @@
 // The reports that a worker sends to the server during a job: when a report is sent, and how many utterances it has.
 
 import { setTimeout as wait } from 'node:timers/promises'
-import { limits } from '../limits.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 
 /** Calls the function `beat` repeatedly, with a pause before each call, until `close` is called. */
@@ -40,12 +39,12 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns the first of `utterances`: as many as fit into one report to the server, but at least one. */
-export function firstOf(utterances: Utterance[]): Utterance[] {
+/** Returns the first of `utterances`: as many as have at most `bytesMax` bytes as JSON, but at least one. */
+export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {
     bytes += Buffer.byteLength(JSON.stringify(utterance))
-    return bytes > limits.workerReportBytesMax
+    return bytes > bytesMax
   })
   return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
 }

@@ -19,6 +19,11 @@ export type NatsSettings = {
 
 export type { NatsConnection }
 
+/** Returns the maximum size of a message of NATS, in bytes. NATS allows 1 MB unless its operator sets another size. */
+export function messageBytesMax({ info }: NatsConnection): number {
+  return info?.max_payload ?? 0
+}
+
 /** Opens a connection to NATS. Rejects if NATS cannot be reached at the moment. */
 export function openNats(
   { address, credentials }: NatsSettings,

@@ -10,7 +10,7 @@ import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
-import type { Answers, HelloAnswer, ResultAnswer } from './answers.ts'
+import type { Answers, HelloAnswer, JobInput, ResultAnswer } from './answers.ts'
 import type { NatsSettings } from './connection.ts'
 import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
@@ -42,7 +42,7 @@ export class Fleet implements Engine {
     this.#roster = new Roster(parts.leaseMs)
     this.#handOvers = new HandOvers(parts)
     this.#link = new Link(parts, {
-      answer: (name, kind, request) => this.#answer(name, kind, request),
+      answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
       onReady: () => this.#onLink(),
     })
     this.#timer = setInterval(() => this.#sweep(), parts.leaseMs / 3)
@@ -144,6 +144,11 @@ export class Fleet implements Engine {
   async deliver(bytes: Uint8Array): Promise<ResultAnswer> {
     const message = readRequest('result', bytes)
     return message ? await this.#handOvers.result(message) : { kind: 'refused' }
+  }
+
+  /** Returns the input of a job. Returns null if the job has ended, or if it is not handed to workers yet. */
+  inputOf(jobId: string): JobInput | null {
+    return this.#handOvers.inputOf(jobId)
   }
 
   /**
@@ -260,12 +265,13 @@ export class Fleet implements Engine {
     name: string,
     kind: Kind,
     request: Requests[Kind],
+    bytesMax: number,
   ): Promise<Answers[Kind] | null> {
     const answers: {
       [Each in RequestKind]: (request: Requests[Each]) => Answers[Each] | Promise<Answers[Each]>
     } = {
       hello: hello => this.#hello(name, hello),
-      claim: claim => this.#handOvers.claim(name, claim),
+      claim: claim => this.#handOvers.claim(name, claim, bytesMax),
       beat: beat => this.#handOvers.beat(beat),
       result: result => this.#handOvers.result(result),
       addresses: held => this.#handOvers.addresses(held),

@@ -5,9 +5,9 @@ import type { Secrets } from '../base/seal.ts'
 import { type JobErrorCode, JobFailure, jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { addressesOf, isToken, tokenFor } from './addresses.ts'
-import type { AddressesAnswer, BeatAnswer, ClaimAnswer, ResultAnswer } from './answers.ts'
+import type { AddressesAnswer, BeatAnswer, ClaimAnswer, JobInput, ResultAnswer } from './answers.ts'
 import type { HandOver } from './hand-over.ts'
-import { type Beat, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
+import { type Beat, bytesOf, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
 import { workerId } from './roster.ts'
 
 /** The functions by which the class `HandOvers` claims and finds jobs in the database. */
@@ -97,7 +97,16 @@ export class HandOvers {
     return heardAt + this.#parts.leaseMs - performance.now()
   }
 
-  claim(name: string, { protocol: spoken, session, job, sequence, delivery }: Claim): ClaimAnswer {
+  inputOf(jobId: string): JobInput | null {
+    return this.#entries.get(jobId)?.input ?? null
+  }
+
+  /** Answers the claim of a worker. If the answer had more than `bytesMax` bytes, it does not contain the input. */
+  claim(
+    name: string,
+    { protocol: spoken, session, job, sequence, delivery }: Claim,
+    bytesMax: number,
+  ): ClaimAnswer {
     if (spoken !== protocol)
       return { kind: 'refused', message: `the server has protocol ${protocol}: install its version` }
     const entry = this.#entries.get(job)
@@ -108,7 +117,7 @@ export class HandOvers {
     // queue since.
     if (holder?.worker === worker && holder.delivery === delivery) {
       entry.heardAt = performance.now()
-      return this.#grant(entry, holder.fence)
+      return this.#grant(entry, holder.fence, bytesMax)
     }
     if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
       return { kind: 'over' }
@@ -124,18 +133,15 @@ export class HandOvers {
     const claimed = this.#parts.claims.claim(job, worker)
     if (!claimed) return { kind: 'over' }
     entry.claimed({ worker, fence: claimed.fence, delivery }, claimed.attempts, performance.now())
-    return this.#grant(entry, claimed.fence)
+    return this.#grant(entry, claimed.fence, bytesMax)
   }
 
-  #grant({ jobId, input }: HandOver, fence: number): ClaimAnswer {
+  #grant({ jobId, input }: HandOver, fence: number, bytesMax: number): ClaimAnswer {
     const { secrets, wall } = this.#parts
-    return {
-      kind: 'yours',
-      fence,
-      token: tokenFor(secrets, jobId, fence),
-      input,
-      addresses: addressesOf(secrets, jobId, fence, wall()),
-    }
+    const token = tokenFor(secrets, jobId, fence)
+    const addresses = addressesOf(secrets, jobId, fence, wall())
+    const answer: ClaimAnswer = { kind: 'yours', fence, token, input, addresses }
+    return bytesOf(answer).length <= bytesMax ? answer : { ...answer, input: null }
   }
 
   #giveUp(entry: HandOver): void {

@@ -7,7 +7,7 @@ import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
 import type { Answers } from './answers.ts'
-import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
+import { messageBytesMax, type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { bytesOf, isRequestKind, type Requests, readRequest } from './requests.ts'
 import { JobStream } from './stream.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
@@ -15,11 +15,15 @@ import { type RequestKind, subjectsOf } from './subjects.ts'
 type Settings = NatsSettings & { cluster: string; leaseMs: number }
 
 type Handlers = {
-  /** Returns the answer to a request of a worker. Returns null if the server must not answer the request. */
+  /**
+   * Returns the answer to a request of a worker. Returns null if the server must not answer the request. NATS sends no
+   * answer that has more than `bytesMax` bytes as JSON.
+   */
   answer<Kind extends RequestKind>(
     worker: string,
     kind: Kind,
     request: Requests[Kind],
+    bytesMax: number,
   ): Promise<Answers[Kind] | null>
   /** Called each time that the JetStream stream, which holds the messages of the jobs, becomes usable. */
   onReady(): void
@@ -95,7 +99,7 @@ export class Link {
     nats.subscribe(subjects.allRequests, {
       callback: (error, message) => {
         if (error) log.error('requests of workers stopped', errorFields(error))
-        else void this.#receive(message)
+        else void this.#receive(message, messageBytesMax(nats))
       },
     })
     this.#found()
@@ -113,20 +117,20 @@ export class Link {
   }
 
   /** Answers a request of a worker. If no answer can be sent, the worker repeats the request later. */
-  async #receive(message: Msg): Promise<void> {
+  async #receive(message: Msg, bytesMax: number): Promise<void> {
     const [, , , worker = '', kind = ''] = message.subject.split('.')
     try {
-      const answer = await this.#answerTo(worker, kind, message.data)
+      const answer = await this.#answerTo(worker, kind, message.data, bytesMax)
       if (answer) message.respond(bytesOf(answer))
     } catch (error) {
       this.#logOnce('request of a worker not answered', { worker, kind, ...errorFields(error) })
     }
   }
 
-  async #answerTo(worker: string, kind: string, data: Uint8Array): Promise<object | null> {
+  async #answerTo(worker: string, kind: string, data: Uint8Array, bytesMax: number): Promise<object | null> {
     if (!isRequestKind(kind)) return null
     const request = readRequest(kind, data)
-    if (request) return await this.#handlers.answer(worker, kind, request)
+    if (request) return await this.#handlers.answer(worker, kind, request, bytesMax)
     this.#logOnce('request of a worker not understood', { worker, kind, bytes: data.length })
     return { kind: 'refused', message: 'The server does not understand this message.' }
   }

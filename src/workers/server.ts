@@ -1,11 +1,11 @@
 // The server, as a worker uses it: the worker sends requests over NATS, and transfers files over HTTP.
 
-import type { NatsConnection } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
 import type { Hub } from '../net/hub.ts'
-import { putJson } from '../net/source.ts'
-import type { Answers, ResultAnswer } from './answers.ts'
-import { bytesOf, protocol, type Requests, type ResultMessage } from './requests.ts'
+import { getJson, putJson, SourceError } from '../net/source.ts'
+import type { Answers, JobInput, ResultAnswer } from './answers.ts'
+import { messageBytesMax, type NatsConnection } from './connection.ts'
+import { bytesOf, type Held, protocol, type Requests, type ResultMessage } from './requests.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
 export type ServerSettings = { cluster: string; worker: string; address: string }
@@ -33,18 +33,43 @@ export class Server {
     return await this.#send(kind, bytesOf(request))
   }
 
+  /** The maximum size of all utterances in one report, in bytes. The other half of the message is for its other fields. */
+  get reportBytesMax(): number {
+    return Math.min(limits.workerReportBytesMax, messageBytesMax(this.#nats) / 2)
+  }
+
+  /** Fetches the input of a job over HTTP. Rejects if the server cannot give the input at the moment. */
+  async fetchInput(held: Held, signal: AbortSignal): Promise<JobInput> {
+    const answer = await this.ask('addresses', held)
+    if (answer.kind !== 'addresses') throw new Error('the server does not give the input of the job')
+    return (await getJson(this.addressOf(answer.addresses.input), { signal })) as JobInput
+  }
+
   /**
    * Delivers the result of a job to the server. Uses NATS, or HTTP if the result is larger than a message of NATS may
-   * be.
+   * be. If the result is too large for HTTP too, delivers this failure in place of the result.
    */
   async deliver(message: ResultMessage): Promise<ResultAnswer> {
-    const bytes = bytesOf(message)
-    if (bytes.length <= this.#messageBytesMax()) return await this.#send('result', bytes)
     const { session, job, fence, token } = message
-    const answer = await this.ask('addresses', { session, job, fence, token })
+    const held = { session, job, fence, token }
+    const bytes = bytesOf(message)
+    if (bytes.length <= messageBytesMax(this.#nats)) return await this.#send('result', bytes)
+    if (bytes.length > limits.workerResultBytesMax) return await this.#refuse(held, bytes.length)
+    const answer = await this.ask('addresses', held)
     if (answer.kind === 'stop') return { kind: 'refused' }
     if (answer.kind === 'later') return answer
-    return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
+    try {
+      return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
+    } catch (error) {
+      if (error instanceof SourceError && error.status === 413) return await this.#refuse(held, bytes.length)
+      throw error
+    }
+  }
+
+  /** Delivers a failure in place of a result that is too large. */
+  async #refuse(held: Held, bytes: number): Promise<ResultAnswer> {
+    const message = `The result has ${bytes} bytes, and is larger than the server or a proxy in front of it allows.`
+    return await this.ask('result', { ...held, failure: { code: 'PROCESSING_ERROR', message } })
   }
 
   /**
@@ -65,9 +90,5 @@ export class Server {
     const subject = subjectsOf(cluster).request(worker, kind)
     const answer = await this.#nats.request(subject, bytes, { timeout: this.timeoutMs })
     return answer.json<Answers[Kind]>()
-  }
-
-  #messageBytesMax(): number {
-    return this.#nats.info?.max_payload ?? 0
   }
 }

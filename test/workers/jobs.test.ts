@@ -234,9 +234,10 @@ natsTest(
     const { engine } = await startOwn()
     const id = await ana.transcribe()
     const task = await engine.given(1)
-    const { media, result } = addressesOf(service.secrets, id, 2, service.db.now())
+    const { media, input, result } = addressesOf(service.secrets, id, 2, service.db.now())
     const part = await fetch(`${service.url}${media}`, { headers: { Range: 'bytes=6-9' } })
     expect([part.status, await part.text()]).toEqual([206, 'test'])
+    expect(await (await fetch(`${service.url}${input}`)).json()).toMatchObject({ durationMs: 60_000 })
     const other = await ana.transcribe()
     const forged = [
       media.replace(id, other),
@@ -245,6 +246,8 @@ natsTest(
       addressesOf(service.secrets, id, 1, service.db.now()).media,
       addressesOf(service.secrets, id, 2, service.db.now() - 16 * 60_000).media,
       result.replace('/result', '/media'),
+      result.replace('/result', '/input'),
+      input.replace(id, other),
     ]
     const statuses = await Promise.all(
       forged.map(async path => (await fetch(`${service.url}${path}`)).status),
@@ -255,6 +258,7 @@ natsTest(
     engine.finish(task)
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
+    expect((await fetch(`${service.url}${input}`)).status).toBe(403)
     // When a worker drains, it finishes its jobs before it stops.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')

@@ -115,7 +115,7 @@ natsTest('a worker says hello three times in a lease, although the server does n
 
 test('a worker stops a job at most a second after the server knows that the job has ended', async () => {
   jest.useFakeTimers()
-  const addresses = { media: '', result: '' }
+  const addresses = { media: '', input: '', result: '' }
   const yours: ClaimAnswer = { kind: 'yours', fence: 1, token: '', input: plainInput(), addresses }
   const asked: string[] = []
   const fetching = Promise.withResolvers<void>()
@@ -147,14 +147,14 @@ test('a holder that repeats its claim keeps the job, although its message has mo
   entry.place = { pool: 'pool', sequence: 1 }
   handOvers.add(entry)
   const claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
-  const granted = handOvers.claim('gpu-1', claim)
+  const granted = handOvers.claim('gpu-1', claim, Infinity)
   expect(granted).toMatchObject({ kind: 'yours', fence: 2 })
   entry.heardAt = Number.NEGATIVE_INFINITY
   entry.place = { pool: 'pool', sequence: 2 }
-  expect(handOvers.claim('gpu-1', claim)).toMatchObject({ kind: 'yours', fence: 2 })
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toMatchObject({ kind: 'yours', fence: 2 })
   expect(handOvers.isHeard(entry)).toBe(true)
-  expect(handOvers.claim('gpu-2', claim)).toEqual({ kind: 'over' })
-  expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 })).toMatchObject({ kind: 'later' })
+  expect(handOvers.claim('gpu-2', claim, Infinity)).toEqual({ kind: 'over' })
+  expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 }, Infinity)).toMatchObject({ kind: 'later' })
 })
 
 /** Returns the delays with which a worker gives a message back after this answer to its claim. */

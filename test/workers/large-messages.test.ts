@@ -1,0 +1,64 @@
+// Tests jobs with messages that are larger than NATS allows. Here, NATS allows only 16 KB.
+
+import { afterAll, expect } from 'bun:test'
+import { charges, startFleet } from '../support/fleet.ts'
+import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+
+const nats = hasNats ? await startNats({ settings: 'max_payload: 16KB' }) : unstartedNats
+const messageBytesMax = 16 * 1024
+
+const utterances = Array.from({ length: 100 }, (_, at) => {
+  const text = `${at} ${'x'.repeat(1000)}`
+  return { start: at / 2, end: at / 2 + 0.5, text, speaker: null, confidence: 0.9, words: [] }
+})
+
+natsTest('a job is done although its options and its transcript are larger than NATS allows', async () => {
+  const { service, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const vocabulary = Array.from({ length: 100 }, (_, at) => `${at}-${'ü'.repeat(75)}`)
+  expect(Buffer.byteLength(JSON.stringify(vocabulary))).toBeLessThan(messageBytesMax)
+  const prompt = '語'.repeat(1000)
+  const id = await ana.transcribe(undefined, { vocabulary, prompt })
+  const task = await engine.given(1)
+  expect(task.input).toMatchObject({ vocabulary, prompt })
+
+  const { promise: reported, resolve } = Promise.withResolvers<void>()
+  const following = service.live.follow(id, () => {
+    if (following?.live.utterances.length) resolve()
+  })
+  task.options.onUtterances?.(utterances, 0)
+  await reported
+  const full_transcript = utterances.map(({ text }) => text).join(' ')
+  task.resolve({ full_transcript, language: 'en', duration_seconds: 60, speakers: null, utterances })
+  expect((await ana.until(id, 'completed')).result.utterances).toEqual(utterances)
+  expect(charges(service, id)).toEqual(['reserve', 'settle'])
+})
+
+natsTest(
+  'a job fails with the reason if its transcript is larger than a proxy of the server allows',
+  async () => {
+    const { service, startOwn } = await startFleet(nats.url)
+    const proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: ({ method, url }) => {
+        const { pathname, search } = new URL(url)
+        return method === 'PUT'
+          ? new Response(null, { status: 413 })
+          : fetch(`${service.url}${pathname}${search}`)
+      },
+    })
+    afterAll(() => proxy.stop(true))
+    const ana = service.account('ana')
+    const { engine } = await startOwn('gpu-1', undefined, `http://127.0.0.1:${proxy.port}`)
+    const id = await ana.transcribe()
+    engine.finish(await engine.given(1), 'x'.repeat(messageBytesMax))
+    const { error } = await ana.until(id, 'failed')
+    expect(error).toEqual({
+      code: 'PROCESSING_ERROR',
+      message: expect.stringContaining('is larger than the server or a proxy'),
+    })
+    expect(charges(service, id)).toEqual(['reserve', 'release'])
+  },
+)
