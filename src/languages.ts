@@ -19,7 +19,6 @@ export const languages: readonly string[] = [...whisper.split(' '), ...nineteen.
 /** The codes that a caller may send: the codes in `languages`, and the other codes in `aliases`. */
 export const acceptedCodes: readonly string[] = [...languages, ...Object.keys(aliases)]
 const accepted = new Set(acceptedCodes)
-const englishNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
 const knownToWhisper = new Set(whisper.split(' '))
 
 export function isLanguage(code: string): boolean {
@@ -48,6 +47,7 @@ export function findMeantLanguage(given: string): string | null {
     // `Intl.Locale` throws if the text does not have the form of a language code. The text may then be the name of a
     // language.
   }
+  const englishNames = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' })
   const wanted = given.toLowerCase()
   return languages.find(code => englishNames.of(code)?.toLowerCase() === wanted) ?? null
 }

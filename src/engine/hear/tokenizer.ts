@@ -1,6 +1,6 @@
 // Converts text to token ids, and token ids to text or words. Uses the tokenizer library of Hugging Face.
 
-import { Tokenizer as Library } from '@huggingface/tokenizers'
+import { ByteLevelDecoder, Tokenizer as Encoder } from '@huggingface/tokenizers'
 import { needsWordBreaking, writtenWithoutSpaces } from '../../languages.ts'
 import { joinAtBreaks, joinAtSpaces, splitCharacters } from './token-words.ts'
 
@@ -20,23 +20,24 @@ export type Tokenizer = {
   words(ids: readonly number[], language: string): { text: string; ids: number[] }[]
 }
 
+/** The part of a tokenizer.json file that decoding needs. */
+type TokenizerFile = {
+  added_tokens: { id: number; content: string }[]
+  model: { vocab: Record<string, number> }
+}
+
 /** Makes a tokenizer. `json` is the content of the model's file tokenizer.json. */
 export function readTokenizer(json: string): Tokenizer {
-  // By default, the library removes spaces before punctuation marks when it decodes tokens. Here, these spaces must
-  // stay in the text.
-  const library = new Library(JSON.parse(json), { clean_up_tokenization_spaces: false })
-  const added = library.get_added_tokens_decoder()
-  const specials = new Map(Array.from(added, ([id, { content }]) => [content, id]))
-  const hasText = (id: number) => !added.has(id) && library.id_to_token(id) !== undefined
-  const decode = (ids: readonly number[]) => {
-    const textIds = ids.filter(hasText)
-    return textIds.length === 0 ? '' : library.decode(textIds)
-  }
+  const file: TokenizerFile = JSON.parse(json)
+  const specials = new Map(file.added_tokens.map(({ id, content }) => [content, id]))
+  const decode = decoderOf(file)
+  let encoder: Encoder | null = null
   return {
-    encode: text =>
-      // Cuts the text at each place where `<` is followed by `|`, and encodes the parts. No part then contains the
-      // whole name of a special token, so the library encodes the name as plain text.
-      text.split(/(?<=<)(?=\|)/).flatMap(part => library.encode(part, { add_special_tokens: false }).ids),
+    encode: text => {
+      // Most jobs encode no text, and the encoder needs as much CPU time as the rest of the tokenizer: 60 ms.
+      encoder ??= new Encoder(file, {})
+      return encodeWith(encoder, text)
+    },
     decode,
     special: name => specials.get(name) ?? null,
     words: (ids, language) => {
@@ -45,4 +46,25 @@ export function readTokenizer(json: string): Tokenizer {
       return writtenWithoutSpaces(language) ? characters : joinAtSpaces(characters)
     },
   }
+}
+
+/**
+ * Encodes a text. Cuts it at each place where `<` is followed by `|`, and encodes the parts. No part then contains the
+ * whole name of a special token, so the library encodes the name as plain text.
+ */
+function encodeWith(encoder: Encoder, text: string): number[] {
+  return text.split(/(?<=<)(?=\|)/).flatMap(part => encoder.encode(part, { add_special_tokens: false }).ids)
+}
+
+/**
+ * Returns the function that decodes tokens. A Whisper model has a byte-level vocabulary: each character of a token is
+ * one byte of UTF-8 text.
+ */
+function decoderOf({ added_tokens, model: { vocab } }: TokenizerFile): Tokenizer['decode'] {
+  const decoder = new ByteLevelDecoder({ type: 'ByteLevel' })
+  const names = Object.keys(vocab)
+  const texts: (string | undefined)[] = []
+  for (const [index, id] of Object.values(vocab).entries()) texts[id] = names[index]
+  for (const { id } of added_tokens) texts[id] = undefined
+  return ids => decoder.convert_tokens_to_string(ids.flatMap(id => texts[id] ?? []))
 }
