@@ -199,7 +199,9 @@ export class Worker {
         earlier.deliveredAgain(delivery)
         continue
       }
-      await this.#assign(delivery)
+      // The worker asked for this job before `drain` was called.
+      if (this.#isDraining) delivery.giveBack(0)
+      else await this.#assign(delivery)
     }
   }
 

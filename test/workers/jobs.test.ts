@@ -2,10 +2,11 @@
 // controls. Each test has a cluster of its own.
 
 import { expect, test } from 'bun:test'
+import { jetstreamManager } from '@nats-io/jetstream'
 import { addressesOf } from '../../src/workers/addresses.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { bytesOf, type Claim, protocol } from '../../src/workers/requests.ts'
-import { subjectsOf } from '../../src/workers/subjects.ts'
+import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { findCommand } from '../support/command.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { eventsOf } from '../support/event-source.ts'
@@ -95,6 +96,27 @@ natsTest('a cancelled job stops on its worker, and the worker takes the next job
   await until(() => options.signal.aborted)
   await ana.transcribe()
   engine.finish(await engine.given(2))
+})
+
+natsTest('a worker that drains takes no further job, even if it has already asked for one', async () => {
+  const { service, cluster, startOwn } = await startServer()
+  const ana = service.account('ana')
+  const leaving = await startOwn('gpu-1')
+  const wire = await openNats(
+    { address: nats.url, credentials: null },
+    { name: 'look', inboxPrefix: '_INBOX' },
+  )
+  const { consumers } = await jetstreamManager(wire)
+  const queues = () => Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
+  await until(async () => (await queues()).some(queue => queue.num_waiting > 0))
+  await wire.close()
+  const drained = leaving.worker.drain()
+  const id = await ana.transcribe()
+  await drained
+  expect(leaving.engine.tasks).toHaveLength(0)
+  const { engine } = await startOwn('gpu-2')
+  engine.finish(await engine.given(1))
+  await ana.until(id, 'completed')
 })
 
 natsTest(
