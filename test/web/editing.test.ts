@@ -253,6 +253,59 @@ seen('an edit survives the end of the session and a reload', async () => {
   expect((await textsOf(finn))[0]).toBe('Typed after the end.')
 })
 
+/** Changes the text of the first utterance by a request of another program. */
+async function editElsewhere({ jobId, key }: Reader, text: string): Promise<void> {
+  const response = await fetch(`${service.url}/v1/transcribe/${jobId}`, {
+    method: 'PATCH',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ utterances: [{ index: 0, text }] }),
+  })
+  expect(response.status).toBe(200)
+}
+
+seen('a draft of an earlier visit does not replace what another person has written since', async () => {
+  const ida = await reader(service, 'ida', conversation({ words: 60, speakers: 2 }))
+  const { page, context } = await browser.enter(service, ida)
+  await edit(page, ida)
+  await context.setOffline(true)
+  await page.locator('.utterance').nth(0).fill('Typed without a server.')
+  await page.getByText('The server does not answer.').waitFor()
+  await page.close()
+  await context.setOffline(false)
+  await editElsewhere(ida, 'Written since.')
+  const later = await context.newPage()
+  await later.goto(`/jobs/${ida.jobId}`)
+  const dialog = later.getByRole('dialog')
+  await dialog.getByText('Typed without a server.').waitFor()
+  await dialog.getByText('Written since.').waitFor()
+  await dialog.getByRole('button', { name: 'Take theirs' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  expect((await textsOf(ida))[0]).toBe('Written since.')
+})
+
+seen('a draft that the server has stored after all is forgotten', async () => {
+  const jon = await reader(service, 'jon', conversation({ words: 60, speakers: 2 }))
+  const { page, context } = await browser.enter(service, jon)
+  await edit(page, jon)
+  // The server stores the text, but its answer is lost, and the page is closed.
+  const stored = Promise.withResolvers<void>()
+  await page.route('**/v1/transcribe/*', async route => {
+    if (route.request().method() !== 'PATCH') return route.continue()
+    await route.fetch()
+    stored.resolve()
+  })
+  await page.locator('.utterance').nth(0).fill('Stored after all.')
+  await stored.promise
+  await page.close()
+  const later = await context.newPage()
+  await later.goto(`/jobs/${jon.jobId}`)
+  await later.getByText('Stored after all.').waitFor()
+  await editElsewhere(jon, 'Written since.')
+  await later.reload()
+  await later.getByText('Written since.').waitFor()
+  expect(await later.getByRole('dialog').count()).toBe(0)
+})
+
 seen('an edit waits for a server that is gone', async () => {
   const gus = await reader(service, 'gus', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, gus)

@@ -42,14 +42,22 @@ export class Saving {
     readonly listeners: TextListeners,
   ) {}
 
-  /** Restores unsaved edits that an earlier visit to the page left in the browser's storage. */
+  /**
+   * Restores unsaved edits that an earlier visit to the page left in the browser's storage. If the text on the server
+   * has changed since that visit, adds a conflict.
+   */
   open(): void {
+    const conflicts: Conflict[] = []
     for (const { utterance, text, was } of storedDrafts(this.jobId)) {
-      if (this.textOf(utterance) === text || this.result.utterances[utterance] === undefined) continue
+      const theirs = this.textOf(utterance)
+      if (theirs === text || this.result.utterances[utterance] === undefined) continue
+      if (theirs !== was) conflicts.push({ utterance, mine: text, theirs })
       this.#unsaved.set(utterance, was)
       this.#put(utterance, text)
       this.listeners.onText(utterance, text)
     }
+    this.conflicts.value = conflicts
+    this.#keep()
     if (this.#unsaved.size > 0) this.#plan()
     addEventListener('pagehide', this.#leave)
   }
@@ -151,6 +159,7 @@ export class Saving {
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()
+    const conflicts: Conflict[] = []
     utterances.forEach((theirs, utterance) => {
       const mine = this.result.utterances[utterance]
       const was = this.#unsaved.get(utterance)
@@ -161,9 +170,9 @@ export class Saving {
       }
       if (was === undefined || was === theirs.text) return
       if (mine.text === theirs.text) this.#unsaved.delete(utterance)
-      else
-        this.conflicts.value = [...this.conflicts.value, { utterance, mine: mine.text, theirs: theirs.text }]
+      else conflicts.push({ utterance, mine: mine.text, theirs: theirs.text })
     })
+    this.conflicts.value = conflicts
     this.listeners.onWords()
     this.state.value = 'waiting'
     this.#plan()
