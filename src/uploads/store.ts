@@ -37,19 +37,14 @@ export class UploadStore {
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
     const { fileBytesMax: bytesMax, dataDir } = this.#config
     const { accountId } = requireUnused(this.#db, id)
+    if (bytesDeclared > bytesMax) throw this.#tooLarge(id)
     const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
-      this.#transfers.requireRoom(accountId, Math.min(bytesDeclared, bytesMax))
+      this.#transfers.requireRoom(accountId, bytesDeclared)
       const path = uploadPath(dataDir, id)
       using draft = new Draft(path)
-      const received =
-        bytesDeclared > bytesMax
-          ? null
-          : await receive(this.#transfers.admitted(transfer, body), draft.path, { bytesMax })
-      if (!received) {
-        markTooLarge(this.#db, id)
-        throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
-      }
+      const received = await receive(this.#transfers.admitted(transfer, body), draft.path, { bytesMax })
+      if (!received) throw this.#tooLarge(id)
       await whenUnlocked(this.#db, () => {
         // Throws if a job has used the upload while the PUT was running.
         requireUnused(this.#db, id)
@@ -77,6 +72,12 @@ export class UploadStore {
   /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)
+  }
+
+  /** Records that the file of a PUT was too large. Returns the error for this PUT. */
+  #tooLarge(id: string): ApiError {
+    markTooLarge(this.#db, id)
+    return new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit; nothing was kept.')
   }
 
   /** Shortens the idle timeout of all running transfers. Called when the server begins to stop. */

@@ -143,6 +143,15 @@ test('an oversized PUT keeps the bytes before it, and a smaller one makes the up
   expect(await submit()).toBeUndefined()
 })
 
+test('a file over the size limit gets 413, although the quota of the account has no room for it either', async () => {
+  const service = await startTestService({ settings: { ...small.settings, STENO_ACCOUNT_DISK: '1KB' } })
+  const ana = service.account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'a.wav' })
+  expect((await put(body, 'x'.repeat(1025))).status).toBe(413)
+  const { error } = (await ana.post('/v1/transcribe', { upload_id: body.upload_id })).body
+  expect(error.code).toBe('FILE_TOO_LARGE')
+})
+
 test('an interrupted PUT leaves no file', async () => {
   const service = await startTestService({ ...unlimited, alone: true })
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
