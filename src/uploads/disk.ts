@@ -79,9 +79,12 @@ export async function append(
     }
     return true
   } finally {
-    await sink.end()
-    await file.datasync()
-    await file.close()
+    try {
+      await sink.end()
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
   }
 }
 

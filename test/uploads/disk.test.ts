@@ -1,8 +1,9 @@
 // Tests uploads to a full disk. A limit of the file size simulates the full disk.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { append } from '../../src/uploads/disk.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const scratch = temporaryFolder()
@@ -68,4 +69,16 @@ test.each([
 
 test('a body that just fits is stored', async () => {
   expect(await receiveInto('fits', [roomKb * 1024])).toEqual({ out: `took ${roomKb * 1024} 1`, err: '' })
+})
+
+test('an append whose flush fails closes its file', async () => {
+  async function* chunks() {
+    yield new Uint8Array(1)
+  }
+  const descriptors = () => readdirSync('/proc/self/fd').length
+  const before = descriptors()
+  // The device /dev/full has no room, and cannot be flushed.
+  for (let count = 0; count < 10; count++)
+    await expect(append(chunks(), '/dev/full', { from: 0, bytesMax: 10 })).rejects.toThrow()
+  expect(descriptors()).toBeLessThan(before + 10)
 })
