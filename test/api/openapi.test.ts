@@ -198,6 +198,18 @@ test('the document lists the error codes of jobs, and the CORS headers of GET /v
   })
 })
 
+test('a response has the headers that the document lists', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'on' } })
+  const ana = service.account('ana')
+  const { paths } = await readDocument()
+  const plain = ['', '/health', '/balance', '/models', '/transcriptions', '/voices', '/webhooks/deliveries']
+  for (const path of plain.map(end => `/v1${end}`)) {
+    const { status, headers } = await ana.get(path)
+    const listed = Object.keys(paths[path].get.responses[status].headers)
+    expect([path, listed.filter(name => !headers.has(name))]).toEqual([path, []])
+  }
+})
+
 test('the document has every event with its fields', async () => {
   const { webhooks, components } = await readDocument()
   expect(Object.keys(webhooks)).toEqual([

@@ -53,10 +53,11 @@ export const errorHeaders: Record<number, string[]> = {
   503: ['Retry-After'],
 }
 
-export function answerHeaders({ rate, keyed, idempotent }: RouteDetail): string[] {
+/** Returns the names of the headers that each response of a route has. A route without checks has no rate limits. */
+export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail): string[] {
   return [
     'Link',
-    'RateLimit-Policy',
+    ...(errors ? ['RateLimit-Policy'] : []),
     ...(rate ? ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] : []),
     ...(keyed && rate ? ['RateLimit'] : []),
     ...(idempotent ? ['Idempotent-Replay'] : []),
