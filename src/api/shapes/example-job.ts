@@ -4,7 +4,11 @@
 export const id = '0199a0c5-5a0e-7cc2-8d7e-6f5f0a3c2b11'
 export const uploadId = '0199a0c4-11f0-7b5d-9a5b-0d3f3c1a7e42'
 export const createdAt = '2026-03-02T09:30:00.000Z'
+const completedAt = '2026-03-02T09:30:07.000Z'
 export const text = 'Good morning, Ann.'
+export const pricePerHourCents = 30
+/** The cost of the job, which has 61 whole seconds of audio. */
+export const costCents = (61 * pricePerHourCents) / 3600
 
 export const utterance = {
   start: 0.32,
@@ -42,12 +46,12 @@ export const job = {
   name_speakers: false,
   align: true,
   channels: 'mix',
-  cost_cents: 0.5,
+  cost_cents: costCents,
   progress: 'Done',
   progress_percent: 100,
   created_at: createdAt,
   started_at: '2026-03-02T09:30:01.000Z',
-  completed_at: '2026-03-02T09:30:07.000Z',
+  completed_at: completedAt,
   edited_at: null,
 }
 
@@ -61,7 +65,7 @@ export const voice = {
 }
 
 export const delivery = {
-  id: '17',
+  id: `${id}.completed`,
   transcription_id: id,
   event: 'transcription.completed',
   url: 'https://example.org/hook',
@@ -69,9 +73,9 @@ export const delivery = {
   attempts: 1,
   last_outcome: 'timeout',
   response_status: null,
-  created_at: createdAt,
-  last_attempt_at: createdAt,
-  next_attempt_at: '2026-03-02T09:35:00.000Z',
+  created_at: completedAt,
+  last_attempt_at: completedAt,
+  next_attempt_at: '2026-03-02T09:34:17.000Z',
 }
 
 export const cancelled = { code: 'CANCELLED', message: 'The transcription was cancelled.' }
