@@ -21,7 +21,7 @@ export function webhooksHtml(document: Document): string {
     '<h2 id="webhooks">Webhooks</h2>',
     '<p>Each event of a job is one POST to the <code>webhook_url</code> of the job, or to the default address of the account.',
     ` <code>X-Service-Signature</code> is the ${escapeHtml(signatureRule).replace(/`([^`]+)`/, '<code>$1</code>')};`,
-    ' <code>X-Service-Timestamp</code> has the timestamp. Answer with a 2xx status within ten seconds.</p>',
+    ' <code>X-Service-Timestamp</code> has the timestamp. Answer with a 2xx status within ten seconds, unless the operator has set another time.</p>',
     ...events,
   ].join('')
 }
