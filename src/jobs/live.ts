@@ -4,6 +4,7 @@
 import { errorFields, log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
+import { jobErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { findJob, type Job } from './job.ts'
@@ -178,13 +179,16 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the present state of a job from the database. Returns null if no job has this id. Also returns null if the
+   * Reads the present state of a job from the database. Returns null if no job has this id. If a job with listeners is
+   * no longer in the database, its account was erased, so returns the job as cancelled. Also returns null if the
    * database is locked or full. No error is thrown then, because the state is only needed for the listeners of the job:
    * if it cannot be read, the job itself must still continue.
    */
   #read(jobId: string): Job | null {
     try {
-      return findJob(this.#db, jobId)
+      const job = findJob(this.#db, jobId)
+      const last = this.#entries.get(jobId)?.job
+      return job ?? (last ? cancelled(last, this.#db.now()) : null)
     } catch (error) {
       const refusal = refusalOf(error)
       if (!refusal) throw error
@@ -200,6 +204,11 @@ export class LiveJobs {
  */
 function renew(entry: Entry, job: Job): void {
   if (!Bun.deepEquals(entry.job, job)) entry.job = job
+}
+
+function cancelled(job: Job, now: number): Job {
+  const [errorCode, errorMessage] = ['CANCELLED' as const, jobErrors.CANCELLED]
+  return { ...job, state: 'failed', errorCode, errorMessage, completedAt: now }
 }
 
 /** Calls a listener. If the listener throws an error, only logs this error, because it must not fail the job. */

@@ -123,12 +123,14 @@ export class Runner {
       this.delete(accountId, id)
   }
 
-  /** Aborts the running steps of jobs that a command in another process has ended or deleted. */
+  /** Aborts the running steps of jobs that a command in another process has ended or erased. */
   stopEndedJobs(): void {
     for (const id of this.#underWay.jobIds()) {
       const job = findJob(this.#parts.db, id)
-      if (job === null) this.#underWay.stop(id)
-      else if (isTerminal(job.state)) this.#stop(job)
+      if (job === null) {
+        this.#abort(id)
+        this.#parts.engine.ended?.(id)
+      } else if (isTerminal(job.state)) this.#stop(job)
     }
   }
 
@@ -201,15 +203,20 @@ export class Runner {
     return null
   }
 
-  /**
-   * Handles the end of a job: aborts the running step of the job. If a step of the job has a result that is not in the
-   * database yet, discards this result.
-   */
+  /** Handles the end of a job that did not end by the result of its running step. */
   #stop(job: Job): void {
-    this.#recognitions.forget(job.id)
-    this.#results.discard(job.id)
-    this.#underWay.stop(job.id)
+    this.#abort(job.id)
     this.#end(job)
+  }
+
+  /**
+   * Aborts the running step of a job that has ended. If a step of the job has a result that is not in the database yet,
+   * discards this result.
+   */
+  #abort(jobId: string): void {
+    this.#recognitions.forget(jobId)
+    this.#results.discard(jobId)
+    this.#underWay.stop(jobId)
   }
 
   #end(job: Job): void {

@@ -73,6 +73,24 @@ steered('an erased account leaves no trace but its ledger, while the server runs
   expect((await findCommand(service.dataDir, 'accounts', 'create', 'ana@example.org')).code).toBe(0)
 })
 
+steered('a job of an erased account ends for its followers and for its engine', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  const ended: string[] = []
+  service.engine.ended = id => void ended.push(id)
+  const running = await ana.transcribe(speech(60))
+  await service.engine.given(1)
+  const waiting = await ana.transcribe(speech(60))
+  await ana.until(waiting, 'pending')
+  const signal = AbortSignal.timeout(60_000)
+  const ends = [running, waiting].map(id => service.live.ended(id, signal))
+  const erased = await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
+  expect(erased.code).toBe(0)
+  service.later(0)
+  await Promise.all(ends)
+  expect([signal.aborted, ended]).toEqual([false, [running]])
+})
+
 steered('a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed', async () => {
   const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
   const ana = service.account('ana')
