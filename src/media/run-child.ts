@@ -79,7 +79,7 @@ export async function* runChild(
       if (!hasBegun) checkBegin(next.value)
       hasBegun = true
       if (next.value.kind === 'end') return resultOf(next.value)
-      if (next.value.kind === 'samples') yield next.value.body
+      if (next.value.kind === 'samples') yield samplesOf(next.value)
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -102,12 +102,17 @@ export async function* runChild(
   }
 }
 
-function resultOf({ body }: Message): unknown {
+function samplesOf({ body }: Message): Uint8Array {
+  if (body.length % Float32Array.BYTES_PER_ELEMENT !== 0) throw new Error('sent a part of a sample')
+  return body
+}
+
+function resultOf({ body }: Message): object {
   const { done, refused } = JSON.parse(new TextDecoder().decode(body)) as {
     done?: unknown
     refused?: unknown
   }
   if (isRefusal(refused)) throw failureOf(refused)
-  if (done === undefined) throw new Error('ended without a result')
+  if (typeof done !== 'object' || done === null) throw new Error('ended without a result')
   return done
 }

@@ -70,6 +70,8 @@ const faults = {
   'prints rubbish': `for (let i = 0; i < 100; i++) writeSync(1, crypto.getRandomValues(new Uint8Array(5000)))`,
   'sends a result that is no JSON': `send('end', new TextEncoder().encode('{'))`,
   'sends an end without a result': `end({})`,
+  'sends a result that is no object': `end({ done: null })`,
+  'sends a part of a sample': `send('samples', new Uint8Array(5)); end({ done: { samples: 1, damaged: 0 } })`,
   'refuses for an unknown reason': `end({ refused: 'constructor' })`,
   'sends a message that is too long': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
 }
