@@ -9,11 +9,6 @@ import { type DecodeResult, samplesMax } from './wire.ts'
 export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
   channel?: number
-  /**
-   * Called after the last sample if packets of the file were damaged. `packets` is the number of damaged packets.
-   * Silence replaces the sound of a damaged packet.
-   */
-  onDamage?: (packets: number) => void
 }
 
 /**
@@ -36,7 +31,5 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     await child.return(undefined)
   }
   const { damaged } = next.value as DecodeResult
-  if (!(damaged > 0)) return
-  log.info('media damaged', { packets: damaged })
-  options.onDamage?.(damaged)
+  if (damaged > 0) log.info('media damaged', { packets: damaged })
 }
