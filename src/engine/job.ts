@@ -28,7 +28,7 @@ export async function work(
   /** The number of channels whose transcription has ended. */
   let done = 0
   let reached = 0
-  let reportedAt = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
   const onSamples = async (samples: number) => {
     const ended = done * Math.max(samples, (input.durationMs / 1000) * sampleRate)
     reached = Math.max(reached, (ended + samples) / (channels ?? 1))
@@ -47,7 +47,8 @@ export async function work(
   const open = (channel?: number) => {
     const signal = new AbortController().signal
     const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
-    return cutSection(sound, input.section)
+    const reported = withCalls(sound, () => onSamples(0))
+    return cutSection(reported, input.section)
   }
   const script = new OneScript(input)
   const hear = async (own: Partial<TranscribeListener>, channel?: number) => {
@@ -78,5 +79,20 @@ export async function work(
     // job in another process.
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
+  }
+}
+
+/**
+ * Yields the sound unchanged, and calls `onPart` before each part. The job then also reports to the server while it
+ * reads sound without speech, for which no speech model reports progress. Without these reports, the server would kill
+ * this process after some minutes.
+ */
+async function* withCalls(
+  sound: AsyncIterable<Float32Array>,
+  onPart: () => Promise<void>,
+): AsyncGenerator<Float32Array> {
+  for await (const part of sound) {
+    await onPart()
+    yield part
   }
 }

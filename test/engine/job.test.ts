@@ -71,6 +71,17 @@ async function reportsOf(
   return reports
 }
 
+test('a job reports while it reads sound without speech, so that it is not killed', async () => {
+  const silence = new Int16Array(5 * 16_000)
+  const header = wavHeader(silence.byteLength, { sampleRate: 16_000, channels: 1, bytesPerSample: 2 })
+  const path = join(temporaryFolder(), 'silence.wav')
+  await Bun.write(path, new Blob([header, silence]))
+  const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
+  const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
+  // The report at the end has all five seconds. The first report is sent before a speech model has read any sound.
+  expect(reached[0]).toBe(0)
+})
+
 test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {
   const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
   const model = writing(['这里说的是简体。', '這裡說的是繁體。'])
