@@ -59,7 +59,8 @@ export async function transcribe(
   const recording = new Recording()
   const texts: PlacedText[] = []
   const soFar = new UtterancesSoFar(input)
-  const blocks = findBlocks(models.vad, heardBy(diarization, sound), recording, started.rows)
+  const heard = heardBy(diarization, sound)
+  const blocks = findBlocks(models.vad, heard, recording, started.rows, hearing.onSamples)
   try {
     for await (const windows of blocks) {
       if (chosen === null) {
@@ -69,9 +70,9 @@ export async function transcribe(
         started = chosen.start(input)
         detector.end?.()
       }
-      const heard = await started.hear(windows, { recording, language, translate, listener: hearing })
-      language = heard.language
-      const unified = await script.unify(heard.texts, languageOfText())
+      const recognised = await started.hear(windows, { recording, language, translate, listener: hearing })
+      language = recognised.language
+      const unified = await script.unify(recognised.texts, languageOfText())
       texts.push(...unified)
       listener.onUtterances?.(soFar.add(unified, languageOfText()))
     }

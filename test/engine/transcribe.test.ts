@@ -200,6 +200,18 @@ test.skipIf(missing).each(unserved)(
   },
 )
 
+test.skipIf(missing)(`the progress goes on in a long stretch without speech${skipped}`, async () => {
+  const reached: number[] = []
+  const listener = {
+    onSamples: async (samples: number) => void reached.push(Math.round(samples / 16_000)),
+    onWarning: () => {},
+  }
+  const minutes = new Float32Array(200 * 16_000)
+  await transcribe(models, all(minutes), { ...input, language: 'en' }, listener)
+  // Voice detection reads chunks of 64 s, and the next window may need 0.75 s of the sound before its speech.
+  expect(reached).toEqual([63, 127, 191, 199, 200, 200])
+})
+
 test('speech without text causes one warning, however often it occurs', () => {
   expect(warningOfMissed([])).toEqual([])
   expect(warningOfMissed([3])).toEqual(['Speech was heard but not understood at 3 s.'])

@@ -13,12 +13,16 @@ import type { Window } from './windows.ts'
 /** Later windows may need this many samples before their first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
 
-/** Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound. */
+/**
+ * Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound, and
+ * calls `onSamples` with the number of samples before the sound that later blocks need.
+ */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
   recording: Recording,
   rows: number,
+  onSamples: (done: number) => Promise<void> = async () => {},
 ): AsyncGenerator<Window[]> {
   let block: Window[] = []
   for await (const { windows, needed } of findWindows(vad, sound, recording)) {
@@ -28,7 +32,9 @@ export async function* findBlocks(
       yield block
       block = []
     }
-    recording.forget(block[0]?.from ?? needed)
+    const first = Math.max(0, block[0]?.from ?? needed)
+    recording.forget(first)
+    await onSamples(first)
   }
   if (block.length > 0) yield block
 }
