@@ -60,6 +60,17 @@ export function duration(given: string): number {
   return ms
 }
 
+/**
+ * The maximum time of a JavaScript timer, in milliseconds: about 25 days. A timer with a longer time would fire after a
+ * millisecond.
+ */
+const timerMsMax = 2 ** 31 - 1
+
+/** Parses a duration for a timer. A duration above `timerMsMax` is lowered to `timerMsMax`. */
+export function timerDuration(given: string): number {
+  return Math.min(duration(given), timerMsMax)
+}
+
 export function durationOrZero(given: string): number {
   return given === '0' || parseDuration(given) === 0 ? 0 : duration(given)
 }

@@ -64,12 +64,6 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
 }
 
-/**
- * The maximum interval of a JavaScript timer, in milliseconds. A timer with a longer interval would fire every
- * millisecond.
- */
-const timerMsMax = 2 ** 31 - 1
-
 export type Sweeper = {
   /** Runs every sweep (a periodic task of the server) once, immediately. */
   run(): void
@@ -81,8 +75,7 @@ export function startSweeps(service: Service): Sweeper {
   // Sweeps are the periodic tasks of the server. A plain timer starts the sweeps in `sweepEvery`, because
   // STENO_SWEEP_EVERY may be shorter than a second. The library croner starts all other sweeps. It supports only whole
   // seconds.
-  const everyMs = Math.min(service.config.sweepEveryMs, timerMsMax)
-  const timer = setInterval(() => run(service, sweeps.sweepEvery), everyMs).unref()
+  const timer = setInterval(() => run(service, sweeps.sweepEvery), service.config.sweepEveryMs).unref()
   const crons = [
     new Cron('* * * * *', options, () => run(service, sweeps.minute)),
     new Cron('0 * * * *', options, () => run(service, sweeps.hour)),

@@ -22,6 +22,7 @@ import {
   size,
   smtpUrl,
   text,
+  timerDuration,
   whole,
 } from '../setting-values.ts'
 
@@ -57,7 +58,7 @@ export const settings = {
   standbyEveryMs: setting(
     'STENO_STANDBY_EVERY',
     '1m',
-    duration,
+    timerDuration,
     'pause between two copies of the database in the shared folder',
   ),
   model: setting('STENO_MODEL', '', optional(text), 'model id, model folder or `pocket`; default by device'),
@@ -105,7 +106,7 @@ export const settings = {
   idleUnloadMs: setting(
     'STENO_IDLE_UNLOAD',
     '',
-    optional(duration),
+    optional(timerDuration),
     'time without a job after which the engines end and give their memory back; default never',
   ),
   pricePerHourCents: setting(
@@ -136,7 +137,7 @@ export const settings = {
   sweepEveryMs: setting(
     'STENO_SWEEP_EVERY',
     '5s',
-    duration,
+    timerDuration,
     'how often timeouts and retention are looked at',
   ),
   uploadTtlMs: setting('STENO_UPLOAD_TTL', '1h', duration, 'life of an upload address'),
