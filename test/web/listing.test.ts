@@ -51,6 +51,47 @@ seen('the list is filtered by state and time, and read in pages', async () => {
   expect(await done.count()).toBe(50)
 })
 
+seen('more new jobs than a page holds leave no gap in the list', async () => {
+  const una = service.account('una')
+  const owner = { id: una.id, keyId: una.keyId }
+  const add = (count: number) => {
+    for (let at = 0; at < count; at++) addTranscript(service.db, owner, ['Good morning.'])
+  }
+  add(3)
+  const { page } = await browser.enter(service, una)
+  await page.goto('/jobs')
+  const listed = page.getByRole('link', { name: 'a.mp3' })
+  await listed.nth(2).waitFor()
+  add(60)
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  await listed.nth(49).waitFor()
+  await page.getByRole('button', { name: 'Show more' }).dblclick()
+  await listed.nth(62).waitFor()
+  expect(await listed.count()).toBe(63)
+})
+
+seen('a page of hits that arrives after another search is not shown', async () => {
+  const texts = [...Array.from({ length: 60 }, () => 'The budget.'), 'The meeting.']
+  const vera = await reader(service, 'vera', transcriptWith(texts, ['Ann']))
+  const { page } = await browser.enter(service, vera)
+  const [asked, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/v1/search?*cursor=*', async route => {
+    const response = await route.fetch()
+    asked.resolve()
+    await goesOn.promise
+    await route.fulfill({ response }).catch(() => null)
+  })
+  await page.goto('/search?q=budget')
+  await page.getByRole('button', { name: 'Show more' }).click()
+  await asked.promise
+  await page.getByLabel('Search all transcripts').fill('meeting')
+  await page.getByText('The meeting.').waitFor()
+  goesOn.resolve()
+  // A further request of the page: its answer arrives after the late one.
+  await page.evaluate("fetch('/v1/search?q=meeting&cursor=').then(response => response.text())")
+  expect(await page.getByText('The budget.').count()).toBe(0)
+})
+
 seen('a search over all text leads to the moment in the transcript', async () => {
   const texts = ['Good morning.', 'The budget is eleven thousand.', 'Thank you.']
   const ben = await reader(service, 'ben', transcriptWith(texts, ['Ann']))

@@ -28,9 +28,12 @@ export function StatementList() {
   const cursor = useSignal<string | null>(null)
   const fault = useSignal('')
   const read = async () => {
+    const after = cursor.value
     try {
-      const query = { cursor: cursor.value ?? undefined }
+      const query = { cursor: after ?? undefined }
       const page = await ask<Statement>('GET', '/app/statement', { query })
+      // A second click on the button has added this page already.
+      if (cursor.value !== after) return
       entries.value = [...(entries.value ?? []), ...page.items]
       cursor.value = page.next_cursor
     } catch (error) {

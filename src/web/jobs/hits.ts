@@ -33,10 +33,10 @@ export type Hit = {
 export async function searchTranscripts(
   asked: string,
   cursor: string | undefined,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<{ items: Hit[]; next_cursor: string | null }> {
   const query = { q: asked, limit: 50, cursor }
-  const page = await ask<HitPage>('GET', '/v1/search', { query, ...(signal ? { signal } : {}) })
+  const page = await ask<HitPage>('GET', '/v1/search', { query, signal })
   return { items: page.items.map(hitOf), next_cursor: page.next_cursor }
 }
 

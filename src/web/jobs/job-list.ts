@@ -17,6 +17,8 @@ export const daysFilter = signal('0')
 const loaded = signal<Job[] | null>(null)
 /** The filters of the last request for the list of jobs. */
 let listed = ''
+/** The number of times that the list of jobs was begun again. */
+let beginnings = 0
 /** The time of the last response with the list of jobs. */
 let readAt = 0
 const cursor = signal<string | null>(null)
@@ -29,26 +31,33 @@ const hidden = signal<ReadonlySet<string>>(new Set())
 export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.value.has(id)) ?? null)
 export const hasMore = computed(() => cursor.value !== null)
 
-/** Requests the first page of the list of jobs again. Jobs from further pages stay in the list. */
+/**
+ * Requests the first page of the list of jobs again. Jobs from further pages stay in the list, unless more jobs than a
+ * page holds are new: other new jobs may then be missing between both, so the list begins again with this page.
+ */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
   const page = await readPage(undefined)
   readAt = Date.now()
   if (filter !== currentFilter()) return
-  const isFirst = loaded.value === null
+  const known = loaded.value ?? []
   const fresh = new Set(page.items.map(({ id }) => id))
   const last = page.items.at(-1)
-  const older = (loaded.value ?? []).filter(
-    job => !fresh.has(job.id) && last && job.created_at < last.created_at,
-  )
+  const beginsAgain = !known.some(({ id }) => fresh.has(id))
+  const isOlder = (job: Job) => !fresh.has(job.id) && last && job.created_at < last.created_at
+  const older = beginsAgain ? [] : known.filter(isOlder)
   loaded.value = [...page.items, ...older]
-  if (isFirst || older.length === 0) cursor.value = page.next_cursor
+  if (older.length === 0) cursor.value = page.next_cursor
+  if (beginsAgain) beginnings += 1
 }
 
 export async function readMoreJobs(): Promise<void> {
+  const before = beginnings
   if (cursor.value === null) return
   const page = await readPage(cursor.value)
-  loaded.value = [...(loaded.value ?? []), ...page.items]
+  if (before !== beginnings) return
+  const known = new Set(loaded.value?.map(({ id }) => id))
+  loaded.value = [...(loaded.value ?? []), ...page.items.filter(({ id }) => !known.has(id))]
   cursor.value = page.next_cursor
 }
 

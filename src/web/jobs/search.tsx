@@ -1,7 +1,7 @@
 // The page that searches in the text of all transcripts.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { showClock, showSpeaker } from '../base/format.ts'
 import { go, query } from '../base/route.ts'
@@ -20,12 +20,13 @@ export function SearchPage() {
   const cursor = useSignal<string | null>(null)
   const fault = useSignal('')
   const names = useSignal<Record<string, string>>({})
+  const stop = useRef(new AbortController())
 
   useEffect(() => {
-    const stop = new AbortController()
+    stop.current = new AbortController()
     hits.value = null
-    if (asked.trim()) void read(undefined, stop.signal)
-    return () => stop.abort()
+    if (asked.trim()) void read()
+    return () => stop.current.abort()
   }, [asked])
   useEffect(
     () =>
@@ -43,14 +44,17 @@ export function SearchPage() {
     return () => clearTimeout(timer)
   }, [typed.value])
 
-  const read = async (after?: string, signal?: AbortSignal) => {
+  const read = async (after?: string) => {
+    const { signal } = stop.current
     try {
       const page = await searchTranscripts(asked, after, signal)
+      // A second click on the button has added this page already.
+      if (after !== undefined && after !== cursor.value) return
       hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
       cursor.value = page.next_cursor
       fault.value = ''
     } catch (error) {
-      if (!signal?.aborted) fault.value = messageOf(error)
+      if (!signal.aborted) fault.value = messageOf(error)
     }
   }
 
