@@ -2,6 +2,7 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { gate } from './gate/gate.ts'
+import type { Description } from './openapi/document.ts'
 import { about } from './route.ts'
 import { introductionOf } from './self-description.ts'
 import type { Service } from './service.ts'
@@ -12,12 +13,11 @@ import * as shapes from './shapes/introduction.ts'
  * called only while a request is handled. Before the first request, routes are still being added to the app.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
-  let document: object | null = null
+  let description: Description | null = null
   const openapi = async ({ request }: { request: Request }) => {
-    const url = service.baseUrl(request)
-    const { describe } = await import('./openapi/document.ts')
-    document ??= describe(whole(), url)
-    return { ...document, servers: [{ url }] }
+    const { describe, withAddresses } = await import('./openapi/document.ts')
+    description ??= describe(whole())
+    return withAddresses(description, service.baseUrl(request))
   }
 
   const docs = async (context: { request: Request }) => {

@@ -1,6 +1,6 @@
 import { openApp } from '../api/app.ts'
 import { openRateLimiter } from '../api/gate/rate-limit.ts'
-import { describe } from '../api/openapi/document.ts'
+import { describe, withAddresses } from '../api/openapi/document.ts'
 import type { Service } from '../api/service.ts'
 import { openMetrics } from '../base/metrics.ts'
 import { type Config, listeningUrl } from '../config.ts'
@@ -17,7 +17,7 @@ export const openapi = command({
     need(positionals)
     const config = serverConfig()
     const baseUrl = config.baseUrl ?? listeningUrl(config)
-    say(JSON.stringify(describe(openApp(unopened(config)), baseUrl), null, 2))
+    say(JSON.stringify(withAddresses(describe(openApp(unopened(config))), baseUrl), null, 2))
   },
 })
 

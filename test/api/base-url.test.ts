@@ -49,6 +49,15 @@ test('the base address of the settings goes before all', () => {
   expect(openBaseUrl({ ...defaults, baseUrl, host: '::' }, () => 8080)(request)).toBe(baseUrl)
 })
 
+test('the document for one caller does not name the address that another caller used', async () => {
+  const service = await startTestService({ settings: { STENO_HOST: '0.0.0.0' }, alone: true })
+  for (const host of ['one.example', 'other.example']) {
+    const { text } = await service.fetch('/v1/openapi.json', { headers: { Host: host } })
+    const named = text.match(/http:\/\/(one|other)\.example/g)
+    expect(new Set(named)).toEqual(new Set([`http://${host}`]))
+  }
+})
+
 const ipv6 = hasIpv6 ? steered : test.skip
 ipv6.each(['::', '::1', '[::1]', '[::]'])('a service listens on %s', async host => {
   const service = await startTestService({ settings: { STENO_HOST: host } })

@@ -14,7 +14,8 @@ import { headerComponents } from './headers.ts'
 import { operation } from './operation.ts'
 import { webhooks } from './webhooks.ts'
 
-export function describe(app: AnyElysia, baseUrl: string): object {
+/** Builds the document of an app, except for the base URL of the service. */
+export function describe(app: AnyElysia): Description {
   const components = openComponents()
   const { paths } = toOpenAPISchema(app, {}, undefined, undefined, version) as unknown as Collected
   for (const route of routesOf(app)) {
@@ -32,35 +33,55 @@ export function describe(app: AnyElysia, baseUrl: string): object {
       description: 'Recorded audio and video in, text with speakers, word times and subtitles out.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: baseUrl }],
     paths,
     webhooks: webhooks(components),
     components: {
       schemas: components.schemas,
       headers: headerComponents(),
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: `Authorization: ${keyStart}…, with or without Bearer`,
-        },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-        oauth: {
-          type: 'oauth2',
-          description: 'Access tokens for programs that act for an account',
-          flows: {
-            authorizationCode: {
-              authorizationUrl: `${baseUrl}/oauth/authorize`,
-              tokenUrl: `${baseUrl}/oauth/token`,
-              refreshUrl: `${baseUrl}/oauth/token`,
-              scopes: scopeMeanings,
-            },
-          },
+    },
+  }
+}
+
+/** Returns a document with the addresses of the service. They depend on the base URL that the caller uses. */
+export function withAddresses(
+  { openapi, info, components, ...others }: Description,
+  baseUrl: string,
+): object {
+  return {
+    openapi,
+    info,
+    servers: [{ url: baseUrl }],
+    ...others,
+    components: { ...components, securitySchemes: securitySchemes(baseUrl) },
+  }
+}
+
+function securitySchemes(baseUrl: string): object {
+  return {
+    bearer: {
+      type: 'http',
+      scheme: 'bearer',
+      description: `Authorization: ${keyStart}…, with or without Bearer`,
+    },
+    apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+    oauth: {
+      type: 'oauth2',
+      description: 'Access tokens for programs that act for an account',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${baseUrl}/oauth/authorize`,
+          tokenUrl: `${baseUrl}/oauth/token`,
+          refreshUrl: `${baseUrl}/oauth/token`,
+          scopes: scopeMeanings,
         },
       },
     },
   }
 }
+
+/** An OpenAPI document without the addresses of the service. */
+export type Description = { openapi: string; info: object; components: object; [field: string]: unknown }
+
 type Collected = { paths: Record<string, Record<string, object>> }
 
 const scopeMeanings: Record<Scope, string> = {
