@@ -12,7 +12,8 @@ import type { Flusher } from './flush.ts'
 export type Drain = {
   /**
    * Copies the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
-   * the database file with these changes is flushed to the disk. Also resolves if copying or flushing fails.
+   * the database file with these changes is flushed to the disk. Also resolves if a step fails: the changes then stay
+   * in the log.
    */
   run(): Promise<void>
   /** Returns true while the database file may have content that is not flushed to the disk yet. */
@@ -32,6 +33,7 @@ export function openDrain(
   return {
     async run() {
       const reader = openReader(path)
+      if (!reader) return
       readers.add(reader)
       let isSafe = true
       try {
@@ -58,13 +60,20 @@ export function openDrain(
 
 /**
  * Opens a connection with a read transaction. The transaction can read what is in the write-ahead log now. As long as
- * the connection is open, SQLite keeps this content in the log.
+ * the connection is open, SQLite keeps this content in the log. Returns null if the connection cannot be opened, for
+ * example because the process has no free file descriptor.
  */
-function openReader(path: string): Database {
-  const reader = new Database(path, { readonly: true })
-  reader.run('begin')
-  reader.query('pragma user_version').get()
-  return reader
+function openReader(path: string): Database | null {
+  let reader: Database | null = null
+  try {
+    reader = new Database(path, { readonly: true })
+    reader.run('begin')
+    reader.query('pragma user_version').get()
+    return reader
+  } catch {
+    reader?.close()
+    return null
+  }
 }
 
 /** Copies the content of the write-ahead log into the database file, without flushing the database file to the disk. */

@@ -116,3 +116,15 @@ test('a drain leaves the setting synchronous as it was', async () => {
   await draining
   expect(sql.query('pragma synchronous').get()).toEqual({ synchronous: 1 })
 })
+
+test('a drain that cannot open its reader does nothing, and does not fail', async () => {
+  const { sql, path, write, logBytes } = open()
+  write('one')
+  const bytes = logBytes()
+  const files = { log: openFlusher(`${path}-wal`), file: openFlusher(path) }
+  const drain = openDrain(sql, join(path, 'missing'), files)
+  await drain.run()
+  expect(drain.isRunning()).toBe(false)
+  write('two')
+  expect(logBytes()).toBeGreaterThan(bytes)
+})
