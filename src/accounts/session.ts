@@ -65,10 +65,12 @@ export function useSession(db: Db, token: string): Session | null {
 function renew(db: Db, tokenHash: string): Session | null {
   const now = db.now()
   try {
-    return db.find<Session>(
-      `update sessions set last_used_at = $now, expires_at = $expiresAt where token_hash = $tokenHash
-       returning ${columns}`,
-      { tokenHash, now, expiresAt: now + limits.sessionTtlMs },
+    return db.tx(() =>
+      db.find<Session>(
+        `update sessions set last_used_at = $now, expires_at = $expiresAt where token_hash = $tokenHash
+         returning ${columns}`,
+        { tokenHash, now, expiresAt: now + limits.sessionTtlMs },
+      ),
     )
   } catch (error) {
     if (refusalOf(error)) return null

@@ -10,7 +10,7 @@ export type Clock = () => number
 export type Db = {
   /**
    * Returns the first row that the SQL statement selects. Returns null if the statement selects no row. Statements are
-   * prepared once and then cached.
+   * prepared once and then cached. A statement that writes, such as `update … returning`, must run inside `tx`.
    */
   find<Row>(statement: string, params?: Params): Row | null
   list<Row>(statement: string, params?: Params): Row[]

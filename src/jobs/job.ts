@@ -103,7 +103,7 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
 
 /** Runs an SQL `update` of one job. Returns the changed job, or null if the statement has changed no row. */
 export function updateJob(db: Db, statement: string, params: Params): Job | null {
-  const row = db.find<JobRow>(`${statement} returning ${columns}`, params)
+  const row = db.tx(() => db.find<JobRow>(`${statement} returning ${columns}`, params))
   return row && fromRow(row)
 }
 

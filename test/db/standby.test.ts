@@ -4,10 +4,12 @@ import { afterEach, expect, test } from 'bun:test'
 import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
+import { createSession, useSession } from '../../src/accounts/session.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { joinStandby } from '../../src/db/standby.ts'
+import { claimJob } from '../../src/jobs/moves.ts'
 import { startService } from '../../src/service.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -144,12 +146,13 @@ test('a shared folder that is not mounted is refused', async () => {
 
 test('a server that has lost its lease writes nothing more', async () => {
   const [folder, dataDir] = [sharedFolder(), temporaryFolder()]
-  let nowMs = 0
+  let [nowMs, wallMs] = [0, Date.now()]
   const ended = new Error('ended')
   const running = await startService(
     readConfig({ STENO_PORT: '0', STENO_DATA_DIR: dataDir, STENO_STANDBY: folder, STENO_SWEEP_EVERY: '1d' }),
     {
       engine: steeredEngine(),
+      clock: () => wallMs,
       monotonic: () => nowMs,
       endAtOnce: () => {
         throw ended
@@ -157,11 +160,15 @@ test('a server that has lost its lease writes nothing more', async () => {
     },
   )
   const { db } = running.service
-  createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })
+  const ana = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })
+  const session = createSession(db, { accountId: ana!.id, keyId: null })
   nowMs = 20_000
+  wallMs += 3_600_000
   expect(() => createAccount(db, { email: 'late@example.org', passwordHash: null, verified: true })).toThrow(
     ended,
   )
+  expect(() => useSession(db, session)).toThrow(ended)
+  expect(() => claimJob(db, 'a-job', 'gpu-1')).toThrow(ended)
   expect(listAccounts(db)).toHaveLength(1)
   nowMs = 0
   await running.close()
