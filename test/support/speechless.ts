@@ -82,21 +82,23 @@ function crowdHum(): Sampler {
     left: 0,
     span: 1,
     at: 0,
+    vowel: new Float32Array(0) as Float32Array,
   }))
-  const vowels: Float32Array[] = voices.map(() => new Float32Array(0))
+  // The loudness of a vowel, from its start to its end, in 4096 steps: half a period of a sine.
+  const steps = 4096
+  const envelope = Float32Array.from({ length: steps + 1 }, (_, step) => Math.sin((Math.PI * step) / steps))
   return () => {
     let sum = 0
-    for (const [index, voice] of voices.entries()) {
+    for (const voice of voices) {
       if (voice.left === 0) {
         voice.span = Math.round(rate * (0.2 + 0.3 * random.next()))
         voice.left = voice.span
         voice.pitch *= 0.9 + 0.2 * random.next()
         if (voice.pitch < 80 || voice.pitch > 260) voice.pitch = 150
-        vowels[index] = vowelOf(voice.pitch, 300 + 500 * random.next(), 900 + 1300 * random.next())
+        voice.vowel = vowelOf(voice.pitch, 300 + 500 * random.next(), 900 + 1300 * random.next())
       }
-      const cycle = vowels[index]!
-      const envelope = Math.sin((Math.PI * voice.left) / voice.span)
-      sum += envelope * (cycle[Math.floor(voice.at) % cycle.length] ?? 0)
+      const { vowel, left, span, at } = voice
+      sum += envelope[Math.floor((steps * left) / span)]! * (vowel[at % vowel.length] ?? 0)
       voice.at++
       voice.left--
     }
@@ -136,16 +138,32 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
+ * A note that fades. `sine` and `cosine` are those of its phase at the next sample, and `step` has those of the angle
+ * between two samples. So each sample needs only multiplications: a sine and an exponential take seven times as long.
+ */
+type Note = {
+  from: number
+  level: number
+  sine: number
+  cosine: number
+  step: { sine: number; cosine: number }
+}
+
+/**
  * Music: plucked chords, a melody, a bass and a drum. There are two beats a second, and the chord changes every two
  * seconds.
  */
 function music(): Sampler {
   const random = seeded(7)
   const beat = rate / 2
-  let notes: { hz: number; level: number; from: number }[] = []
+  let notes: Note[] = []
   let at = 0
-  const pluck = (semitones: number, level: number) =>
-    notes.push({ hz: 110 * 2 ** (semitones / 12), level, from: at })
+  const pluck = (semitones: number, level: number) => {
+    const angle = (2 * Math.PI * 110 * 2 ** (semitones / 12)) / rate
+    const step = { sine: Math.sin(angle), cosine: Math.cos(angle) }
+    notes.push({ from: at, level, sine: 0, cosine: 1, step })
+  }
+  const decay = Math.exp(-2.5 / rate)
   return () => {
     if (at % beat === 0) {
       const root = roots[Math.floor(at / (4 * beat)) % roots.length]!
@@ -156,13 +174,13 @@ function music(): Sampler {
     }
     const drum = 0.1 * Math.exp(-(at % beat) / 600) * (2 * random.next() - 1)
     let sum = drum
-    for (const { hz, level, from } of notes) {
-      const time = (at - from) / rate
-      const phase = 2 * Math.PI * hz * time
-      sum +=
-        level *
-        Math.exp(-2.5 * time) *
-        (Math.sin(phase) + 0.5 * Math.sin(2 * phase) + 0.25 * Math.sin(3 * phase))
+    for (const note of notes) {
+      const { sine, cosine, step } = note
+      // sin 2x = 2 sin x cos x, and sin 3x = 3 sin x - 4 sin³ x
+      sum += note.level * (sine + sine * cosine + 0.25 * sine * (3 - 4 * sine * sine))
+      note.level *= decay
+      note.sine = sine * step.cosine + cosine * step.sine
+      note.cosine = cosine * step.cosine - sine * step.sine
     }
     at++
     return Math.max(-1, Math.min(1, sum))
