@@ -52,11 +52,13 @@ function addPowers(graph: Graph): { lower: string; upper: string } {
     const input = graph.input(name, 'float32', ['frames', rows])
     return graph.add('MatMul', [input, graph.constant({ dims: [rows, quarter + 1], data })])
   }
-  const angle = (steps: number) => (2 * Math.PI * (steps % samplesPerFft)) / samplesPerFft
-  const evenEven = product('evenEven', quarter + 1, (n, k) => Math.cos(angle(2 * n * k)))
-  const evenOdd = product('evenOdd', quarter, (n, k) => Math.cos(angle((2 * n + 1) * k)))
-  const oddEven = product('oddEven', quarter + 1, (n, k) => Math.sin(angle(2 * n * k)))
-  const oddOdd = product('oddOdd', quarter, (n, k) => Math.sin(angle((2 * n + 1) * k)))
+  const period = (wave: (angle: number) => number) =>
+    Float64Array.from({ length: samplesPerFft }, (_, step) => wave((2 * Math.PI * step) / samplesPerFft))
+  const [cosine, sine] = [period(Math.cos), period(Math.sin)]
+  const evenEven = product('evenEven', quarter + 1, (n, k) => cosine[(2 * n * k) % samplesPerFft]!)
+  const evenOdd = product('evenOdd', quarter, (n, k) => cosine[((2 * n + 1) * k) % samplesPerFft]!)
+  const oddEven = product('oddEven', quarter + 1, (n, k) => sine[(2 * n * k) % samplesPerFft]!)
+  const oddOdd = product('oddOdd', quarter, (n, k) => sine[((2 * n + 1) * k) % samplesPerFft]!)
   const square = (name: string) => graph.add('Mul', [name, name])
   const power = (sign: 'Add' | 'Sub') =>
     graph.add('Add', [

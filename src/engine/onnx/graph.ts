@@ -11,7 +11,7 @@ import {
   type Stored,
   tensor,
 } from './messages.ts'
-import { field, number, utf8 } from './protobuf.ts'
+import { field, fieldOfParts, number, utf8 } from './protobuf.ts'
 
 export class Graph {
   private readonly nodes: Uint8Array[] = []
@@ -35,9 +35,12 @@ export class Graph {
     this.outputs.push(field(12, port(name, type, shape)))
   }
 
-  /** Adds a constant to the graph and returns the name of the constant. */
+  /**
+   * Adds a constant to the graph and returns the name of the constant. Its data must not be changed before the bytes of
+   * the model are read.
+   */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
-    this.constants.push(field(5, tensor(name, dims, data)))
+    this.constants.push(...fieldOfParts(5, tensor(name, dims, data)))
     return name
   }
 
@@ -90,19 +93,17 @@ export class Graph {
     const irVersion = operators === 24 ? 10 : 8
     return Buffer.concat([
       number(1, irVersion),
-      field(7, this.body()),
+      ...fieldOfParts(7, this.parts()),
       field(8, Buffer.concat([field(1, utf8('')), number(2, operators)])),
       field(8, Buffer.concat([field(1, utf8(runtimeDomain)), number(2, 1)])),
     ])
   }
 
   body(): Uint8Array {
-    return Buffer.concat([
-      ...this.nodes,
-      field(2, utf8('steno')),
-      ...this.constants,
-      ...this.inputs,
-      ...this.outputs,
-    ])
+    return Buffer.concat(this.parts())
+  }
+
+  private parts(): Uint8Array[] {
+    return [...this.nodes, field(2, utf8('steno')), ...this.constants, ...this.inputs, ...this.outputs]
   }
 }

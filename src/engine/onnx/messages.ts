@@ -1,7 +1,7 @@
 // Encodes the parts of an ONNX model as protobuf messages: operations, attributes, constants, inputs and outputs.
 
 import { type ElementType, elements } from './elements.ts'
-import { field, floatBytes, number, utf8 } from './protobuf.ts'
+import { field, fieldOfParts, floatBytes, number, utf8 } from './protobuf.ts'
 
 export type Constant = {
   dims: readonly number[]
@@ -61,14 +61,15 @@ function attribute(name: string, value: Attribute): Uint8Array {
   return Buffer.concat([label, ...value.map(item => number(8, item)), number(20, kind.ints)])
 }
 
-export function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array {
+/** Returns the parts of a constant. One part is the memory of `data`, because a copy of a large constant takes long. */
+export function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array[] {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-  return Buffer.concat([
+  return [
     ...dims.map(size => number(1, size)),
     number(2, elements[typeOf(data)].id),
     field(8, utf8(name)),
-    field(9, raw),
-  ])
+    ...fieldOfParts(9, [raw]),
+  ]
 }
 
 function typeOf(data: Constant['data']): ElementType {

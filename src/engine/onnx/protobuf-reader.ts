@@ -1,14 +1,16 @@
 // Reads fields of protobuf messages.
 
+const decoder = new TextDecoder()
+
 export function text(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes)
+  return decoder.decode(bytes)
 }
 
 /** Returns the content of each field with the number `wanted`. */
 export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
-  walk(message, (id, value) => {
-    if (id === wanted && typeof value !== 'number') found.push(value)
+  scan(message, (key, { from, to }) => {
+    if (key >>> 3 === wanted && !isNumber(key)) found.push(message.subarray(from, to))
   })
   return found
 }
@@ -16,10 +18,10 @@ export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
 /** Returns the integers of a repeated field. The integers may be in one packed field or in several fields. */
 export function numbersOf(message: Uint8Array, wanted: number): number[] {
   const found: number[] = []
-  walk(message, (id, value) => {
-    if (id !== wanted) return
-    if (typeof value === 'number') found.push(value)
-    else for (let at = 0; at < value.length; ) at = varint(value, at, number => found.push(number))
+  scan(message, (key, { from, to }) => {
+    if (key >>> 3 !== wanted) return
+    const reader = new Reader(message, from)
+    while (reader.at < to) found.push(reader.varint())
   })
   return found
 }
@@ -32,43 +34,61 @@ export function walk(
   message: Uint8Array,
   visit: (id: number, value: number | Uint8Array, field: Uint8Array) => void,
 ): void {
-  const fixedBytes: Record<number, number> = { 1: 8, 5: 4 }
-  for (let at = 0; at < message.length; ) {
-    const start = at
-    let key = 0
-    at = varint(message, at, number => {
-      key = number
-    })
-    const kind = key & 7
-    if (kind === 0) {
-      let value = 0
-      at = varint(message, at, number => {
-        value = number
-      })
-      visit(key >>> 3, value, message.subarray(start, at))
-      continue
-    }
-    let length = fixedBytes[kind] ?? -1
-    if (kind === 2) {
-      at = varint(message, at, number => {
-        length = number
-      })
-    }
-    if (length < 0 || at + length > message.length) throw new Error('this is not an ONNX model')
-    at += length
-    visit(key >>> 3, message.subarray(at - length, at), message.subarray(start, at))
+  scan(message, (key, { start, from, to }) => {
+    const value = isNumber(key) ? new Reader(message, from).varint() : message.subarray(from, to)
+    visit(key >>> 3, value, message.subarray(start, to))
+  })
+}
+
+/** The place of a field in its message: its key begins at `start`, and its value is from `from` to `to`. */
+type Place = { start: number; from: number; to: number }
+
+/** Calls `visit` with the key and the place of each field of the message. */
+function scan(message: Uint8Array, visit: (key: number, place: Place) => void): void {
+  const reader = new Reader(message, 0)
+  while (reader.at < message.length) {
+    const start = reader.at
+    const key = reader.varint()
+    const length = lengthOf(key, reader)
+    const from = reader.at
+    if (length === null) reader.varint()
+    else reader.at += length
+    if (reader.at > message.length) throw new Error(notOnnx)
+    visit(key, { start, from, to: reader.at })
   }
 }
 
-/** Reads a varint (groups of seven bits) at offset `from`, and passes its value to `take`. Returns the next offset. */
-function varint(bytes: Uint8Array, from: number, take: (value: number) => void): number {
-  let value = 0
-  for (let at = from, scale = 1; at < bytes.length; at++, scale *= 128) {
-    value += (bytes[at]! & 127) * scale
-    if (bytes[at]! < 128) {
-      take(value)
-      return at + 1
+function isNumber(key: number): boolean {
+  return (key & 7) === 0
+}
+
+/** Returns the number of bytes of the value after `key`, or null for a varint. Reads the length if the message has it. */
+function lengthOf(key: number, reader: Reader): number | null {
+  const kind = key & 7
+  if (kind === 0) return null
+  if (kind === 1) return 8
+  if (kind === 2) return reader.varint()
+  if (kind === 5) return 4
+  throw new Error(notOnnx)
+}
+
+const notOnnx = 'this is not an ONNX model'
+
+class Reader {
+  constructor(
+    private readonly bytes: Uint8Array,
+    /** The offset of the next byte. */
+    public at: number,
+  ) {}
+
+  /** Reads a varint: groups of seven bits. */
+  varint(): number {
+    let value = 0
+    for (let scale = 1; this.at < this.bytes.length; scale *= 128) {
+      const byte = this.bytes[this.at++]!
+      value += (byte & 127) * scale
+      if (byte < 128) return value
     }
+    throw new Error(notOnnx)
   }
-  throw new Error('this is not an ONNX model')
 }

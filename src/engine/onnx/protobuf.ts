@@ -9,6 +9,17 @@ export function field(id: number, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([fieldHeader(id, bytes.length), bytes])
 }
 
+/** Returns a field whose content is the given parts, one after the other. The parts are not copied. */
+export function fieldOfParts(id: number, parts: readonly Uint8Array[]): Uint8Array[] {
+  return [
+    fieldHeader(
+      id,
+      parts.reduce((sum, { length }) => sum + length, 0),
+    ),
+    ...parts,
+  ]
+}
+
 /** Returns the start of a protobuf field: its key, and the length of its content. */
 export function fieldHeader(id: number, length: number): Uint8Array {
   return Buffer.concat([varint((id << 3) | 2), varint(length)])

@@ -20,39 +20,55 @@ export type Model = { constants: Map<string, RawConstant>; operations: Operation
  * not copied: they are a part of the memory of `model`.
  */
 export function readModel(model: Uint8Array): Model {
-  const found: Model = { constants: new Map(), operations: [] }
-  for (const graph of fieldsOf(model, 7)) readGraph(graph, found)
-  return found
+  const operations: Operation[] = []
+  for (const graph of fieldsOf(model, fields.graph)) readOperations(graph, operations)
+  return { constants: readConstants(model), operations }
 }
 
 /** Returns all constants with 32-bit floats by name, except constants in external files. */
 export function readWeights(model: Uint8Array): Weights {
   const isFloat = 1
   const weights: Weights = new Map()
-  for (const [name, { type, dims, bytes }] of readModel(model).constants) {
+  for (const [name, { type, dims, bytes }] of readConstants(model)) {
     if (type === isFloat && bytes) weights.set(name, { dims, data: new Float32Array(bytes.slice().buffer) })
   }
   return weights
 }
 
-function readGraph(graph: Uint8Array, found: Model): void {
-  for (const initializer of fieldsOf(graph, 5)) {
+/** The numbers of protobuf fields in an ONNX model: of a model, a graph, a node and an attribute. */
+const fields = { graph: 7, initializer: 5, node: 1, attribute: 5, tensor: 5, branch: 6 } as const
+
+function readConstants(model: Uint8Array): Model['constants'] {
+  const constants: Model['constants'] = new Map()
+  for (const graph of fieldsOf(model, fields.graph)) addConstants(graph, constants)
+  return constants
+}
+
+function addConstants(graph: Uint8Array, constants: Model['constants']): void {
+  for (const initializer of fieldsOf(graph, fields.initializer)) {
     const [name] = fieldsOf(initializer, 8)
-    if (name) found.constants.set(text(name), readTensor(initializer))
+    if (name) constants.set(text(name), readTensor(initializer))
   }
-  for (const node of fieldsOf(graph, 1)) {
-    const [output] = fieldsOf(node, 2)
-    found.operations.push({
+  for (const node of fieldsOf(graph, fields.node)) {
+    for (const attribute of fieldsOf(node, fields.attribute)) {
+      const [output] = fieldsOf(node, 2)
+      const [tensor] = fieldsOf(attribute, fields.tensor)
+      if (tensor && output) constants.set(text(output), readTensor(tensor))
+      for (const branch of fieldsOf(attribute, fields.branch)) addConstants(branch, constants)
+    }
+  }
+}
+
+function readOperations(graph: Uint8Array, operations: Operation[]): void {
+  for (const node of fieldsOf(graph, fields.node)) {
+    operations.push({
       name: fieldsOf(node, 3).map(text).join(),
       kind: fieldsOf(node, 4).map(text).join(),
       inputs: fieldsOf(node, 1).map(text),
       outputs: fieldsOf(node, 2).map(text),
     })
-    for (const attribute of fieldsOf(node, 5)) {
-      const [tensor] = fieldsOf(attribute, 5)
-      if (tensor && output) found.constants.set(text(output), readTensor(tensor))
-      for (const branch of fieldsOf(attribute, 6)) readGraph(branch, found)
-    }
+    for (const attribute of fieldsOf(node, fields.attribute))
+      for (const branch of fieldsOf(attribute, fields.branch)) readOperations(branch, operations)
   }
 }
 

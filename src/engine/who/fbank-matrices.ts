@@ -19,24 +19,29 @@ const sampleScale = 32_768
  */
 export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / fftPoints
+  const waves = Float64Array.from({ length: fftPoints }, (_, point) => sampleScale * wave(turn * point))
+  const hamming = Float64Array.from(
+    { length: samplesPerFft },
+    (_, n) => 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1)),
+  )
   const matrix = new Float32Array(samplesPerFft * bins)
+  const windowed = new Float64Array(samplesPerFft + 1)
+  const weights = new Float64Array(samplesPerFft)
   for (let bin = 0; bin < bins; bin++) {
-    const windowed = Float64Array.from({ length: samplesPerFft }, (_, n) => {
-      const hamming = 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (samplesPerFft - 1))
-      return hamming * wave(turn * ((bin * n) % fftPoints)) * sampleScale
-    })
+    for (let n = 0; n < samplesPerFft; n++) windowed[n] = hamming[n]! * waves[(bin * n) % fftPoints]!
     // The weights of the samples in this bin of the spectrum must include pre-emphasis. x are the samples before
     // pre-emphasis, y are the samples after it, and p is `preEmphasis`:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
     // The value of the bin is the sum of `windowed[n]` · y[n]. This is the same as the sum of `weights[n]` · x[n],
     // with:
-    //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0
+    //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0, and windowed[400] = 0
     //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0]
-    const weights = windowed.map((value, n) => value - preEmphasis * (windowed[n + 1] ?? 0))
+    for (let n = 0; n < samplesPerFft; n++) weights[n] = windowed[n]! - preEmphasis * windowed[n + 1]!
     weights[0]! -= preEmphasis * windowed[0]!
-    const mean = weights.reduce((sum, value) => sum + value, 0) / samplesPerFft
-    for (let n = 0; n < samplesPerFft; n++) matrix[n * bins + bin] = weights[n]! - mean
+    let sum = 0
+    for (let n = 0; n < samplesPerFft; n++) sum += weights[n]!
+    for (let n = 0; n < samplesPerFft; n++) matrix[n * bins + bin] = weights[n]! - sum / samplesPerFft
   }
   return matrix
 }

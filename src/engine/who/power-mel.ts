@@ -34,8 +34,11 @@ export function openPowerMel(runtime: Runtime): PowerMel {
 /** Returns a matrix of 400 × 201 values: the weight of each sample in each bin of the spectrum, with a Hann window. */
 function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const turn = (2 * Math.PI) / samplesPerFft
-  return Float32Array.from({ length: samplesPerFft * bins }, (_, at) => {
-    const [n, bin] = [Math.floor(at / bins), at % bins]
-    return (0.5 - 0.5 * Math.cos(turn * n)) * wave(turn * ((bin * n) % samplesPerFft))
-  })
+  const waves = Float64Array.from({ length: samplesPerFft }, (_, point) => wave(turn * point))
+  const matrix = new Float32Array(samplesPerFft * bins)
+  for (let n = 0; n < samplesPerFft; n++) {
+    const hann = 0.5 - 0.5 * Math.cos(turn * n)
+    for (let bin = 0; bin < bins; bin++) matrix[n * bins + bin] = hann * waves[(bin * n) % samplesPerFft]!
+  }
+  return matrix
 }
