@@ -1,7 +1,18 @@
 // Creates files and folders atomically. The content is first written to a draft, a file or folder beside the target.
 // When the draft is complete, it is renamed or linked to the path of the target.
 
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
 
@@ -27,10 +38,10 @@ export class Draft implements Disposable {
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // Neither call replaces existing content. `linkSync` fails if the target exists. `renameSync` fails if the target
+      // Neither call replaces existing content. `placeFile` fails if the target exists. `renameSync` fails if the target
       // is a folder that is not empty.
       if (isFolder) renameSync(this.path, this.#target)
-      else linkSync(this.path, this.#target)
+      else placeFile(this.path, this.#target)
     } catch (error) {
       if (isTaken(error)) return false
       throw error
@@ -51,6 +62,20 @@ export class Draft implements Disposable {
 
   [Symbol.dispose](): void {
     rmSync(this.path, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Links the file `draft` to the path `target`. If the file system has no hard links (such as that of a USB stick or of a
+ * Windows share), copies the draft instead. Fails if a file exists at `target`.
+ */
+export function placeFile(draft: string, target: string): void {
+  try {
+    linkSync(draft, target)
+  } catch (error) {
+    if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test(codeOf(error) ?? '')) throw error
+    copyFileSync(draft, target, constants.COPYFILE_EXCL)
+    syncOne(target)
   }
 }
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.ts'
 import { Draft } from '../../src/base/whole-file.ts'
@@ -73,6 +81,35 @@ test('place never overwrites a file, and returns false', () => {
   })
   expect([results, readdirSync(home), readFileSync(path, 'utf8')]).toEqual([[true, false], ['a'], 'first'])
 })
+
+const strace = Bun.which('strace')
+test.skipIf(strace === null)(
+  `place copies a file where there are no hard links${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
+  () => {
+    const home = folder('without-links')
+    const script = `
+      import { writeFileSync } from 'node:fs'
+      import { Draft } from ${module}
+      for (const text of ['first', 'second']) {
+        using draft = new Draft(${JSON.stringify(join(home, 'a'))})
+        writeFileSync(draft.path, text, { mode: 0o600 })
+        console.log(draft.place())
+      }`
+    const fault = [
+      '-f',
+      '-o',
+      '/dev/null',
+      '-e',
+      'trace=?link,linkat',
+      '-e',
+      'inject=?link,linkat:error=EPERM',
+    ]
+    const { stdout } = Bun.spawnSync([strace ?? '', ...fault, process.execPath, '-e', script])
+    expect(`${stdout}`).toBe('true\nfalse\n')
+    expect([readdirSync(home), readFileSync(join(home, 'a'), 'utf8')]).toEqual([['a'], 'first'])
+    expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o600)
+  },
+)
 
 test('place never overwrites a folder, and returns false', () => {
   const home = folder('place-folder')

@@ -1,17 +1,9 @@
 // Writes one output file of the command `transcribe`. An existing file is replaced only with --overwrite.
 
-import {
-  constants,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { reasonOf } from '../../base/reason.ts'
+import { placeFile } from '../../base/whole-file.ts'
 
 /**
  * Writes a file atomically: the file gets its name only when its content is complete. If a file exists at `path` and
@@ -24,7 +16,7 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
   try {
     writeFileSync(draft, text, { flag: 'wx', flush: true })
     if (overwrite) renameSync(draft, path)
-    else place(draft, path)
+    else placeFile(draft, path)
     return true
   } catch (error) {
     if (!overwrite && existsSync(path)) return false
@@ -38,19 +30,6 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
 export function partialPath(path: string): string {
   const extension = extname(path)
   return `${path.slice(0, -extension.length)}.partial${extension}`
-}
-
-/**
- * Links the draft to its final path. If the file system has no hard links, copies the draft instead. Fails if a file
- * exists at the final path.
- */
-export function place(draft: string, path: string): void {
-  try {
-    linkSync(draft, path)
-  } catch (error) {
-    if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test((error as NodeJS.ErrnoException).code ?? '')) throw error
-    copyFileSync(draft, path, constants.COPYFILE_EXCL)
-  }
 }
 
 const causes: Record<string, string> = {
