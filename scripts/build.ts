@@ -84,7 +84,12 @@ const [commit = '', seconds = ''] = Bun.spawnSync(['git', 'log', '-1', '--format
 mkdirSync(dirname(outfile), { recursive: true })
 const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
-  compile: { outfile, ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }) },
+  compile: {
+    outfile,
+    // Otherwise the program would run the code that a bunfig.toml in the working folder names in `preload`.
+    autoloadBunfig: false,
+    ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
+  },
   target: 'bun',
   // With `splitting`, code that is imported only at its first use is not loaded into memory before this use.
   splitting: true,

@@ -80,6 +80,16 @@ test('a cache folder that cannot be written is an error of one line that names i
   )
 })
 
+test('code that a bunfig.toml in the working folder names is not run, and its .env file is read', () => {
+  const place = emptyFolder('project')
+  writeFileSync(join(place, 'bunfig.toml'), 'preload = ["./other.ts"]\n')
+  writeFileSync(join(place, 'other.ts'), 'console.log("other code")\n')
+  const run = (name: string) => Bun.spawnSync([binary, name], { cwd: place, env: {} })
+  expect(run('version').stdout.toString()).toStartWith('steno ')
+  writeFileSync(join(place, '.env'), 'STENO_PORT=none\n')
+  expect(run('health').stderr.toString()).toStartWith('steno: STENO_PORT=none: ')
+})
+
 test('install keeps the settings of an operator when it runs again', () => {
   const place = emptyFolder('image')
   const install = () => Bun.spawnSync([binary, 'install', '--root', '.'], { cwd: place, env: {} }).exitCode
