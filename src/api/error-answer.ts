@@ -52,7 +52,7 @@ export async function answerError(
     requestState.requestId,
   )
   if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
-    service.rateLimiter.take('ip', requestState.network)
+    if (!requestState.isCounted) service.rateLimiter.take('ip', requestState.network)
     Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
   }
   if (answer.code === 'NOT_FOUND') {

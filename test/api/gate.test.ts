@@ -81,6 +81,14 @@ test('GET /v1 and POST /v1/accounts need no key and send no RateLimit header', a
   }
 })
 
+test('a request that the handler refuses with 404 or 405 counts once', async () => {
+  const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'ip=3' } })
+  const ana = service.account('ana')
+  const statuses = [await ana.get('/mcp'), await ana.get('/assets/none.js'), await ana.get('/mcp')]
+  expect(statuses.map(({ status }) => status)).toEqual([405, 404, 405])
+  expect((await ana.get('/v1/balance')).status).toBe(429)
+})
+
 test('405 names the methods; 404 and 405 show only the quota of the address', async () => {
   const service = await startTestService(limited)
   const ask = (method: string, path: string) => service.fetch(path, { method })

@@ -18,9 +18,11 @@ export type GateContext = {
   requestState: RequestState
 }
 
-export function admitAddress({ rateLimiter }: Service, { network }: RequestState): void {
-  const perIp = rateLimiter.take('ip', network)
+/** Counts a request in the quota of its IP address. Throws if the request exceeds this quota. */
+export function admitAddress({ rateLimiter }: Service, state: RequestState): void {
+  const perIp = rateLimiter.take('ip', state.network)
   if (perIp && !perIp.allowed) throw refusal(perIp)
+  state.isCounted = true
 }
 
 /**

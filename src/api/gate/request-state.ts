@@ -12,6 +12,8 @@ export type RequestState = {
    * network.
    */
   network: string
+  /** True if the request was counted in the quota of its IP address. */
+  isCounted: boolean
   /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
   caller: Caller | null
   /** The Idempotency-Key that this request has locked. Null if there is none. */
@@ -27,6 +29,7 @@ export const emptyState: RequestState = {
   startedAt: 0,
   ip: '',
   network: '',
+  isCounted: false,
   caller: null,
   claim: null,
   rawBody: new Uint8Array(),
