@@ -54,9 +54,16 @@ export type ClusterResult = {
   broken: string[]
 }
 
-export async function runCluster(options: ClusterOptions): Promise<ClusterResult> {
+/**
+ * Runs a cluster until all jobs have ended. Then ends all processes and removes all files. A test passes `cleanup`, and
+ * disposes it after its timeout: the cluster then ends too.
+ */
+export async function runCluster(
+  options: ClusterOptions,
+  cleanup = new AsyncDisposableStack(),
+): Promise<ClusterResult> {
+  await using _ = cleanup
   const folder = mkdtempSync(join(tmpdir(), 'steno-cluster-'))
-  await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
   const told: string[] = []
   const hooks = Bun.serve({
@@ -86,6 +93,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
     STENO_WORKER_LEASE: options.lease ?? '30s',
     STENO_ALLOW_NETS: '127.0.0.0/8',
     STENO_RATE_LIMITS: 'off',
+    TEST_PARENT: `${process.pid}`,
   })
   cleanup.defer(() => server.stop())
   // A killed worker leaves its temporary folder behind. So this folder is inside `folder`, which is deleted at the end.
@@ -101,6 +109,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
         TEST_NAME: name,
         TEST_SLOTS: `${options.slots}`,
         TEST_SPEED: `${options.speed}`,
+        TEST_PARENT: `${process.pid}`,
       },
       stdout: 'ignore',
       stderr: 'ignore',
@@ -113,7 +122,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterResult
 
   const startedAt = performance.now()
   const cpuBefore = cpuSeconds(server.pid)
-  const faults = await causeFaults(db, { options, workers, startWorker, toNats })
+  const faults = await causeFaults(db, { options, workers, startWorker, toNats, cleanup })
   const seconds = (performance.now() - startedAt) / 1000
   const cpu = cpuSeconds(server.pid) - cpuBefore
   await settleWebhooks(db, hookUrl)
@@ -160,16 +169,18 @@ type Faults = {
   workers: Subprocess[]
   startWorker: (name: string) => Subprocess
   toNats: LossyProxy
+  cleanup: AsyncDisposableStack
 }
 
 /** Causes faults until all jobs have ended. Returns the number of faults of each kind. */
-async function causeFaults(db: Db, { options, workers, startWorker, toNats }: Faults) {
+async function causeFaults(db: Db, { options, workers, startWorker, toNats, cleanup }: Faults) {
   const { random = null, faultEveryMs = 3000 } = options
   const counts = { kill: 0, freeze: 0, cut: 0, swallow: 0 }
   const pending: Promise<void>[] = []
   let nextAt = performance.now() + faultEveryMs
   while (countOpen(db) > 0) {
     await Bun.sleep(50)
+    if (cleanup.disposed) throw new Error('the cluster was ended before its jobs')
     if (!random || performance.now() < nextAt || !mayLoseClaims(db)) continue
     nextAt = performance.now() + faultEveryMs
     const index = random.below(workers.length)

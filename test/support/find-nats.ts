@@ -31,8 +31,18 @@ export async function launchNats(folder: string): Promise<{ port: number; stop()
   }
 }
 
+/**
+ * Returns a prefix of a command. With it, the kernel kills the started program when this process ends, also when this
+ * process is killed. Returns an empty prefix if this machine has no setpriv with this option.
+ */
+function dieWithParent(): string[] {
+  const prefix = ['setpriv', '--pdeathsig', 'KILL']
+  return Bun.which('setpriv') && Bun.spawnSync([...prefix, 'true']).success ? prefix : []
+}
+
 export function launch(config: string, port: number): Subprocess {
-  const command = [program ?? 'nats-server', '-c', config, '-a', '127.0.0.1', '-p', `${port}`]
+  const listen = ['-a', '127.0.0.1', '-p', `${port}`]
+  const command = [...dieWithParent(), program ?? 'nats-server', '-c', config, ...listen]
   return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
 }
 

@@ -1,21 +1,26 @@
 // Starts nats-server for a test. Tests of workers are skipped if there is no nats-server.
 
-import { afterAll, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { freePort, hasNats, launch, untilReady } from './find-nats.ts'
 import { temporaryFolder } from './folder.ts'
 
-export { hasNats } from './find-nats.ts'
-
 export type NatsServer = {
-  url: string
-  port: number
-  process: Subprocess
+  readonly url: string
+  readonly port: number
   /** Kills nats-server. `start` starts it again, on the same port and with the same stream. */
   kill(): Promise<void>
   start(): Promise<void>
+}
+
+type Options = {
+  /** Lines that are added to the configuration file of nats-server. */
+  settings?: string
+  scheme?: string
+  jetstream?: boolean
 }
 
 /** A test that needs nats-server. It is skipped if there is no nats-server. */
@@ -24,42 +29,79 @@ export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: nu
   test.skipIf(!hasNats)(`${title}${note}`, run, timeoutMs)
 }
 
-/**
- * An empty object in place of a NATS server. It is used in a test file whose tests are all skipped because there is no
- * nats-server.
- */
-export const unstartedNats = {} as NatsServer
+class Nats implements NatsServer {
+  readonly url: string
+  readonly port: number
+  readonly #config: string
+  #process: Subprocess | null = null
+  #hasEnded = false
 
-/** Starts nats-server with JetStream. `settings` are added to its configuration file. */
-export async function startNats({
-  settings = '',
-  folder = temporaryFolder(),
-  scheme = 'nats',
-  jetstream = true,
-}: {
-  settings?: string
-  folder?: string
-  scheme?: string
-  jetstream?: boolean
-} = {}): Promise<NatsServer> {
-  const port = await freePort()
-  const config = join(folder, 'nats.conf')
-  const store = `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }`
-  writeFileSync(config, `${jetstream ? store : ''}\n${settings}\n`)
-  const server: NatsServer = {
-    url: `${scheme}://127.0.0.1:${port}`,
-    port,
-    process: launch(config, port),
-    async kill() {
-      server.process.kill('SIGKILL')
-      await server.process.exited
-    },
-    async start() {
-      server.process = launch(config, port)
-      await untilReady(port)
-    },
+  constructor(folder: string, port: number, { settings = '', scheme = 'nats', jetstream = true }: Options) {
+    this.url = `${scheme}://127.0.0.1:${port}`
+    this.port = port
+    this.#config = join(folder, 'nats.conf')
+    const store = `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }`
+    writeFileSync(this.#config, `${jetstream ? store : ''}\n${settings}\n`)
   }
-  afterAll(() => server.kill())
-  await untilReady(port)
+
+  async start(): Promise<void> {
+    // A test continues after its timeout. It must then start no process, because nothing would end this process.
+    if (this.#hasEnded) throw new Error('the test of this nats-server has ended')
+    this.#process = launch(this.#config, this.port)
+    await untilReady(this.port)
+  }
+
+  async kill(): Promise<void> {
+    this.#process?.kill('SIGKILL')
+    await this.#process?.exited
+  }
+
+  async end(): Promise<void> {
+    this.#hasEnded = true
+    await this.kill()
+  }
+}
+
+/** Starts nats-server with JetStream. Ends it at the end of the calling test. */
+export async function startNats({
+  folder = temporaryFolder(),
+  ...options
+}: Options & { folder?: string } = {}): Promise<NatsServer> {
+  const server = new Nats(folder, await freePort(), options)
+  afterAll(() => server.end())
+  await server.start()
   return server
+}
+
+/**
+ * Starts nats-server with JetStream before the first test of the calling file, and ends it after the last test. If no
+ * test of the file runs, nats-server is not started: Bun then calls no function that could end it.
+ */
+export function sharedNats(options: Options = {}): NatsServer {
+  let server: Nats | null = null
+  let folder = ''
+  beforeAll(async () => {
+    if (!hasNats) return
+    folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+    server = new Nats(folder, await freePort(), options)
+    await server.start()
+  })
+  afterAll(async () => {
+    await server?.end()
+    if (folder) rmSync(folder, { recursive: true, force: true })
+  })
+  const started = () => {
+    if (server) return server
+    throw new Error('nats-server is started before the first test')
+  }
+  return {
+    get url() {
+      return started().url
+    },
+    get port() {
+      return started().port
+    },
+    kill: () => started().kill(),
+    start: () => started().start(),
+  }
 }

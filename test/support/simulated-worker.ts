@@ -5,6 +5,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { dieWithParent } from '../../src/base/parent.ts'
 import { Worker } from '../../src/workers/worker.ts'
 import { steeredEngine, transcriptOf } from './engine.ts'
 
@@ -17,6 +18,7 @@ const {
   TEST_CLUSTER = 'main',
 } = process.env
 
+dieWithParent(Number(process.env.TEST_PARENT))
 const engine = {
   ...steeredEngine({ capacity: Number(TEST_SLOTS) }),
   async transcribe(

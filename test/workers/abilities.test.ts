@@ -4,9 +4,9 @@
 import { expect } from 'bun:test'
 import { steeredEngine } from '../support/engine.ts'
 import { startFleet, until } from '../support/fleet.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 
-const nats = hasNats ? await startNats() : unstartedNats
+const nats = sharedNats()
 
 /** Starts a server with an engine of its own, and a worker that is ready. */
 async function start(own: { languages?: string[]; diarization?: string }, worker: { languages?: string[] }) {

@@ -8,10 +8,10 @@ import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { charges, startFleet } from '../support/fleet.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 import type { TestService } from '../support/service.ts'
 
-const nats = hasNats ? await startNats() : unstartedNats
+const nats = sharedNats()
 const megabyte = 1024 * 1024
 
 natsTest('a transfer of media that is cut goes on where it stopped', async () => {

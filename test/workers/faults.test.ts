@@ -1,6 +1,6 @@
 // Tests jobs whose workers vanish, freeze or lose their network.
 
-import { expect } from 'bun:test'
+import { afterAll, expect } from 'bun:test'
 import { limits } from '../../src/limits.ts'
 import { runCluster } from '../support/cluster.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -11,17 +11,13 @@ import { seeded } from '../support/random.ts'
 natsTest(
   'while workers are killed and frozen and their network fails, each job that loses at most three claims is done and charged once, with its events in order',
   async () => {
-    const { faults, broken } = await runCluster({
-      jobs: 80,
-      workers: 3,
-      slots: 4,
-      seconds: 4,
-      speed: 5,
-      lease: '1s',
-      random: seeded(3),
-      faultEveryMs: 1500,
-      webhooks: true,
-    })
+    const cleanup = new AsyncDisposableStack()
+    afterAll(() => cleanup.disposeAsync())
+    const options = { jobs: 80, workers: 3, slots: 4, seconds: 4, speed: 5, lease: '1s', webhooks: true }
+    const { faults, broken } = await runCluster(
+      { ...options, random: seeded(3), faultEveryMs: 1500 },
+      cleanup,
+    )
     expect(broken).toEqual([])
     expect(Object.values(faults).reduce((sum, count) => sum + count)).toBeGreaterThan(2)
   },

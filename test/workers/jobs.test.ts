@@ -12,11 +12,11 @@ import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { eventsOf } from '../support/event-source.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
 
-const nats = hasNats ? await startNats() : unstartedNats
+const nats = sharedNats()
 const startServer = (settings?: Record<string, string>, dataDir?: string) =>
   startFleet(nats.url, settings, dataDir)
 

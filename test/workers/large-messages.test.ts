@@ -2,9 +2,9 @@
 
 import { afterAll, expect } from 'bun:test'
 import { charges, startFleet } from '../support/fleet.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 
-const nats = hasNats ? await startNats({ settings: 'max_payload: 16KB' }) : unstartedNats
+const nats = sharedNats({ settings: 'max_payload: 16KB' })
 const messageBytesMax = 16 * 1024
 
 const utterances = Array.from({ length: 100 }, (_, at) => {

@@ -13,9 +13,9 @@ import { startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { commit, startHub, type TestHub } from '../support/hub.ts'
 import { modelFiles } from '../support/model-files.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 
-const nats = hasNats ? await startNats() : unstartedNats
+const nats = sharedNats()
 const { repository } = models.tiny
 const files = modelFiles('')
 const weights = 'onnx/encoder_model.onnx'

@@ -9,9 +9,9 @@ import { subjectsOf } from '../../src/workers/subjects.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { charges, startFleet } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { hasNats, natsTest, startNats, unstartedNats } from '../support/nats.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
 
-const nats = hasNats ? await startNats() : unstartedNats
+const nats = sharedNats()
 
 natsTest('a replayed result and a result for a deleted job are refused, and change nothing', async () => {
   const { service, cluster, startOwn } = await startFleet(nats.url)
@@ -64,6 +64,7 @@ natsTest('a worker whose clock is a day ahead or behind does its job', async () 
         TEST_NATS: nats.url,
         TEST_SERVER: service.url,
         TEST_CLUSTER: cluster,
+        TEST_PARENT: `${process.pid}`,
       },
       stdout: 'ignore',
       stderr: 'ignore',

@@ -1,0 +1,96 @@
+// Tests that a test with nats-server leaves no process and no folder, however it ends. The tested tests run in a test
+// runner of their own.
+
+import { afterAll, expect } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { natsTest } from '../support/nats.ts'
+
+const support = resolve(import.meta.dir, '../support')
+
+natsTest('a test file of which no test runs leaves no nats-server and no folder', async () => {
+  const runner = run(
+    `
+    const nats = sharedNats()
+    natsTest('a test', async () => void nats.url)`,
+    '-t',
+    'no test has this name',
+  )
+  expect(await runner.printed).toContain('matched 0 tests')
+  await runner.exited
+  expect(readdirSync(runner.folder)).toEqual([])
+  expect(processesIn(runner.folder)).toEqual([])
+})
+
+natsTest('a test that times out leaves no process and no folder', async () => {
+  const runner = run(`
+    natsTest('a test', async () => {
+      const cleanup = new AsyncDisposableStack()
+      afterAll(() => cleanup.disposeAsync())
+      await startNats()
+      const options = { jobs: 10, workers: 1, slots: 1, seconds: 1000, speed: 1 }
+      await runCluster({ ...options, random: seeded(3), faultEveryMs: 100 }, cleanup)
+    }, 3000)`)
+  await until(() => processesIn(runner.folder).some(command => command.includes('simulated-worker')))
+  expect(await runner.printed).toContain('timed out after 3000ms')
+  await runner.exited
+  expect(readdirSync(runner.folder)).toEqual([])
+  await until(() => processesIn(runner.folder).length === 0)
+})
+
+natsTest('a test runner that is killed leaves no process', async () => {
+  const runner = run(`
+    const nats = sharedNats()
+    natsTest('a test', async () => {
+      const options = { jobs: 1, workers: 1, slots: 1, seconds: 1000, speed: 1 }
+      await runCluster(options)
+    })`)
+  await until(() => processesIn(runner.folder).some(command => command.includes('simulated-worker')))
+  runner.kill('SIGKILL')
+  await until(() => processesIn(runner.folder).length === 0)
+})
+
+/** Runs a test file with this code. All temporary files of the test are in `folder`. */
+function run(code: string, ...args: string[]) {
+  const place = temporaryFolder()
+  const folder = join(place, 'temporary')
+  mkdirSync(folder)
+  const imports = {
+    'bun:test': 'afterAll',
+    [join(support, 'nats.ts')]: 'natsTest, sharedNats, startNats',
+    [join(support, 'cluster.ts')]: 'runCluster',
+    [join(support, 'random.ts')]: 'seeded',
+  }
+  const lines = Object.entries(imports).map(
+    ([path, names]) => `import { ${names} } from ${JSON.stringify(path)}\n`,
+  )
+  writeFileSync(join(place, 'a.test.ts'), `${lines.join('')}${code}`)
+  const child = Bun.spawn([process.execPath, 'test', '--timeout', '1000000', 'a.test.ts', ...args], {
+    cwd: place,
+    env: { ...process.env, TMPDIR: folder },
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  afterAll(() => child.kill('SIGKILL'))
+  const printed = new Response(child.stderr).text()
+  return { folder, printed, exited: child.exited, kill: (signal: 'SIGKILL') => child.kill(signal) }
+}
+
+/** Returns the commands of all processes whose temporary files are in `folder`. */
+function processesIn(folder: string): string[] {
+  const ids = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  return ids
+    .filter(id => read(`/proc/${id}/environ`).includes(`TMPDIR=${folder}`))
+    .map(id => read(`/proc/${id}/cmdline`))
+}
+
+/** Returns the text of a file, or an empty text if its process has ended. */
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
