@@ -69,11 +69,36 @@ const namedProgram = process.env.STENO_TEST_PROGRAM || null
  */
 export const marginMs = 30_000
 
+/** True while a steered test runs. */
+let isSteering = false
+
+const steerable = test.skipIf(namedProgram !== null)
+
 /**
- * A test that controls the engine, the clock or another part of the service. A built program runs in a process of its
- * own and cannot be controlled, so the test is skipped if STENO_TEST_PROGRAM is set.
+ * A test that controls the engine, the clock or another part of the service. It never shares its service with other
+ * tests (see `shareServices`). A built program runs in a process of its own and cannot be controlled, so the test is
+ * skipped if STENO_TEST_PROGRAM is set.
  */
-export const steered = test.skipIf(namedProgram !== null)
+export const steered = Object.assign(
+  (title: string, run: () => unknown, ms?: number) => steerable(title, steering(run), ms),
+  { each: eachSteered as typeof steerable.each },
+)
+
+function eachSteered(cases: unknown[]) {
+  return (title: string, run: (...values: unknown[]) => unknown, ms?: number) =>
+    steerable.each(cases)(title, steering(run), ms)
+}
+
+function steering(run: (...values: unknown[]) => unknown) {
+  return async (...values: unknown[]) => {
+    isSteering = true
+    try {
+      await run(...values)
+    } finally {
+      isSteering = false
+    }
+  }
+}
 
 export type TestService = Awaited<ReturnType<typeof startTestService>>
 
@@ -86,16 +111,15 @@ type Shared = { started: Promise<Started>; dataDir: string; names: string[] }
 let shared: Map<string, Shared> | null = null
 
 /**
- * Lets all tests of a test file that need the same settings use one service. Does so only if the built program is
- * tested, because each start of the program takes a quarter of a second of CPU time. The shared service stops at the
+ * Lets all tests of a test file that need the same settings use one service. Each start of a service costs CPU time:
+ * 40 ms in the test process, and a quarter of a second if the built program is tested. The shared service stops at the
  * end of the file, and has no rate limits unless a setting asks for them. Each test makes its own accounts in the
  * service.
  *
- * A test must call `startTestService` with `alone` in two cases: if it stops its service, or if it checks something
- * that all accounts have in common.
+ * A steered test always has a service of its own. Another test must call `startTestService` with `alone` in two cases:
+ * if it stops its service, or if it checks something that all accounts have in common.
  */
 export function shareServices(): void {
-  if (namedProgram === null) return
   const services = new Map<string, Shared>()
   shared = services
   afterAll(async () => {
@@ -113,7 +137,10 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
   if (known) return known
   const dataDir = mkdtempSync(join(tmpdir(), 'steno-test-'))
   const limited = { STENO_RATE_LIMITS: 'off', ...settings }
-  const found = { started: startProgram(resolve(namedProgram ?? ''), dataDir, limited), dataDir, names: [] }
+  const started = namedProgram
+    ? startProgram(resolve(namedProgram), dataDir, limited)
+    : startInside(dataDir, limited, {})
+  const found = { started, dataDir, names: [] }
   services.set(name, found)
   return found
 }
@@ -147,7 +174,7 @@ export async function startTestService({
   program = namedProgram,
   alone = false,
 }: Options = {}) {
-  if (shared && !alone && !dataDir && program === namedProgram)
+  if (shared && !alone && !isSteering && !dataDir && program === namedProgram)
     return openShared(findShared(shared, settings))
   const folder = dataDir ?? temporaryFolder()
   const started = await (program
