@@ -1,6 +1,8 @@
 // Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a key, a signed
 // address or a transcript.
 
+import { visible } from './visible.ts'
+
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = (typeof levels)[number]
 type Format = 'pretty' | 'json' | 'silent'
@@ -41,10 +43,14 @@ function write(level: Level, event: string, fields: Fields): void {
     return
   }
   const shown = Object.entries(fields).map(
-    ([name, value]) =>
-      ` ${name}=${typeof value === 'string' && /\s/.test(value) ? JSON.stringify(value) : value}`,
+    ([name, value]) => ` ${name}=${typeof value === 'string' ? shownText(value) : value}`,
   )
   process.stderr.write(
     `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}${event}${shown.join('')}\n`,
   )
+}
+
+/** A field may have text of a caller, such as the id in the path of a request, so its control characters are escaped. */
+function shownText(value: string): string {
+  return visible(/\s/.test(value) ? JSON.stringify(value) : value)
 }

@@ -2,6 +2,7 @@
 
 import type { ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
+import { visible } from '../base/visible.ts'
 import { parse } from './arguments.ts'
 import { Interrupted, interruptedCode, Reported, UsageError } from './failure.ts'
 import { terminal } from './terminal.ts'
@@ -79,7 +80,7 @@ export async function runCommand({ usage, run }: Command, args: string[]): Promi
     if (error instanceof Reported) return 1
     const isUsage = error instanceof UsageError
     const hint = isUsage ? ` (${nameOf(usage)} --help says more)` : ''
-    for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${line}\n`)
+    for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${visible(line)}\n`)
     if (error instanceof Interrupted) return interruptedCode
     return isUsage ? 2 : 1
   }

@@ -102,7 +102,9 @@ export const doctor = command({
       await checkup.engine?.close()
     }
     print(values, findings, () =>
-      findings.map(({ check, ok, found }) => `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`),
+      findings.flatMap(({ check, ok, found }) =>
+        `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`.split('\n'),
+      ),
     )
     const bad = findings.filter(({ ok }) => !ok)
     if (bad.length > 0) throw new Error(`these checks failed: ${bad.map(({ check }) => check).join(', ')}`)

@@ -47,11 +47,3 @@ function writeAll(stream: number, text: string): void {
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? 'unknown error'
 }
-
-/**
- * Escapes control characters in a text, such as a file name. On a terminal, such characters could move the cursor or
- * start another line.
- */
-export function visible(text: string): string {
-  return text.replace(/\p{Cc}/gu, character => JSON.stringify(character).slice(1, -1))
-}

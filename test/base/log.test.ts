@@ -45,6 +45,12 @@ test('each event is one line of JSON, whatever its fields contain', () => {
   ])
 })
 
+test('in the pretty format no field controls the terminal', () => {
+  setLogFormat('pretty')
+  log.info('request', { id: '\u001b[31mX\u009b2J\u007f', text: 'a \u009b2J' })
+  expect(written[0]).toEndWith('request id=\\u001b[31mX\\u009b2J\\u007f text="a \\u009b2J"\n')
+})
+
 test('in the pretty format an event is one line too, with quotes around values that contain spaces', () => {
   setLogFormat('pretty')
   log.warn('odd', { file: 'a b\nc', ms: 3 })

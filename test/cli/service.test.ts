@@ -206,6 +206,17 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
   expect(existsSync(data)).toBe(false)
 })
 
+test('the name that a caller gave to a key neither controls the terminal nor adds a line', async () => {
+  const data = makeService(join(folder, 'odd-names'))
+  const run = (...args: string[]) => findCommand(data, ...args)
+  await run('accounts', 'create', 'a@example.org')
+  await run('keys', 'create', 'a@example.org', '--name', '\u001b[2J\nfake  row')
+  expect((await run('keys', 'list', 'a@example.org')).out).toMatch(
+    /^\S+ {2}\S+ {2}active {2}\\u001b\[2J\\nfake {2}row\n$/,
+  )
+  expect((await run('jobs', 'show', '\u009b2J')).err).toBe('steno: there is no job \\u009b2J\n')
+})
+
 test('a second server on the same folder is refused', async () => {
   const data = join(folder, 'locked')
   await serve(data)

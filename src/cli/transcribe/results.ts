@@ -1,9 +1,10 @@
 // Writes the transcripts of the sources to the output files or to stdout.
 
 import { existsSync } from 'node:fs'
+import { visible } from '../../base/visible.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { Interrupted } from '../failure.ts'
-import { terminal, visible } from '../terminal.ts'
+import { terminal } from '../terminal.ts'
 import { formats } from './formats.ts'
 import { partialPath, writeOutput } from './output-file.ts'
 import type { Output } from './output-paths.ts'

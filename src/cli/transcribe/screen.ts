@@ -1,9 +1,10 @@
 // The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar. Otherwise, a line is
 // printed for each tenth of the duration of a long recording. At the end of each recording, one more line is printed.
 
+import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
 import { barOf, openBar } from '../bar.ts'
-import { terminal, visible } from '../terminal.ts'
+import { terminal } from '../terminal.ts'
 
 export type Screen = {
   /** Shows a text about what the command is doing. Does nothing with --quiet, or if stderr is not a terminal. */

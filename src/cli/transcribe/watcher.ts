@@ -2,7 +2,8 @@
 // change of its content.
 
 import { statSync } from 'node:fs'
-import { terminal, visible } from '../terminal.ts'
+import { visible } from '../../base/visible.ts'
+import { terminal } from '../terminal.ts'
 import { mediaIn } from './media-folder.ts'
 import type { Source } from './source.ts'
 

@@ -1,0 +1,11 @@
+/**
+ * Escapes the control characters in a text that somebody else has chosen, such as a file name or the name of a key. On a
+ * terminal, such characters could move the cursor or start another line.
+ */
+export function visible(text: string): string {
+  return text.replace(/\p{Cc}/gu, character => {
+    const escaped = JSON.stringify(character).slice(1, -1)
+    // JSON leaves the characters from U+007F to U+009F as they are, but some terminals obey these characters too.
+    return escaped === character ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : escaped
+  })
+}
