@@ -95,8 +95,8 @@ const remove = command({
 export { remove as delete }
 
 function checkPassword(password: string): string {
-  if (password.length < limits.passwordLengthMin) {
-    throw new Error(`a password has at least ${limits.passwordLengthMin} characters`)
-  }
+  const { passwordLengthMin: min, passwordLengthMax: max } = limits
+  if (password.length < min) throw new Error(`a password has at least ${min} characters`)
+  if (password.length > max) throw new Error(`a password has at most ${max} characters`)
   return password
 }

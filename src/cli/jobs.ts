@@ -32,7 +32,7 @@ export const list = command({
   async run(positionals, values) {
     need(positionals)
     const limit = Number(values.limit ?? limits.pageSizeDefault)
-    if (!Number.isInteger(limit) || limit < 1) throw new UsageError('--limit is a whole number from 1')
+    if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit is a whole number from 1')
     const state = stateOf(values.state)
     const records = withData(values, db => {
       const accountId = values.account === undefined ? null : mustFind(db, values.account).id

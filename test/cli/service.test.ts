@@ -116,6 +116,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['accounts', 'create', 'nobody'], 2, 'not an e-mail address'],
     [['accounts', 'create'], 2, 'EMAIL'],
     [['accounts', 'create', 'b@example.org', '--password', 'short'], 1, 'at least 10'],
+    [['accounts', 'create', 'b@example.org', '--password', 'p'.repeat(1025)], 1, 'at most 1024'],
+    [['jobs', 'list', '--limit', '99999999999999999999'], 2, 'a whole number'],
     [['accounts', 'credit', 'a@example.org', '4.99'], 1, 'at least 5'],
     [['accounts', 'create', 'c@example.org', '--credit', '1.00'], 1, 'at least 5'],
     [['accounts', 'credit', 'a@example.org', 'much'], 2, 'not an amount'],
