@@ -121,14 +121,14 @@ function tdtDecoder(tokens: number): Uint8Array {
   const order = graph.integers(...Array.from({ length: tokens }, (_, at) => (at + 1) % tokens))
   const scores = graph.add('Gather', [graph.add('Squeeze', [frame, graph.integers(2)]), order], { axis: 1 })
   // The decoder must not return the same token twice in a row, except for the blank token. So the score of the previous
-  // token is lowered. `target` is the id of the previous token. It is compared with each element of `repeatable`. If it
+  // token is lowered. `target` is the id of the previous token. It is compared with each element of `loweredIds`. If it
   // is equal to the element at index n, the score of token n is lowered. So the element at index n must be n. Only the
   // last element, which belongs to the blank token, is -1. No token has the id -1, so the score of the blank token is
   // never lowered.
-  const repeatable = graph.integers(
+  const loweredIds = graph.integers(
     ...Array.from({ length: tokens }, (_, at) => (at === tokens - 1 ? -1 : at)),
   )
-  const repeated = graph.add('Equal', [graph.add('Cast', [target], { to: 7 }), repeatable])
+  const repeated = graph.add('Equal', [graph.add('Cast', [target], { to: 7 }), loweredIds])
   const penalty = graph.add('Mul', [graph.add('Cast', [repeated], { to: 1 }), graph.scalar(9)])
   const free = graph.add('Sub', [graph.add('Mul', [scores, graph.scalar(100)]), penalty])
   const one = graph.constant({ dims: [1, 5], data: Float32Array.of(0, 1, 0, 0, 0) })
