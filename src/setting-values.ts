@@ -81,12 +81,12 @@ export function durationOrForever(given: string): number | null {
 }
 
 /**
- * Parses an idle timeout from 1 s to 255 s. The result is rounded up to whole seconds, because Bun stores the timeout
- * as a number of seconds in one byte.
+ * Parses an idle timeout from 1 s to 251 s. The result is rounded up to whole seconds, because Bun stores the timeout
+ * as a number of seconds in one byte. The server gives Bun 4 s more than the result.
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0
-  if (ms < 1000 || ms > 255_000) throw new InvalidValue('a duration from 1s to 255s is needed')
+  if (ms < 1000 || ms > 251_000) throw new InvalidValue('a duration from 1s to 251s is needed')
   return Math.ceil(ms / 1000) * 1000
 }
 

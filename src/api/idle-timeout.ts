@@ -7,16 +7,14 @@ import type { Config } from '../config.ts'
  * early.
  */
 const earlySeconds = 4
-/** The longest idle timeout that Bun accepts, in seconds. */
-const longest = 255
 
 /**
  * Returns the idle timeout for Bun, in seconds. It is four seconds longer than the idle time of the configuration, so Bun
- * never closes a connection before this idle time, and at most four seconds after it. With an idle time of more than 251
- * seconds, Bun may close a connection before it, because Bun accepts at most 255 seconds.
+ * never closes a connection before this idle time, and at most four seconds after it. Bun accepts at most 255 seconds, so
+ * the configuration allows at most 251.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
-  return Math.min(longest, requestIdleMs / 1000 + earlySeconds)
+  return requestIdleMs / 1000 + earlySeconds
 }
 
 /** The part of Bun's server that sets the idle timeout of a connection. It is null if there is no connection. */

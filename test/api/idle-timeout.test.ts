@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test'
 import { idleSeconds } from '../../src/api/idle-timeout.ts'
+import { idleTime } from '../../src/setting-values.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startTestService } from '../support/service.ts'
 
-test('Bun may close an idle connection four seconds early, so it gets four seconds more, up to its limit', () => {
-  expect([1000, 3000, 60_000, 254_000].map(requestIdleMs => idleSeconds({ requestIdleMs }))).toEqual([
-    5, 7, 64, 255,
-  ])
+test('Bun may close an idle connection four seconds early, so it gets four seconds more, at most 255', () => {
+  const timeouts = ['1s', '2500ms', '60s', '251s'].map(given =>
+    idleSeconds({ requestIdleMs: idleTime(given) }),
+  )
+  expect(timeouts).toEqual([5, 7, 64, 255])
+  expect(() => idleTime('252s')).toThrow('from 1s to 251s')
 })
 
 test('the connection of a client that sends no further request is closed after each kind of response', async () => {
