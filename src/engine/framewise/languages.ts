@@ -1,5 +1,7 @@
 // The languages of the framewise models (CTC and TDT), and the scripts in which these languages are written.
 
+import { listedCode } from '../../languages.ts'
+
 /**
  * Maps each language code of steno to the code of Omnilingual ASR, which is an ISO 639-3 code and a script. Omnilingual
  * ASR does not support two languages of steno, Norwegian Nynorsk and Sanskrit.
@@ -41,7 +43,7 @@ const compound: Record<string, string[]> = {
 
 /** Returns a regular expression for one letter in a script of the language, or null if the language is not known. */
 export function lettersOf(language: string): RegExp | null {
-  const code = omnilingual[language]?.slice(-4)
+  const code = omnilingual[listedCode(language)]?.slice(-4)
   if (code === undefined) return null
   const scripts = compound[code] ?? [code]
   return new RegExp(`[${scripts.map(script => `\\p{Script=${script}}`).join('')}]`, 'u')

@@ -84,6 +84,7 @@ test.each([
   ['ckb', 'کوردی', 'k'],
   ['ky', 'кыргыз', 'k'],
   ['zu', 'isiZulu', 'з'],
+  ['jv', 'Basa Jawa', 'ꦧ'],
   ['ja', '日本ひらカタ', 'j'],
   ['ko', '한국어', 'k'],
 ])('the letters of %s are those of its script', (language, own, other) => {
