@@ -50,12 +50,12 @@ export function translatorsOf({ speech }: LoadedModels): LoadedModels['speech'] 
   )
 }
 
-export function detectWith(
+export async function detectWith(
   { detector }: LoadedModels,
   windows: readonly Window[],
   recording: Recording,
-): string {
-  if (detector?.detect) return detector.detect(windows, recording)
+): Promise<string> {
+  if (detector?.detect) return await detector.detect(windows, recording)
   throw new JobFailure(
     'PROCESSING_ERROR',
     'No model here detects languages: name the language of the recording in the request.',

@@ -64,7 +64,7 @@ export async function transcribe(
   try {
     for await (const windows of blocks) {
       if (chosen === null) {
-        language = detectWith(models, windows, recording)
+        language = await detectWith(models, windows, recording)
         chosen = modelFor(usable, language)
         const detector = started
         started = chosen.start(input)

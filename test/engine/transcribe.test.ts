@@ -310,7 +310,7 @@ function speaking(name: string, languages: string[], detected: string | null = n
     languages,
     translates: false,
     start: () => ({ rows: 1, warning: null, hear: async (windows, { language }) => say(windows, language) }),
-    detect: detected === null ? null : () => detected,
+    detect: detected === null ? null : async () => detected,
     close() {},
   }
 }

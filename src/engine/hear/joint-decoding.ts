@@ -31,6 +31,8 @@ export class JointDecoding {
   private recordings = 0
   private waiting: Request[] = []
   private detecting: Detection[] = []
+  /** The end of the last work that `alone` got. The next work starts after it. */
+  private last: Promise<unknown> = Promise.resolve()
 
   /**
    * `rows` is the maximum number of windows that one recording passes to `decode` at a time. A batch of several
@@ -71,6 +73,16 @@ export class JointDecoding {
   }
 
   /**
+   * Calls `work` after the work of all earlier calls has ended. The decoder runs only inside such work, because a decoder
+   * on a GPU cannot run two batches at the same time.
+   */
+  alone<Result>(work: () => Result | Promise<Result>): Promise<Result> {
+    const result = this.last.then(work)
+    this.last = result.catch(() => {})
+    return result
+  }
+
+  /**
    * Runs the waiting requests if every registered recording has a waiting request. Otherwise does nothing. A request
    * comes from `detect`, which asks for languages, or from `decode`, which asks for texts. If requests of both kinds
    * wait, only the languages are detected now, and the requests for texts continue to wait. A recording calls `decode`
@@ -79,12 +91,13 @@ export class JointDecoding {
   private runIfAllWait(): void {
     if (this.waiting.length + this.detecting.length < this.recordings) return
     if (this.detecting.length > 0) {
-      for (const group of detectionGroups(this.detecting.splice(0), this.rows)) detectGroup(group)
+      for (const group of detectionGroups(this.detecting.splice(0), this.rows))
+        void this.alone(() => detectGroup(group))
       return
     }
     const alike = Map.groupBy(this.waiting.splice(0), keyOf)
-    const batches = [...alike.values()].flatMap(requests => batchesOf(requests, this.rows))
-    void batches.reduce((before, batch) => before.then(() => decodeBatch(batch)), Promise.resolve())
+    for (const requests of alike.values())
+      for (const batch of batchesOf(requests, this.rows)) void this.alone(() => decodeBatch(batch))
   }
 }
 

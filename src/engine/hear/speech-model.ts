@@ -54,6 +54,6 @@ export type SpeechModel = {
   /** Starts the recognition of one recording. `context` is the prompt and the vocabulary that the caller supplied. */
   start(context: Context): Hearing
   /** A function that detects the language from the sound of the windows. Null if the model cannot detect languages. */
-  detect: ((windows: readonly Window[], recording: Recording) => string) | null
+  detect: ((windows: readonly Window[], recording: Recording) => Promise<string>) | null
   close(): void
 }

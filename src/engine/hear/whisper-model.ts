@@ -28,7 +28,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
         end: models.joint.enter(),
       }
     },
-    detect(windows, recording) {
+    async detect(windows, recording) {
       const voters = windows.toSorted((one, other) => other.samples - one.samples).slice(0, votersMax)
       const encoded = voters.map(window =>
         whisper.encoder.encode({
@@ -37,7 +37,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
         }),
       )
       try {
-        return detect(whisper, encoded, voters)
+        return await models.joint.alone(() => detect(whisper, encoded, voters))
       } finally {
         for (const window of encoded) window.close()
       }

@@ -9,8 +9,11 @@ import { openFeatures } from '../../../src/engine/hear/features.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import type { Decoder, EncodedWindow, Network } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
 import { choose } from '../../../src/engine/hear/rules.ts'
 import { openWhisper, type Whisper } from '../../../src/engine/hear/whisper.ts'
+import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
+import { windowOf } from '../../../src/engine/hear/windows.ts'
 import type { FloatType } from '../../../src/engine/network/float-size.ts'
 import { openWeights } from '../../../src/engine/network/source.ts'
 import { clips, pocket, runtime, unless } from '../../support/engine-room.ts'
@@ -233,6 +236,38 @@ test.skipIf(missing)(
     floats.close()
     published.close()
     features.close()
+  },
+  60_000,
+)
+
+test.skipIf(missing)(
+  `a language can be detected while another recording is decoded${skipped}`,
+  async () => {
+    const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+    const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, {
+      device: 'cpu',
+      type: 'float32',
+    })
+    const model = whisperModel(runtime(), 'pocket', { ...published, ...floats })
+    const sound = await readSound(join(clips!, 'de-b.flac'))
+    const recording = new Recording()
+    recording.add(sound)
+    const voice = { from: 0, to: sound.length }
+    const windows = [windowOf([{ ...voice, voice }])]
+    // A recording of a language that the first speech model does not support is decoded by Whisper. Meanwhile, Whisper
+    // detects the language of another recording, which it may not decode.
+    const detected: Promise<string>[] = []
+    const onSamples = async () => {
+      if (detected.length < 4) detected.push(model.detect!(windows, recording))
+    }
+    const hearing = model.start({ prompt: null, vocabulary: [] })
+    const listener = { onSamples, onWarning: () => {} }
+    const heard = await hearing.hear(windows, { recording, language: 'de', translate: false, listener })
+    hearing.end?.()
+    expect(heard.texts).not.toEqual([])
+    expect(new Set(await Promise.all(detected))).toEqual(new Set(['de']))
+    model.close()
+    published.close()
   },
   60_000,
 )
