@@ -13,21 +13,38 @@ export type StatementEntry = {
   createdAt: number
 }
 
+/** An entry, and the balance of the account before this entry. */
+export type StatementPlace = { id: number; balanceUnits: number }
+
+type Row = Omit<StatementEntry, 'balanceUnits'> & { presentUnits: number }
+
 /**
  * Lists the entries of an account's ledger that change the balance: deposits, and charges for jobs. Entries that only
- * reserve money for a job, or release this money again, are left out, because they do not change the balance.
+ * reserve money for a job, or release this money again, are left out, because they do not change the balance. The list
+ * begins with the newest entry, or with the newest entry before `before`. Its balances are computed from the balance at
+ * this place, because a sum over all entries of a large ledger would block the server.
  */
 export function listStatement(
   db: Db,
   accountId: string,
-  { before, limit }: { before: number; limit: number },
+  { before, limit }: { before: StatementPlace | null; limit: number },
 ): StatementEntry[] {
-  return db.list<StatementEntry>(
-    `select * from (
-       select id, kind, units, job_id as jobId, created_at as createdAt,
-         sum(case kind when 'deposit' then units else -units end) over (order by id) as balanceUnits
-       from ledger where account_id = $accountId and kind in ('deposit', 'settle')
-     ) where id < $before order by id desc limit $limit`,
-    { accountId, before, limit },
+  const rows = db.list<Row>(
+    `select ledger.id, kind, units, job_id as jobId, ledger.created_at as createdAt, balance_units as presentUnits
+     from ledger join accounts on accounts.id = account_id
+     where account_id = $accountId and kind in ('deposit', 'settle') and ledger.id < $beforeId
+     order by ledger.id desc limit $limit`,
+    { accountId, beforeId: before?.id ?? Number.MAX_SAFE_INTEGER, limit },
   )
+  let balanceUnits = before?.balanceUnits ?? rows[0]?.presentUnits ?? 0
+  return rows.map(({ presentUnits: _, ...row }) => {
+    const entry = { ...row, balanceUnits }
+    balanceUnits = balanceBefore(entry)
+    return entry
+  })
+}
+
+/** Returns the balance of the account before an entry. */
+export function balanceBefore({ kind, units, balanceUnits }: StatementEntry): number {
+  return kind === 'deposit' ? balanceUnits - units : balanceUnits + units
 }

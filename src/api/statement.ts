@@ -2,7 +2,7 @@
 
 import type { Static } from '@sinclair/typebox'
 import { centsOf, wholeSeconds } from '../accounts/price.ts'
-import { listStatement } from '../accounts/statement.ts'
+import { balanceBefore, listStatement } from '../accounts/statement.ts'
 import { findNames } from '../jobs/usage.ts'
 import { limits } from '../limits.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -16,7 +16,8 @@ export function statementOf(
   cursor?: string,
 ): Static<typeof shapes.statement> {
   const list = ['statement', accountId]
-  const [before = Number.MAX_SAFE_INTEGER] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
+  const [id, balanceUnits] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
+  const before = id === undefined || balanceUnits === undefined ? null : { id, balanceUnits }
   const limit = limits.pageSizeDefault
   const entries = listStatement(db, accountId, { before, limit: limit + 1 })
   const shown = entries.slice(0, limit)
@@ -39,6 +40,6 @@ export function statementOf(
         created_at: timestamp(createdAt),
       }
     }),
-    next_cursor: last ? writeCursor(secrets, list, [last.id, 0]) : null,
+    next_cursor: last ? writeCursor(secrets, list, [last.id, balanceBefore(last)]) : null,
   }
 }
