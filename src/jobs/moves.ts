@@ -69,3 +69,16 @@ export function claimJob(db: Db, id: string, worker: string): Job | null {
     { id, worker, uptime: db.uptime() },
   )
 }
+
+/**
+ * Claims a job for this server, and restarts the timeout of the job. After that, no worker on another machine can
+ * complete the job by an earlier claim. Returns null if the job is not in the state `processing`.
+ */
+export function takeJobBack(db: Db, id: string): Job | null {
+  return updateJob(
+    db,
+    `update jobs set fence = fence + 1, worker = null, state_at = $uptime
+     where id = $id and state = 'processing'`,
+    { id, uptime: db.uptime() },
+  )
+}

@@ -2,10 +2,11 @@
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'
+import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import { openEngine } from '../engine/supervisor.ts'
 import { findJob } from '../jobs/job.ts'
-import { claimJob } from '../jobs/moves.ts'
+import { claimJob, takeJobBack } from '../jobs/moves.ts'
 import { isTerminal } from '../jobs/states.ts'
 import type { Fleet } from '../workers/open.ts'
 
@@ -45,6 +46,14 @@ function fleetParts(
     secrets,
     claims: {
       claim: (jobId, worker) => claimJob(db, jobId, worker),
+      takeBack(jobId) {
+        try {
+          return takeJobBack(db, jobId)?.fence ?? null
+        } catch (error) {
+          if (refusalOf(error)) return null
+          throw error
+        }
+      },
       find(jobId) {
         const job = findJob(db, jobId)
         return job && { fence: job.fence, isOver: isTerminal(job.state) }

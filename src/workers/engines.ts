@@ -5,6 +5,7 @@ import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { Fleet } from './fleet.ts'
+import { TakenBack } from './hand-over.ts'
 import { type Abilities, canDo } from './pools.ts'
 
 export class Engines implements Engine {
@@ -16,6 +17,12 @@ export class Engines implements Engine {
   constructor(fleet: Fleet, own: Engine | null) {
     this.#fleet = fleet
     this.#own = own
+    if (!own) return
+    fleet.own = {
+      canDo: input => own.state().ready && canDo(abilitiesOf(own), input),
+      hasRoom: () => this.#ownRoom() > 0,
+      take: jobId => void this.#ownJobs.add(jobId),
+    }
   }
 
   get capacity(): number {
@@ -45,12 +52,27 @@ export class Engines implements Engine {
   async transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript> {
     const { handOver } = options
     const own = handOver ? this.#chooseOwn(input, handOver) : null
-    if (!own || !handOver) return await this.#fleet.transcribe(input, options)
-    this.#ownJobs.add(handOver.jobId)
+    if (own && handOver) return await this.#useOwn(own, handOver, input, options)
+    try {
+      return await this.#fleet.transcribe(input, options)
+    } catch (error) {
+      if (!(error instanceof TakenBack) || !this.#own || !handOver) throw error
+      return await this.#useOwn(this.#own, handOver, input, options)
+    }
+  }
+
+  async #useOwn(
+    own: Engine,
+    { jobId }: HandOver,
+    input: TranscribeInput,
+    options: TranscribeOptions,
+  ): Promise<Transcript> {
+    this.#ownJobs.add(jobId)
     try {
       return await own.transcribe(input, options)
     } finally {
-      this.#ownJobs.delete(handOver.jobId)
+      this.#ownJobs.delete(jobId)
+      this.#fleet.rescue()
     }
   }
 

@@ -21,9 +21,19 @@ import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
+/** The server's own engine. It does the jobs that no worker can do any more. */
+export type OwnEngine = {
+  canDo(input: JobInput): boolean
+  hasRoom(): boolean
+  /** Called when the job now belongs to the server's own engine, and takes one of its places. */
+  take(jobId: string): void
+}
+
 export type FleetParts = NatsSettings & HandOverParts & { cluster: string }
 
 export class Fleet implements Engine {
+  /** Null if the server has no engine of its own. */
+  own: OwnEngine | null = null
   readonly #parts: FleetParts
   readonly #roster: Roster
   readonly #link: Link
@@ -53,7 +63,7 @@ export class Fleet implements Engine {
   }
 
   /** Returns true if at least one pool of workers can do this job. */
-  serves(input: TranscribeInput): boolean {
+  serves(input: JobInput): boolean {
     return this.#roster.pools().some(({ abilities }) => canDo(abilities, input))
   }
 
@@ -253,12 +263,39 @@ export class Fleet implements Engine {
     for (const worker of this.#roster.dropSilent(now))
       log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
     if (this.#link.fault() !== null) return
+    this.rescue()
     for (const entry of this.#handOvers.all()) {
-      const isWorkedOn = entry.holder !== null && now - entry.heardAt < 2 * this.#parts.leaseMs
       // If the queue still has the message of the job, this call changes nothing: JetStream refuses a second message
       // for the same job.
-      if (!entry.isAborted && !isWorkedOn) this.#place(entry)
+      if (!entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry)) this.#place(entry)
     }
+  }
+
+  /**
+   * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
+   * For example, the only worker may have stopped during a job.
+   */
+  rescue(): void {
+    if (this.#link.fault() !== null) return
+    for (const entry of this.#handOvers.all()) {
+      if (!this.own?.hasRoom()) return
+      if (!this.#isStranded(entry)) continue
+      const fence = this.#parts.claims.takeBack(entry.jobId)
+      if (fence === null) continue
+      this.#handOvers.ended(entry.jobId)
+      if (entry.place) this.#link.stream?.remove(entry.place.sequence).catch(() => {})
+      this.own.take(entry.jobId)
+      entry.takenBack(fence)
+    }
+  }
+
+  #isWorkedOn({ holder, heardAt }: HandOver): boolean {
+    return holder !== null && performance.now() - heardAt < 2 * this.#parts.leaseMs
+  }
+
+  #isStranded(entry: HandOver): boolean {
+    if (entry.isAborted || this.#isWorkedOn(entry)) return false
+    return !this.serves(entry.input) && this.own?.canDo(entry.input) === true
   }
 
   async #answer<Kind extends RequestKind>(

@@ -12,6 +12,9 @@ import type { JobInput } from './answers.ts'
  */
 export type Holder = { worker: string; fence: number; delivery: number }
 
+/** The error with which a hand-over ends if the server's own engine must do the job, because no worker can do it. */
+export class TakenBack extends Error {}
+
 export class HandOver {
   readonly jobId: string
   readonly input: JobInput
@@ -89,6 +92,13 @@ export class HandOver {
     if (first !== this.heard || utterances.length === 0) return
     this.heard += utterances.length
     this.#options.onUtterances?.(utterances, first)
+  }
+
+  /** Ends the hand-over, because the server's own engine does the job. `fence` is the number of the server's claim. */
+  takenBack(fence: number): void {
+    this.#options.onClaim?.(fence)
+    this.#options.onSeconds(0)
+    this.#fail(new TakenBack())
   }
 
   finish(transcript: Transcript, peaks: Uint8Array | null): void {

@@ -14,6 +14,11 @@ import { workerId } from './roster.ts'
 export type Claims = {
   /** Claims a job for a worker. Returns null if the job is not in the state `processing`. */
   claim(jobId: string, worker: string): { fence: number; attempts: number } | null
+  /**
+   * Claims a job for the server's own engine. Returns the number of the claim, or null if the job is not in the state
+   * `processing`, or if the database refuses the write.
+   */
+  takeBack(jobId: string): number | null
   /** Finds a job in the database. Returns null if no job has this id. */
   find(jobId: string): { fence: number; isOver: boolean } | null
 }

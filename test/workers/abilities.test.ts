@@ -1,9 +1,9 @@
-// Tests which engine gets a job if the engine of the server and the workers can do different jobs. Each engine has room
-// for one job.
+// Tests which engine gets a job: the engine of the server, or a worker. They can do different jobs, or the worker goes
+// away. Each engine has room for one job.
 
 import { expect } from 'bun:test'
 import { steeredEngine } from '../support/engine.ts'
-import { startFleet, until } from '../support/fleet.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 
 const nats = sharedNats()
@@ -15,12 +15,12 @@ async function start(own: { languages?: string[]; diarization?: string }, worker
   const state = service.engine.state
   service.engine.languages = () => own.languages ?? languages
   service.engine.state = () => ({ ...state(), diarization: own.diarization ?? 'ready' })
-  const { engine } = await startOwn('gpu-1', {
+  const { engine, stop } = await startOwn('gpu-1', {
     ...steeredEngine(),
     languages: () => worker.languages ?? languages,
   })
   await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
-  return { service, ana: service.account('ana'), own: service.engine, worker: engine }
+  return { service, ana: service.account('ana'), own: service.engine, worker: engine, stopWorker: stop }
 }
 
 natsTest('a job that only the server can do waits for the engine of the server', async () => {
@@ -56,6 +56,23 @@ natsTest('a job with speakers goes to a worker if only workers can tell speakers
   worker.finish(await worker.given(1))
   await ana.until(id, 'completed')
   expect(own.tasks).toHaveLength(0)
+})
+
+natsTest('the engine of the server does a job whose worker is gone', async () => {
+  const { service, ana, own, worker, stopWorker } = await start({}, {})
+  const ids = [await ana.transcribe()]
+  const task = await own.given(1)
+  ids.push(await ana.transcribe())
+  await worker.given(1)
+  await stopWorker()
+  own.finish(task)
+  ids.push(await ana.transcribe())
+  own.finish(await own.given(2))
+  own.finish(await own.given(3))
+  for (const id of ids) {
+    await ana.until(id, 'completed')
+    expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  }
 })
 
 natsTest('a job in Javanese goes to workers that know it, under either code', async () => {

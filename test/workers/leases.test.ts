@@ -139,7 +139,11 @@ test('a worker stops a job at most a second after the server knows that the job 
 test('a holder that repeats its claim keeps the job, although its message has moved to another queue', () => {
   const secrets = openSecrets(temporaryFolder())
   let fence = 1
-  const claims = { claim: () => ({ fence: ++fence, attempts: fence - 1 }), find: () => null }
+  const claims = {
+    claim: () => ({ fence: ++fence, attempts: fence - 1 }),
+    find: () => null,
+    takeBack: () => null,
+  }
   const handOvers = new HandOvers({ leaseMs: 3_600_000, secrets, wall: () => 0, claims })
   const options = { signal: new AbortController().signal, onSeconds() {} }
   const facts = { jobId: 'job', worker: null, fence, attempts: 0 }
