@@ -8,7 +8,7 @@ export type Bar = { show(line: string): void; end(): void }
 export function openBar(): Bar {
   const isTerminal = terminal.isTerminal('err')
   const show = (line: string) => {
-    if (isTerminal) terminal.err(`\r\u001b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`)
+    if (isTerminal) terminal.err(`\r\u001b[K${cut(line, (process.stderr.columns || 80) - 1)}`)
   }
   return { show, end: () => show('') }
 }
@@ -17,4 +17,17 @@ export function openBar(): Bar {
 export function barOf(share: number, width = 24): string {
   const full = Math.round(Math.min(Math.max(share, 0), 1) * width)
   return '#'.repeat(full) + '-'.repeat(width - full)
+}
+
+/**
+ * Returns the start of a text that fits into `columns` columns of the terminal. A Chinese character takes two columns. A
+ * line that is too long would continue on the next line of the terminal, and the next state would not overwrite it.
+ */
+export function cut(text: string, columns: number): string {
+  let fitting = ''
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (Bun.stringWidth(fitting + segment) > columns) return fitting
+    fitting += segment
+  }
+  return fitting
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { cut } from '../../src/cli/bar.ts'
 import { progressText } from '../../src/cli/transcribe/screen.ts'
 
 test.each([
@@ -11,4 +12,12 @@ test.each([
 
 test('sound that goes on beyond the expected duration leaves no time', () => {
   expect(progressText({ seconds: 5.1, total: 5, elapsed: 2 })).toBe('100 %, 0:05 of 0:05, 2.5×, 0:00 left')
+})
+
+test('a line is cut where the columns of the terminal end', () => {
+  expect(cut('reading talk.mp3', 40)).toBe('reading talk.mp3')
+  expect(cut('reading talk.mp3', 12)).toBe('reading talk')
+  expect(cut('reading 日本語.mp3', 12)).toBe('reading 日本')
+  expect(cut('reading 日本語.mp3', 11)).toBe('reading 日')
+  expect(cut('👩‍👩‍👧 a', 1)).toBe('')
 })
