@@ -62,10 +62,13 @@ export function dataConfig(flags: Flags = {}): Config {
 /**
  * Reads the settings of a command that needs no database. If there is a data folder, the program unpacks its embedded
  * files into this folder. Otherwise, it unpacks them into the user's cache folder. The same folder also gets the
- * downloaded models, unless a setting names another folder for models.
+ * downloaded models, unless a setting names another folder for models. The models come from the hub that the settings
+ * of the installed service name.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
+  const { HF_ENDPOINT, HF_TOKEN } = serviceEnvironment(flags)
+  Object.assign(process.env, HF_ENDPOINT && { HF_ENDPOINT }, HF_TOKEN && { HF_TOKEN })
   const home = findDataDir(flags) ?? cacheDir()
   setNativeHome(join(home, 'native'))
   return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }

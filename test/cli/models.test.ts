@@ -73,6 +73,14 @@ test.skipIf(!pocket)(
   },
 )
 
+test('a pull asks the hub that the settings of the installed service name', async () => {
+  const file = join(folder, 'steno.env')
+  await Bun.write(file, `STENO_MODELS_DIR=${folder}\nHF_ENDPOINT=${hub.endpoint}\n`)
+  const pulled = await steno(['models', 'pull', 'tiny'], { STENO_ENV_FILE: file, STENO_DEVICE: 'cpu' })
+  expect(pulled).toMatchObject({ code: 0, err: '' })
+  expect(hub.asked.length).toBeGreaterThan(0)
+})
+
 byRoot('a model that root pulls belongs to the owner of the folder of models', async () => {
   folder = foreignFolder()
   expect((await run('pull', 'tiny')).code).toBe(0)
