@@ -49,13 +49,14 @@ test('the base address of the settings goes before all', () => {
   expect(openBaseUrl({ ...defaults, baseUrl, host: '::' }, () => 8080)(request)).toBe(baseUrl)
 })
 
-test('the document for one caller does not name the address that another caller used', async () => {
+test('the document and the docs for one caller do not name the address that another caller used', async () => {
   const service = await startTestService({ settings: { STENO_HOST: '0.0.0.0' }, alone: true })
-  for (const host of ['one.example', 'other.example']) {
-    const { text } = await service.fetch('/v1/openapi.json', { headers: { Host: host } })
-    const named = text.match(/http:\/\/(one|other)\.example/g)
-    expect(new Set(named)).toEqual(new Set([`http://${host}`]))
-  }
+  for (const path of ['/v1/openapi.json', '/docs'])
+    for (const host of ['one.example', 'other.example', 'one.example']) {
+      const { text } = await service.fetch(path, { headers: { Host: host } })
+      const named = text.match(/http:\/\/(one|other)\.example/g)
+      expect([path, new Set(named)]).toEqual([path, new Set([`http://${host}`])])
+    }
 })
 
 const ipv6 = hasIpv6 ? steered : test.skip
