@@ -1,7 +1,8 @@
 // Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
 // scripts/bench/run.ts [name …] [--json FILE] [--docs FOLDER]`. `--json FILE` also writes the results to the file.
-// `--docs FOLDER` writes two files into the folder: bench.md with all tables, and speed.svg with a chart that shows how
-// the speed depends on the length of the recording.
+// `--docs FOLDER` writes the tables into the file bench.md of the folder. If benchmarks are named, only their sections
+// change. Otherwise, the whole file is written, and speed.svg too: a chart that shows how the speed depends on the length
+// of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -9,6 +10,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { reasonOf } from '../../src/base/reason.ts'
 import { formatSize } from '../../src/base/units.ts'
+import { markdownTable, sectionsOf, type Tables, withTables } from './support/bench-document.ts'
 import { chart, type Series } from './support/chart.ts'
 
 /** A benchmark. `run` returns the rows of its table. The first row is the header. */
@@ -22,7 +24,7 @@ const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file =>
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
 
-const results: Record<string, string[][]> = {}
+const results: Tables = {}
 for (const file of files) {
   const name = file.replace('.ts', '')
   if (positionals.length > 0 && !positionals.includes(name)) continue
@@ -31,7 +33,7 @@ for (const file of files) {
   try {
     const table = positionals.length === 1 ? await bench.run() : await runAlone(name)
     results[bench.name] = table
-    console.log(`${shown(table)}\n`)
+    console.log(`${markdownTable(table)}\n`)
   } catch (error) {
     process.exitCode = 1
     console.log(`failed: ${reasonOf(error)}\n`)
@@ -51,20 +53,27 @@ async function runAlone(name: string): Promise<string[][]> {
     const child = Bun.spawn([process.execPath, import.meta.path, name, '--json', file], { stdout: 'pipe' })
     const out = await new Response(child.stdout).text()
     if ((await child.exited) !== 0) throw new Error(out.trim().split('\n').at(-1))
-    const { results } = (await Bun.file(file).json()) as { results: Record<string, string[][]> }
+    const { results } = (await Bun.file(file).json()) as { results: Tables }
     return Object.values(results)[0]!
   } finally {
     rmSync(dirname(file), { recursive: true })
   }
 }
 
+/** Writes the results into bench.md. If benchmarks were named, only their sections change. */
 async function writeDocs(folder: string): Promise<void> {
-  const sections = Object.entries(results).map(([name, table]) => `## ${name}\n\n${shown(table)}\n`)
-  const about = `Measured with \`make bench\` on ${machine}, ${new Date().toISOString().slice(0, 10)}.`
+  const file = join(folder, 'bench.md')
+  const today = new Date().toISOString().slice(0, 10)
+  if (positionals.length > 0) {
+    const measured = `Measured on ${today}, on ${machine}.`
+    await Bun.write(file, withTables(await Bun.file(file).text(), results, measured))
+    return
+  }
+  const about = `Measured with \`make bench\` on ${machine}, ${today}. A section with another date says so.`
   const long = series('engine: long files, pocket model', 'recognition')
   const told = series('diarization: long files, pocket models', 'telling speakers apart')
   const picture = long.length + told.length > 0 ? '![speed against length](speed.svg)\n\n' : ''
-  await Bun.write(join(folder, 'bench.md'), `# Benchmarks\n\n${about}\n\n${picture}${sections.join('\n')}`)
+  await Bun.write(file, `# Benchmarks\n\n${about}\n\n${picture}${sectionsOf(results)}`)
   if (picture === '') return
   const note = `pocket models, two threads, ${machine}`
   await Bun.write(join(folder, 'speed.svg'), chart('Times real time, by length', note, [...long, ...told]))
@@ -81,12 +90,4 @@ function series(name: string, label: string): Series[] {
     .map(row => ({ minutes: Number(row[minutes]), speed: (60 * Number(row[minutes])) / Number(row[cpu]) }))
     .filter(each => Number.isFinite(each.speed))
   return points.length > 0 ? [{ name: `${label}, per CPU second`, points }] : []
-}
-
-function shown(table: string[][]): string {
-  const widths = table[0]!.map((_, column) => Math.max(...table.map(row => (row[column] ?? '').length)))
-  const lines = table.map(
-    row => `| ${widths.map((width, at) => (row[at] ?? '').padEnd(width)).join(' | ')} |`,
-  )
-  return lines.toSpliced(1, 0, `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`).join('\n')
 }

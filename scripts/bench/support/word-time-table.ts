@@ -1,0 +1,71 @@
+// The table of the benchmark `word-times`: where the words of each program start and end, beside the sound itself and
+// beside openai/whisper.
+
+import type { Sound } from './real-speech.ts'
+import {
+  compareStarts,
+  digitalSilence,
+  endsBeforePauses,
+  startsAfterPauses,
+  type TimedWord,
+  wordsOverSilence,
+} from './score.ts'
+
+export type Heard = { name: string; words: readonly TimedWord[] }
+
+/**
+ * openai/whisper starts some words inside a pause, which is too early. The last column of the table leaves these words
+ * out. It keeps a word that starts at most this many seconds before the end of the pause.
+ */
+const inPauseSeconds = 0.2
+
+/** Returns the table, with one row for each program. The first row is the header. */
+export function wordTimeTable(
+  sound: Pick<Sound, 'pauses' | 'utterances'>,
+  heard: readonly Heard[],
+): string[][] {
+  const reference = heard.find(({ name }) => name === 'openai/whisper')?.words
+  const rows = heard.map(({ name, words }) => ({ program: name, ...cellsOf(sound, words, reference) }))
+  const [first] = rows
+  return first ? [Object.keys(first), ...rows.map(row => Object.values(row))] : []
+}
+
+function cellsOf(
+  sound: Pick<Sound, 'pauses' | 'utterances'>,
+  words: readonly TimedWord[],
+  reference: readonly TimedWord[] | undefined,
+): Record<string, string> {
+  const starts = startsAfterPauses(sound.pauses, words)
+  const ends = endsBeforePauses(sound.pauses, words)
+  const compared = (options: Parameters<typeof compareStarts>[2]) => {
+    if (!reference || words === reference) return ''
+    const { near, of } = compareStarts(words, reference, options)
+    return `${share(near, of)} of ${of}`
+  }
+  return {
+    'words after a pause': `${starts.length} of ${sound.pauses.length}`,
+    ...distanceCells('start', starts),
+    'words before a pause': `${ends.length} of ${sound.pauses.length}`,
+    ...distanceCells('end', ends),
+    'words over silence': `${wordsOverSilence(sound, words)}`,
+    'all words: start within 0.2 s of openai/whisper': compared({}),
+    'without its starts in digital silence': compared({ pauses: digitalSilence(sound.utterances) }),
+    'without its starts in any pause': compared({ pauses: sound.pauses, before: inPauseSeconds }),
+  }
+}
+
+/** Returns how many times of words are near to the voice, too early and too late. `distances` are in seconds. */
+function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
+  const within = (seconds: number) =>
+    share(distances.filter(distance => Math.abs(distance) <= seconds).length, distances.length)
+  return {
+    [`${time} within 0.1 s of the voice`]: within(0.1),
+    [`${time} within 0.2 s`]: within(0.2),
+    [`${time} more than 0.2 s too early`]: `${distances.filter(distance => distance < -0.2).length}`,
+    [`${time} more than 0.2 s too late`]: `${distances.filter(distance => distance > 0.2).length}`,
+  }
+}
+
+function share(near: number, of: number): string {
+  return of === 0 ? '-' : `${((100 * near) / of).toFixed(1)} %`
+}
