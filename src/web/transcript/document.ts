@@ -1,4 +1,5 @@
-// A transcript as the API returns it, the direction of its text, and the separator between two sentences.
+// A transcript as the API returns it, a place in its text, the direction of the text, and the separator between two
+// sentences.
 
 export type Word = { word: string; start: number; end: number; confidence: number | null; speaker?: string }
 
@@ -20,6 +21,9 @@ export type Result = {
   model?: string
   warnings?: string[]
 }
+
+/** A part of the text of an utterance: the index of the utterance, and the positions at which the part begins and ends. */
+export type Place = { utterance: number; from: number; to: number }
 
 /**
  * Returns the direction in which the text is written. The direction is right to left if most letters at the start of

@@ -1,7 +1,8 @@
 // Marks the doubtful words in the text of a transcript: the words whose confidence is low.
 
 import { signal } from '@preact/signals'
-import type { Place, TranscriptView } from './view.ts'
+import type { Place } from './document.ts'
+import type { TranscriptView } from './view.ts'
 
 /** A word is marked as doubtful if its confidence is below this value. A confidence is from 0 to 1. */
 const doubtBelow = 0.5

@@ -1,7 +1,6 @@
 // Finds the places of a text in a transcript, and replaces the text at these places.
 
-import type { Utterance } from './document.ts'
-import type { Place } from './view.ts'
+import type { Place, Utterance } from './document.ts'
 
 type Exactness = { isWhole: boolean; isCased: boolean }
 
@@ -11,7 +10,7 @@ type Exactness = { isWhole: boolean; isCased: boolean }
  */
 export function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
-  const escaped = asked.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+  const escaped = asked.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   const pattern = isWhole ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped
   return new RegExp(pattern, isCased ? 'gu' : 'giu')
 }

@@ -4,9 +4,9 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
+import type { Place } from './document.ts'
 import { patternOf, placesOf, replaced } from './matches.ts'
 import type { Studio } from './studio.ts'
-import type { Place } from './view.ts'
 
 export type Search = ReturnType<typeof useSearch>
 

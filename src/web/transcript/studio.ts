@@ -3,7 +3,7 @@
 
 import { signal } from '@preact/signals'
 import { showSpeaker } from '../base/format.ts'
-import type { Result } from './document.ts'
+import type { Place, Result } from './document.ts'
 import { DoubtMarks } from './doubt-marks.ts'
 import { Edits } from './edits.ts'
 import { Following } from './following.ts'
@@ -11,7 +11,7 @@ import type { WholeJob } from './job-head.tsx'
 import type { Passage } from './passage.ts'
 import { Player } from './player.ts'
 import { talkTimes } from './turns.ts'
-import { type Place, TranscriptView } from './view.ts'
+import { TranscriptView } from './view.ts'
 
 /** The number of colours for speakers in the style sheet. */
 const colours = 8

@@ -2,12 +2,10 @@
 // API, so a word needs no element of its own, and the page stays fast with a transcript of ten hours. The browser's
 // search, the selection of text, and screen readers work as in any other text.
 
-import { directionOf, type Utterance } from './document.ts'
+import { directionOf, type Place, type Utterance } from './document.ts'
 import { type Paragraph, type ParagraphOptions, paragraphOf } from './paragraph.ts'
 import { turnsOf } from './turns.ts'
 import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from './word-index.ts'
-
-export type Place = { utterance: number; from: number; to: number }
 
 export type ViewOptions = ParagraphOptions & {
   /** Returns true while the page scrolls with the spoken words. */

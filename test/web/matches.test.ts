@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { patternOf } from '../../src/web/transcript/matches.ts'
+
+const ascii = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at))
+
+test.each([
+  [false, false],
+  [false, true],
+  [true, false],
+])('every character is found as it is typed, whole words %p, same case %p', (isWhole, isCased) => {
+  const text = `(${ascii.join('')})`
+  const notFound = ascii.filter(character => {
+    const asked = `${character}x${character}`
+    return !patternOf(asked, { isWhole, isCased })?.test(`${text} ${asked} `)
+  })
+  expect(notFound).toEqual([])
+})
+
+test('a word with a hyphen is found', () => {
+  const pattern = patternOf('e-mail', { isWhole: true, isCased: false })
+  expect('An E-mail and an e-mailer.'.match(pattern ?? /^/)).toEqual(['E-mail'])
+})
