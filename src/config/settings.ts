@@ -175,7 +175,7 @@ export const settings = {
     'STENO_WEBHOOK_RETRIES',
     '0',
     whole(0, 10),
-    'further attempts after a failed delivery: after 4 minutes, then each pause four times as long',
+    'further attempts after a failed delivery: after 4 minutes, then each pause four times as long, at most a day',
   ),
   rateLimits: setting(
     'STENO_RATE_LIMITS',
