@@ -22,22 +22,26 @@ export function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text. Corrects the times of the other words: no word begins before the end of the previous
- * word, and no word ends after the recording. `before` is the end of the word before the first word of `placed`.
- * `samples` is the length of the recording.
+ * Removes words without text. Corrects the times of the other words: each word lasts at least `shortest`, no word begins
+ * before the end of the previous word, and no word ends after the recording. `before` is the end of the word before the
+ * first word of `placed`. `samples` is the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],
-  { samples, before: start }: { samples: number; before: number },
+  { samples, before }: { samples: number; before: number },
 ): PlacedText[] {
-  let before = start
   const ordered: PlacedText[] = []
   for (const text of placed) {
     if (text.text.trim() === '') continue
-    const from = Math.min(Math.max(text.from, before), samples)
-    const to = Math.min(Math.max(text.to, from + shortest), samples)
-    before = to
-    ordered.push({ ...text, from, to })
+    const from = Math.max(text.from, ordered.at(-1)?.to ?? before)
+    ordered.push({ ...text, from, to: Math.max(text.to, from + shortest) })
+  }
+  let end = samples
+  for (const word of ordered.toReversed()) {
+    if (word.to <= end) break
+    word.to = end
+    word.from = Math.max(before, Math.min(word.from, end - shortest))
+    end = word.from
   }
   return ordered
 }

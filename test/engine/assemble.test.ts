@@ -64,9 +64,11 @@ test('for any input, times increase, are inside the recording and have a duratio
     { text: ' two', from: 3 * sampleRate, to: 6 * sampleRate, probability: 1 },
     { text: '  ', from: 0, to: sampleRate, probability: 1 },
     { text: ' three', from: 59 * sampleRate, to: 70 * sampleRate, probability: 1 },
+    { text: ' four', from: 60 * sampleRate, to: 60 * sampleRate, probability: 1 },
+    { text: ' five', from: 72 * sampleRate, to: 71 * sampleRate, probability: 1 },
   ]
   const words = assemble(odd, facts).transcript.utterances.flatMap(({ words }) => words)
-  expect(words.map(({ word }) => word)).toEqual(['one', 'two', 'three'])
+  expect(words.map(({ word }) => word)).toEqual(['one', 'two', 'three', 'four', 'five'])
   let before = 0
   for (const { start, end } of words) {
     expect(start).toBeGreaterThanOrEqual(before)
