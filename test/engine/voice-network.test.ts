@@ -3,14 +3,16 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { voiceNetworkFile } from '../../src/engine/hear/voice-network.ts'
-import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
-import { voicesFor } from '../../src/engine/models/voices.ts'
+import { openModel } from '../../src/engine/load.ts'
+import type { LoadedModels } from '../../src/engine/loaded-models.ts'
+import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
 import { Graph } from '../../src/engine/onnx/graph.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { viewFrames } from '../../src/engine/who/views.ts'
+import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { clips, firstOf, unless } from '../support/engine-room.ts'
+import { clips, firstOf, runtime, unless } from '../support/engine-room.ts'
 import { plainInput } from '../support/plain-input.ts'
 
 const builtIn = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
@@ -18,11 +20,16 @@ const missing = !builtIn || !clips
 const skipped = unless(builtIn && clips, 'built-in Whisper base with clips')
 const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
 
-beforeAll(() => {
-  if (!missing) cpSync(builtIn!, folder, { recursive: true })
+beforeAll(async () => {
+  if (missing) return
+  cpSync(builtIn!, folder, { recursive: true })
+  withoutVoices = await openWith(networkThatSays(1, 0, 0))
 })
 
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => {
+  withoutVoices?.speech[0].close()
+  rmSync(folder, { recursive: true })
+})
 
 /**
  * Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. It
@@ -45,41 +52,42 @@ function networkThatSays(...probabilities: [number, number, number]): Uint8Array
   return graph.bytes()
 }
 
-async function openWith(network: Uint8Array, speechModel = 'base'): Promise<LoadedEngine> {
+async function openWith(network: Uint8Array): Promise<LoadedModels> {
   await Bun.write(join(folder, voiceNetworkFile), network)
-  const voices = voicesFor(speechModel, '/nowhere')
-  return openModel({ name: 'base', folder, others: [], detector: null, voices, device: 'cpu', threads: 2 })
+  const voices = voicesFor('base', '/nowhere')
+  const options = { others: [], detector: null, device: 'cpu' as const, threads: 2 }
+  return (await openModel({ name: 'base', folder, voices, ...options })).models
 }
 
-function hear({ models }: LoadedEngine, clip: string, diarize = true): Promise<Transcript> {
+/** The models with a voice network that hears no voice. */
+let withoutVoices: LoadedModels
+
+function hear(models: LoadedModels, clip: string, diarize = true): Promise<Transcript> {
   const sound = decode(join(clips!, clip), { signal: new AbortController().signal, durationMsMax: 600_000 })
   const listener = { onSamples: async () => {}, onWarning: () => {} }
   return transcribe(models, sound, plainInput({ diarize, language: 'en' }), listener)
 }
 
 /**
- * Makes every second view of the segmentation empty. A view is the result for ten seconds of sound. The views overlap,
+ * Returns models in which every second view of the segmentation is empty. A view is the result for ten seconds of sound. The views overlap,
  * so several views contain the same moment. After the change, about half of these views find no voice in this moment.
  */
-function emptyEverySecondView({ models: { voices } }: LoadedEngine): void {
+function withEverySecondViewEmpty(models: LoadedModels): LoadedModels {
+  const { voices } = models
   if ('problem' in voices) throw new Error(voices.problem)
-  const { segment } = voices
-  voices.segment = (sound, count, step) => {
-    const classes = segment(sound, count, step)
-    return classes.map((found, at) => (Math.floor(at / viewFrames) % 2 === 0 ? found : 0))
-  }
+  const segment: Voices['segment'] = (sound, count, step) =>
+    voices.segment(sound, count, step).map((found, at) => (Math.floor(at / viewFrames) % 2 === 0 ? found : 0))
+  return { ...models, voices: { ...voices, segment } }
 }
 
 test.skipIf(missing)(
   `where the speech model and half of the views hear no voice, all words have one speaker and the same text${skipped}`,
   async () => {
-    const engine = await openWith(networkThatSays(1, 0, 0))
-    emptyEverySecondView(engine)
+    const models = withEverySecondViewEmpty(withoutVoices)
     const [alone, diarized] = [
-      await hear(engine, 'en-two-voices.flac', false),
-      await hear(engine, 'en-two-voices.flac'),
+      await hear(models, 'en-two-voices.flac', false),
+      await hear(models, 'en-two-voices.flac'),
     ]
-    engine.models.speech[0].close()
     expect(diarized.full_transcript).toBe(alone.full_transcript)
     expect(diarized.full_transcript).not.toBe('')
     expect(diarized.speakers).toEqual(['SPEAKER 1'])
@@ -90,12 +98,12 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `where the speech model always hears one voice, each word has one of the speakers, in any batch${skipped}`,
   async () => {
-    const engine = await openWith(networkThatSays(0, 1, 0))
+    const models = await openWith(networkThatSays(0, 1, 0))
     const names = ['en-two-voices.flac', 'en-short.flac']
     const alone = []
-    for (const name of names) alone.push(await hear(engine, name))
-    const together = await Promise.all(names.map(name => hear(engine, name)))
-    engine.models.speech[0].close()
+    for (const name of names) alone.push(await hear(models, name))
+    const together = await Promise.all(names.map(name => hear(models, name)))
+    models.speech[0].close()
     expect(together).toEqual(alone)
     expect(alone.map(({ speakers }) => speakers?.length)).toEqual([2, 1])
     for (const { utterances } of alone) expect(utterances.every(({ speaker }) => speaker !== null)).toBe(true)
@@ -106,9 +114,8 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `other voice models than the built-in ones do not use the voice network${skipped}`,
   async () => {
-    const engine = await openWith(networkThatSays(1, 0, 0), 'pocket')
-    const { speakers } = await hear(engine, 'en-two-voices.flac')
-    engine.models.speech[0].close()
+    const voices = openVoices(runtime(), voicesFor('pocket', '/nowhere') as VoiceFiles)
+    const { speakers } = await hear({ ...withoutVoices, voices }, 'en-two-voices.flac')
     expect(speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
   },
   60_000,
