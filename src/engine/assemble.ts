@@ -1,7 +1,7 @@
 // Builds the transcript that the API returns, from the words of a recording. The transcript contains the utterances,
 // the labels of the speakers, and times in seconds. Builds the turns of the speakers too.
 
-import { writtenWithoutSpaces } from '../languages.ts'
+import { joinTexts } from '../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript } from '../transcripts/transcript.ts'
 import { seconds } from './audio.ts'
 import type { PlacedText } from './hear/place.ts'
@@ -36,7 +36,10 @@ export function assemble(
     : ordered
   const utterances = groupWords(texts).map(group => utteranceOf(group, align, language))
   const transcript = {
-    full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(language) ? '' : ' '),
+    full_transcript: joinTexts(
+      utterances.map(({ text }) => text),
+      language,
+    ),
     language,
     duration_seconds: rounded(seconds(samples)),
     speakers: speakers ? labelsOf(texts) : null,

@@ -1,7 +1,7 @@
 // Merges the transcripts of the channels of one recording into one transcript. Each channel is one speaker. If the
 // speech of two channels overlaps in time, the utterances of both channels are kept.
 
-import { writtenWithoutSpaces } from '../languages.ts'
+import { joinTexts } from '../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 
 /**
@@ -18,7 +18,10 @@ export function mergeChannels(transcripts: readonly [Transcript, ...Transcript[]
   const utterances = heard.flat().toSorted((one, other) => one.start - other.start)
   return {
     ...main,
-    full_transcript: utterances.map(({ text }) => text).join(writtenWithoutSpaces(main.language) ? '' : ' '),
+    full_transcript: joinTexts(
+      utterances.map(({ text }) => text),
+      main.language,
+    ),
     duration_seconds: Math.max(...transcripts.map(each => each.duration_seconds)),
     speakers: heard.flatMap(([first]) => (first?.speaker ? [first.speaker] : [])),
     utterances,

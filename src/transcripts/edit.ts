@@ -3,8 +3,8 @@
 // utterance: the original version from the engine, and the edited version.
 
 import type { Db } from '../db/db.ts'
-import { writtenWithoutSpaces } from '../languages.ts'
 import { findUtterance } from './find-transcript.ts'
+import { joinTexts } from './join-texts.ts'
 import { fold } from './pieces.ts'
 import { type Edits, type Head, invalid, type Names, renameSpeakers, rowsOf } from './rename-speakers.ts'
 import { withText } from './retime.ts'
@@ -63,11 +63,14 @@ function editUtterance(
 }
 
 function joinedText(db: Db, job: IndexedJob, language: string): string {
-  const row = db.find<{ text: string | null }>(
-    `select group_concat(text, $separator) as text from (
-       select body ->> '$.text' as text from utterances where id between $first and $last order by id desc
-     ) where text <> ''`,
-    { ...rowsOf(job), separator: writtenWithoutSpaces(language) ? '' : ' ' },
+  const rows = db.list<{ text: string }>(
+    `select text from (
+       select body ->> '$.text' as text, id from utterances where id between $first and $last
+     ) where text <> '' order by id desc`,
+    rowsOf(job),
   )
-  return row?.text ?? ''
+  return joinTexts(
+    rows.map(({ text }) => text),
+    language,
+  )
 }

@@ -58,6 +58,17 @@ test.each(['zh', 'ja', 'th', 'yue'])('sentences in %s are split, and joined with
   expect(transcript.utterances[0]!.words.map(({ word }) => word)).toEqual(['你', '好。'])
 })
 
+test('in a language without spaces, two utterances of Latin letters are joined with a space', () => {
+  const words = ['Okay.', ' Let us start.', '好。', 'Café', ' 100', ' 100', '次。'].map((text, index) => ({
+    text,
+    from: 2 * index * sampleRate,
+    to: (2 * index + 0.5) * sampleRate,
+    probability: 0.5,
+  }))
+  const { full_transcript } = assemble(words, { ...facts, language: 'zh' }).transcript
+  expect(full_transcript).toBe('Okay. Let us start.好。Café 100 100次。')
+})
+
 test('for any input, times increase, are inside the recording and have a duration', () => {
   const odd: PlacedText[] = [
     { text: ' one', from: 5 * sampleRate, to: 4 * sampleRate, probability: 1 },
