@@ -14,7 +14,10 @@ export type UseOfAccount = {
   lastJobAt: number | null
 }
 
-/** Lists the accounts with the most transcribed audio in the last 30 days. The account with the most audio is first. */
+/**
+ * Lists the accounts with the most transcribed audio in the last 30 days. The account with the most audio is first.
+ * Erased accounts are left out.
+ */
 export function listUse(db: Db): UseOfAccount[] {
   return db.list<UseOfAccount>(
     `select email, count(jobs.id) as jobs,
@@ -23,7 +26,7 @@ export function listUse(db: Db): UseOfAccount[] {
         where account_id = accounts.id and kind = 'settle' and ledger.created_at > $after) as chargedUnits,
        balance_units as balanceUnits, max(jobs.created_at) as lastJobAt
      from accounts left join jobs on jobs.account_id = accounts.id and jobs.created_at > $after
-     group by accounts.id order by audioMs desc, email limit $most`,
+     where accounts.deleted_at is null group by accounts.id order by audioMs desc, email limit $most`,
     { after: db.now() - limits.shownAccountsMs, most: limits.shownAccounts },
   )
 }

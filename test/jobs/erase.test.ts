@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../../src/base/id.ts'
+import { listUse } from '../../src/jobs/usage.ts'
 import { findCommand } from '../support/command.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
@@ -67,6 +68,7 @@ steered('an erased account leaves no trace but its ledger, while the server runs
     },
   )
   expect(ledger?.rows).toBeGreaterThan(0)
+  expect(listUse(service.db).map(({ email }) => email)).toEqual([ben.email])
   const listed = await findCommand(service.dataDir, 'accounts', 'list')
   expect(listed.out.trim().split('\n').length).toBe(1)
   expect((await findCommand(service.dataDir, 'accounts', 'show', 'ana@example.org')).code).toBe(1)
