@@ -33,7 +33,8 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
   const kept = db.find<{ bytes: number }>(
-    'select coalesce(sum(file_bytes), 0) as bytes from jobs where account_id = $accountId and media_kept = 1',
+    `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)
+       + (select coalesce(sum(file_bytes), 0) from uploads where account_id = $accountId and used_at is null) as bytes`,
     { accountId },
   )
   return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../../src/base/id.ts'
+import { countBelongings } from '../../src/jobs/erase.ts'
 import { listUse } from '../../src/jobs/usage.ts'
 import { findCommand } from '../support/command.ts'
 import { speech } from '../support/media.ts'
@@ -91,6 +92,13 @@ steered('a job of an erased account ends for its followers and for its engine', 
   service.later(0)
   await Promise.all(ends)
   expect([signal.aborted, ended]).toEqual([false, [running]])
+})
+
+test('the media that an erasure would remove include uploads without a job', async () => {
+  const service = await startTestService()
+  const ana = service.account('ana')
+  await ana.upload('12345')
+  expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 0, mediaBytes: 5 })
 })
 
 steered('a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed', async () => {
