@@ -104,6 +104,28 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
 })
 
+seen('an upload waits for a server that restarts, and for the rate limit', async () => {
+  const finn = service.account('finn')
+  const { page } = await browser.enter(service, finn)
+  await page.goto('/jobs')
+  const refusals: Record<string, number[]> = {
+    '/v1/upload/resumable': [502, 429],
+    '/v1/transcribe': [429],
+  }
+  await page.route('**/v1/**', async route => {
+    const status =
+      route.request().method() === 'POST'
+        ? refusals[new URL(route.request().url()).pathname]?.shift()
+        : undefined
+    if (status === undefined) return route.continue()
+    const error = { code: 'RATE_LIMIT_EXCEEDED', message: 'Too many requests.' }
+    return route.fulfill({ status, headers: { 'Retry-After': '1' }, json: { error } })
+  })
+  await page.getByLabel('Choose recordings').setInputFiles(file('patient.mp3', speech(5)))
+  await page.getByRole('link', { name: 'patient.mp3' }).waitFor()
+  expect(Object.values(refusals)).toEqual([[], []])
+})
+
 seen('an upload goes on after the network was lost, after a pause, and after a reload', async () => {
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)

@@ -93,7 +93,7 @@ async function send(method: string, path: string, options: Options): Promise<Res
   for (let tries = 0; ; tries++) {
     try {
       const response = await fetch(path, init)
-      if (![502, 503, 504].includes(response.status) || options.waitsForServer === false) {
+      if (!isGatewayFault(response.status) || options.waitsForServer === false) {
         isOnline.value = true
         return response
       }
@@ -104,4 +104,16 @@ async function send(method: string, path: string, options: Options): Promise<Res
     isOnline.value = false
     await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), options.signal)
   }
+}
+
+/**
+ * Returns true if a request failed because the server does not answer: `fetch` threw an error, or a proxy answered in
+ * place of the server.
+ */
+export function isAway(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof Fault && isGatewayFault(error.status))
+}
+
+function isGatewayFault(status: number): boolean {
+  return [502, 503, 504].includes(status)
 }

@@ -2,6 +2,7 @@
 
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
+import { isAway } from '../base/net.ts'
 import { timing } from '../base/timing.ts'
 import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
@@ -70,10 +71,10 @@ async function send(id: string): Promise<void> {
   change(id, { state: 'sending' })
   try {
     await sendAll(id, stop.signal)
-    const upload = findUpload(id)
-    if (upload?.started) {
+    const { started = null, options = {}, name = '' } = findUpload(id) ?? {}
+    if (started) {
       change(id, { state: 'starting' })
-      await submitJob({ upload_id: upload.started.uploadId }, upload.options, upload.name)
+      await patiently(() => submitJob({ upload_id: started.uploadId }, options, name), stop.signal)
       remove(id)
       await refreshJobs().catch(() => null)
     }
@@ -103,8 +104,9 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work`. If the server does not answer, calls `work` again. If the session has ended, waits until the person has
- * signed in again, and then calls `work` again. Throws any other error of `work`.
+ * Calls `work`. If the server does not answer, or refuses the request because of its rate limit, calls `work` again
+ * after a pause. If the session has ended, waits until the person has signed in again, and then calls `work` again.
+ * Throws any other error of `work`.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {
@@ -118,9 +120,11 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
         await signInAgain()
         continue
       }
-      if (!(error instanceof TypeError)) throw error
-      isOnline.value = false
-      await pause(Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), signal)
+      const isLimited = error instanceof Fault && error.status === 429
+      if (!isLimited && !isAway(error)) throw error
+      isOnline.value = isLimited
+      const retryAfterMs = isLimited ? error.retryAfterMs : null
+      await pause(retryAfterMs ?? Math.min(timing.retryMsMax, timing.retryMs * 2 ** tries), signal)
       signal.throwIfAborted()
     }
   }
