@@ -16,8 +16,12 @@ export function mediaPath(dataDir: string, job: Job): string {
   return job.uploadId ? uploadPath(dataDir, job.uploadId) : downloadPath(dataDir, job.id)
 }
 
-export function removeMedia(db: Db, dataDir: string, job: Job): void {
+export function removeMediaFile(dataDir: string, job: Job): void {
   rmSync(mediaPath(dataDir, job), { force: true })
+}
+
+export function removeMedia(db: Db, dataDir: string, job: Job): void {
+  removeMediaFile(dataDir, job)
   db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
 }
 

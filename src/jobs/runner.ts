@@ -15,7 +15,7 @@ import { failureOf, logEnd } from './failure.ts'
 import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
 import { findJob, type Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
-import { removeMedia } from './media-files.ts'
+import { removeMedia, removeMediaFile } from './media-files.ts'
 import { restartTimeout, restartTimeouts } from './moves.ts'
 import { prepare } from './prepare.ts'
 import { recognise } from './recognise.ts'
@@ -162,7 +162,18 @@ export class Runner {
   }
 
   #prepare(job: Job): void {
-    if (!this.#closing) this.#work(job, prepare).then(() => this.pump())
+    if (this.#closing) return
+    this.#work(job, prepare).then(() => {
+      this.#removeIfDeleted(job)
+      this.pump()
+    })
+  }
+
+  /** Removes the media of a job that was deleted or erased during its download, because the download may end later. */
+  #removeIfDeleted(job: Job): void {
+    const { db, config } = this.#parts
+    const found = findJob(db, job.id)
+    if (found === null || found.deletedAt !== null) removeMediaFile(config.dataDir, job)
   }
 
   /**

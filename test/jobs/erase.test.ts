@@ -1,13 +1,14 @@
 // Tests that deleted data is removed: the data of an account, old jobs, and the media of a deleted job.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../../src/base/id.ts'
 import { countBelongings } from '../../src/jobs/erase.ts'
 import { listUse } from '../../src/jobs/usage.ts'
+import type { Media } from '../../src/media/media.ts'
 import { findCommand } from '../support/command.ts'
-import { speech } from '../support/media.ts'
+import { speech, statedMedia } from '../support/media.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 const secret = 'xylophones in Reykjavik'
@@ -92,6 +93,29 @@ steered('a job of an erased account ends for its followers and for its engine', 
   service.later(0)
   await Promise.all(ends)
   expect([signal.aborted, ended]).toEqual([false, [running]])
+})
+
+steered('a download that ends after its account was erased leaves no file', async () => {
+  const answer = Promise.withResolvers<Response>()
+  const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => answer.promise })
+  afterAll(() => origin.stop(true))
+  const inspected = Promise.withResolvers<string>()
+  const media: Media = {
+    inspect(path, options) {
+      inspected.resolve(path)
+      return statedMedia.inspect(path, options)
+    },
+  }
+  const settings = { STENO_ALLOW_NETS: '127.0.0.0/8' }
+  const service = await startTestService({ settings, parts: { media } })
+  const ana = service.account('ana')
+  const { id } = (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.mp3` })).body
+  await ana.until(id, 'downloading')
+  await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
+  answer.resolve(new Response(speech(60)))
+  const path = await inspected.promise
+  while (existsSync(path)) await Bun.sleep(2)
+  expect(readdirSync(join(service.dataDir, 'media'))).toEqual([])
 })
 
 test('the media that an erasure would remove include uploads without a job', async () => {
