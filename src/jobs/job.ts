@@ -47,13 +47,13 @@ export type Job = Required<TranscribeChoices> & {
   completedAt: number | null
   /**
    * The number of the last claim of the job. The number grows by 1 when the job changes to the state `processing`: this
-   * server then claims the job. It also grows by 1 each time a worker on another machine claims the job. The server
-   * accepts only the result of the last claim.
+   * server then claims the job. It also grows by 1 each time a worker on another machine claims the job, and when this
+   * server takes the job back. The server accepts only the result of the last claim.
    */
   fence: number
   /** The number of times that workers on other machines claimed the job. */
   attempts: number
-  /** The worker on another machine that made the last claim of the job. Null if no such worker has claimed the job. */
+  /** The worker on another machine that made the last claim of the job. Null if no such worker made the last claim. */
   worker: string | null
   editedAt: number | null
   deletedAt: number | null
