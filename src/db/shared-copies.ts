@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { log } from '../base/log.ts'
+import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { secretPath } from '../base/seal.ts'
 import { selfCommand } from '../base/self.ts'
@@ -69,7 +69,7 @@ function setAside(dataDir: string, generation: number): void {
 
 /**
  * Returns a function that copies the database into the shared folder. The copy is made in a child process, because
- * copying a large database takes seconds.
+ * copying a large database takes seconds. An error is logged and not thrown: the next copy may succeed.
  */
 export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')
@@ -89,7 +89,7 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
   }
   return {
     copy() {
-      running = running.then(copyNow)
+      running = running.then(copyNow).catch(error => log.error('database not copied', errorFields(error)))
       return running
     },
   }

@@ -1,7 +1,7 @@
 // Tests how the second server of a pair takes over from the first one.
 
 import { afterEach, expect, test } from 'bun:test'
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
@@ -119,6 +119,18 @@ test('a damaged copy is skipped for an older one', async () => {
   truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
+})
+
+test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  // The names of folders are like those of copies. Each copy of the database tries to remove the oldest copies.
+  for (const count of [0, 1, 2]) mkdirSync(join(folder, `copy-00000000-0000000${count}.db`))
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  addAccount(one, 'late')
+  await closing.pop()?.()
+  await joinPair(folder, two).joined
+  expect(namesIn(two)).toEqual(['ana', 'late'])
 })
 
 test('a server without a copy of the other one, or with the data of another service, does not start', async () => {
