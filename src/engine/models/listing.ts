@@ -32,7 +32,8 @@ export function listModels(dir: string): ModelListing[] {
       const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
       const copy = compactFolderOf(folder, dir)
       const bytes = isInstalled && !builtIn ? bytesIn(folder) + bytesIn(copy) : null
-      return { id, parameters, licence, summary, builtIn, bytes, form: formOf(builtIn ? null : folder, copy) }
+      const form = isVoiceModel(id) ? null : formOf(builtIn ? null : folder, copy)
+      return { id, parameters, licence, summary, builtIn, bytes, form }
     })
 }
 

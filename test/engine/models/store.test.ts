@@ -64,6 +64,15 @@ function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (
   return pullModel('tiny', { dir, gpu: false, offline: false, hub: { endpoint, token }, signal, onProgress })
 }
 
+test('the list has all built-in models that serve, and only Whisper models have a form', () => {
+  const builtIn = listModels(temporaryFolder()).filter(model => model.builtIn)
+  expect(builtIn.map(({ id, form }) => [id, form])).toEqual([
+    ['base', 'compact'],
+    ['pocket-segmentation', null],
+    ['voice-encoder', null],
+  ])
+})
+
 test('a pull downloads the needed files, verifies them and writes the lock file', async () => {
   const counted: number[] = []
   const lock = await pull(start(), null, done => counted.push(done))
