@@ -9,7 +9,7 @@ export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
    * The new names of speakers. A key of this record is the present name of a speaker, or the label that the engine gave
-   * to the speaker.
+   * to the speaker. A name renames all speakers who have this name, and a label renames one speaker.
    */
   speakers: Readonly<Record<string, string>>
 }
@@ -37,19 +37,51 @@ export function renameSpeakers(
 ): void {
   const shown = head.speakers ?? []
   const renames = new Map<string, string>()
+  /** The new names of speakers whose present name other speakers have too. A key is the label of the engine. */
+  const single = new Map<string, string>()
   for (const [label, name] of Object.entries(speakers)) {
     const current = shown.includes(label) ? label : Object.hasOwn(names, label) ? names[label] : undefined
     if (current === undefined) {
       const known = shown.length > 0 ? `its speakers are ${shown.join(', ')}` : 'it has no speakers'
       throw invalid(`speakers names a speaker that the transcription does not have: ${known}.`)
     }
-    renames.set(current, name)
+    if (current !== label && isShared(names, current)) single.set(label, name)
+    else renames.set(current, name)
   }
-  if (renames.size === 0) return
-  for (const label of head.speakers ?? []) if (!Object.values(names).includes(label)) names[label] = label
-  for (const [label, name] of Object.entries(names)) names[label] = renames.get(name) ?? name
-  head.speakers = [...new Set(shown.map(name => renames.get(name) ?? name))]
+  if (renames.size + single.size === 0) return
+  for (const label of shown) if (!Object.values(names).includes(label)) names[label] = label
   renameInUtterances(db, job, [...renames])
+  for (const [label, name] of Object.entries(names)) names[label] = renames.get(name) ?? name
+  for (const [label, name] of single) {
+    renameOne(db, job, { label, from: names[label] ?? label, to: name })
+    names[label] = name
+  }
+  const renamed = shown.map(name => renames.get(name) ?? name)
+  head.speakers = [...new Set(single.size > 0 ? Object.values(names) : renamed)]
+}
+
+/** Returns true if several speakers have the name `current`. */
+function isShared(names: Names, current: string): boolean {
+  return Object.values(names).filter(name => name === current).length > 1
+}
+
+/**
+ * Renames one of several speakers who have the same name `from`. The utterances of this speaker are those that have the
+ * label of the speaker in the version of the engine.
+ */
+function renameOne(
+  db: Db,
+  job: IndexedJob,
+  { label, from, to }: { label: string; from: string; to: string },
+): void {
+  const [engineLabel = '', before = '', after = ''] = [label, from, to].map(
+    name => `"speaker":${JSON.stringify(name)}`,
+  )
+  db.run(
+    `update utterances set original = coalesce(original, body), body = replace(body, $before, $after)
+     where id between $first and $last and instr(coalesce(original, body), $engineLabel) > 0`,
+    { engineLabel, before, after, ...rowsOf(job) },
+  )
 }
 
 /**
@@ -58,6 +90,7 @@ export function renameSpeakers(
  * which JSON contains only in escaped form, so no other text looks like a mark.
  */
 function renameInUtterances(db: Db, job: IndexedJob, renames: readonly [string, string][]): void {
+  if (renames.length === 0) return
   const params: Record<string, string> = {}
   let [toMarks, toNames] = ['body', '']
   for (const [at, [from, to]] of renames.entries()) {

@@ -105,6 +105,34 @@ test('speakers are renamed everywhere, can swap names and can become one', async
   expect(await speakers()).toEqual([['Cy'], ['Cy', 'Cy', 'Cy']])
 })
 
+test('speakers that have one name are told apart again by the labels of the engine', async () => {
+  const { patch, result } = await edited()
+  const speakers = async () => {
+    const { speakers, utterances } = await result()
+    for (const { speaker, words } of utterances) for (const word of words) expect(word.speaker).toBe(speaker)
+    return [speakers, utterances.map(({ speaker }: { speaker: string }) => speaker)]
+  }
+  await patch({ speakers: { 'SPEAKER 1': 'Ann', 'SPEAKER 2': 'Ann' } })
+  expect(await speakers()).toEqual([['Ann'], ['Ann', 'Ann', 'Ann']])
+  await patch({ speakers: { 'SPEAKER 2': 'SPEAKER 2' } })
+  expect(await speakers()).toEqual([
+    ['Ann', 'SPEAKER 2'],
+    ['Ann', 'SPEAKER 2', 'Ann'],
+  ])
+  await patch({ speakers: { 'SPEAKER 2': 'Ann' } })
+  await patch({ speakers: { 'SPEAKER 1': 'Bea', 'SPEAKER 2': 'Cy' } })
+  expect(await speakers()).toEqual([
+    ['Bea', 'Cy'],
+    ['Bea', 'Cy', 'Bea'],
+  ])
+  await patch({ speakers: { Bea: 'Cy' } })
+  await patch({ speakers: { Cy: 'Dan', 'SPEAKER 1': 'Eve' } })
+  expect(await speakers()).toEqual([
+    ['Eve', 'Dan'],
+    ['Eve', 'Dan', 'Eve'],
+  ])
+})
+
 test('a name with an arrow or markup gives valid subtitles', async () => {
   const { patch, export: exported } = await edited()
   expect((await patch({ speakers: { 'SPEAKER 1': 'a --> <b>&' } })).status).toBe(200)

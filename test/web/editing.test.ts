@@ -178,6 +178,25 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await shown('Ms Weber')
 })
 
+seen('a speaker who got the name of another speaker by mistake gets the old name back alone', async () => {
+  const kim = await reader(service, 'kim', conversation({ words: 120, speakers: 2 }))
+  const { page } = await browser.enter(service, kim)
+  await page.goto(`/jobs/${kim.jobId}`)
+  const spoken = async () => {
+    const { result } = await kim.job(kim.jobId)
+    return result.utterances.slice(0, 6).map(({ speaker }: { speaker: string }) => speaker)
+  }
+  for (const label of ['Speaker 1', 'Speaker 2']) {
+    await page.getByLabel(`Name of ${label}`).fill('Ann')
+    await page.keyboard.press('Enter')
+    await page.getByText('The name Ann is saved.').last().waitFor()
+    await page.locator('.speakers').getByLabel(`Name of ${label}`).waitFor({ state: 'detached' })
+  }
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).last().click()
+  await page.getByLabel('Name of Speaker 2').waitFor()
+  expect(await spoken()).toEqual(['Ann', 'Ann', 'Ann', 'SPEAKER 2', 'SPEAKER 2', 'SPEAKER 2'])
+})
+
 seen('a speaker is renamed in one place, also in Arabic', async () => {
   const dora = await reader(service, 'dora', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, dora)

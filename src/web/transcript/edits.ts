@@ -77,9 +77,21 @@ export class Edits {
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
   }
 
+  /**
+   * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, this is
+   * the label of the speaker, because the name would rename both.
+   */
+  #requestName(speaker: string): string {
+    const name = this.nameOf(speaker)
+    const isShared = this.saving.result.utterances.some(
+      ({ speaker: other }) => other !== null && other !== speaker && this.nameOf(other) === name,
+    )
+    return isShared ? speaker : name
+  }
+
   async #setName(speaker: string, name: string): Promise<void> {
     await this.saving.idle()
-    const send = () => this.#requests.saveName(this.nameOf(speaker), name)
+    const send = () => this.#requests.saveName(this.#requestName(speaker), name)
     await send().catch(async fault => {
       if (!isOutdated(fault)) throw fault
       await this.saving.compare()
