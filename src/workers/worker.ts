@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { build } from '../base/build.ts'
-import { log } from '../base/log.ts'
+import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Engine } from '../engine/engine.ts'
 import { limits } from '../limits.ts'
@@ -54,7 +54,11 @@ export class Worker {
       address: settings.server,
     })
     nats.subscribe(subjectsOf(settings.cluster).stop(settings.name), {
-      callback: (_error, message) => {
+      callback: (error, message) => {
+        if (error) {
+          const advice = 'the name of the worker (--name) must be the name in the rights of its user at NATS'
+          return log.error('orders to stop cannot be received', { advice, ...errorFields(error) })
+        }
         const { job, fence } = message.json<{ job: string; fence: number }>()
         const assignment = this.#assignments.get(job)
         if (assignment?.fence === fence) assignment.stop()

@@ -1,8 +1,9 @@
 // Tests what an attacker can do with a stolen credential of a worker. nats-server has the settings from
 // docs/workers.md.
 
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { join } from 'node:path'
+import { log } from '../../src/base/log.ts'
 import { type NatsConnection, openNats } from '../../src/workers/connection.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
@@ -56,6 +57,21 @@ natsTest('a stolen credential reads nothing of others and changes nothing', asyn
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(heard).toEqual([])
   await thief.close()
+})
+
+natsTest('a worker whose user has rights for another name logs why it gets nothing', async () => {
+  const nats = await startNats({ jetstream: false, settings: shownSettings() })
+  const address = nats.url.replace('//', '//gpu-1:SECRET-2@')
+  const told = Promise.withResolvers<unknown>()
+  const errors = spyOn(log, 'error').mockImplementation((event, fields) =>
+    told.resolve([event, fields?.error]),
+  )
+  await startWorker({ nats: address, server: '', name: 'gpu-2' })
+  expect(await told.promise).toEqual([
+    'orders to stop cannot be received',
+    'Permissions Violation for Subscription to "steno.main.to.gpu-2.stop"',
+  ])
+  errors.mockRestore()
 })
 
 /**
