@@ -33,16 +33,19 @@ export const serve = command({
         systemd.ready()
       },
     })
-    const key = createFirstAccount(running)
-    say(`steno listens on ${running.listening}`)
-    say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
-    systemd.ready()
-    log.info('listening', { address: running.listening, data_dir: config.dataDir })
-    setImmediate(releaseStartMemory)
-    await untilStopSignal()
-    log.info('stopping')
-    systemd.stopping()
-    await running.close()
+    try {
+      const key = createFirstAccount(running)
+      say(`steno listens on ${running.listening}`)
+      say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
+      systemd.ready()
+      log.info('listening', { address: running.listening, data_dir: config.dataDir })
+      setImmediate(releaseStartMemory)
+      await untilStopSignal()
+      log.info('stopping')
+      systemd.stopping()
+    } finally {
+      await running.close()
+    }
     log.info('stopped')
   },
 })

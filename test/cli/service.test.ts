@@ -161,6 +161,18 @@ test('an unusable data folder is reported, with the setting that selects another
   expect(`${stderr}`).toMatch(/the data folder cannot be used: .*; STENO_DATA_DIR names another/)
 }, 60_000)
 
+test('a server that cannot print its address ends with an error', async () => {
+  const command = `${selfCommand('serve').join(' ')} > /dev/full`
+  const child = Bun.spawn(['sh', '-c', `exec ${command}`], {
+    env: environment(join(folder, 'unheard')),
+    stderr: 'pipe',
+    timeout: 30_000,
+  })
+  const told = await new Response(child.stderr).text()
+  expect([await child.exited, child.signalCode]).toEqual([1, null])
+  expect(told).toEndWith('steno: standard output cannot be written: the disk is full\n')
+}, 60_000)
+
 test('a backup of a running server is restored into an empty folder', async () => {
   const data = join(folder, 'backed-up')
   const server = await serve(data)
