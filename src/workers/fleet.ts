@@ -264,11 +264,16 @@ export class Fleet implements Engine {
       log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
     if (this.#link.fault() !== null) return
     this.rescue()
-    for (const entry of this.#handOvers.all()) {
-      // If the queue still has the message of the job, this call changes nothing: JetStream refuses a second message
-      // for the same job.
-      if (!entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry)) this.#place(entry)
-    }
+    const due = this.#handOvers
+      .all()
+      .filter(entry => !entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry))
+    // If the queue still has the message of a job, this call changes nothing: JetStream refuses a second message for
+    // the same job.
+    for (const entry of due) this.#place(entry)
+    if (due.length > 0 || this.#refusal === null) return
+    // The job that the stream refused has ended. Only another job can show whether the stream accepts jobs again.
+    this.#refusal = null
+    this.#tellReady()
   }
 
   /**

@@ -122,6 +122,28 @@ natsTest(
   30_000,
 )
 
+natsTest('jobs go out when JetStream has room again, even if the refused job was cancelled', async () => {
+  const nats = await startNats()
+  const { service, cluster, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const isConnected = async () => (await service.fetch('/v1/ready')).body.workers.connected
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
+  const connection = await manage(nats.url)
+  const manager = await jetstreamManager(connection)
+  const { config } = await manager.streams.info(`STENO_${cluster}`)
+  await manager.streams.update(config.name, { ...config, max_bytes: 1 })
+  const refused = await ana.transcribe()
+  await until(async () => !(await isConnected()))
+  await ana.post(`/v1/transcribe/${refused}/cancel`)
+  await manager.streams.update(config.name, { ...config, max_bytes: -1 })
+  const id = await ana.transcribe()
+  engine.finish(await engine.given(1))
+  await ana.until(id, 'completed')
+  expect(await isConnected()).toBe(true)
+  await connection.close()
+})
+
 natsTest(
   'an answer that is too large for NATS is not sent, and the next request gets its answer',
   async () => {
