@@ -6,10 +6,11 @@ import type { Config } from '../config.ts'
 /**
  * Starts the log. From then on, the process ends after an error that no code handles: it could not continue safely. For
  * example, a job that did not end would keep its place. A supervisor such as systemd starts the process again, and
- * unfinished jobs continue.
+ * unfinished jobs continue. An error of the log itself does not end the process: its file may be on a full disk.
  */
 export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)
+  process.stderr.on('error', () => {})
   process.on('uncaughtException', endByFault)
   process.on('unhandledRejection', endByFault)
 }

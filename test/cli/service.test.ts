@@ -161,6 +161,25 @@ test('an unusable data folder is reported, with the setting that selects another
   expect(`${stderr}`).toMatch(/the data folder cannot be used: .*; STENO_DATA_DIR names another/)
 }, 60_000)
 
+test('a server goes on while its log cannot be written', async () => {
+  const command = `${selfCommand('serve').join(' ')} 2> /dev/full`
+  const child = Bun.spawn(['sh', '-c', `exec ${command}`], { env: environment(join(folder, 'unlogged')) })
+  const stop = (signal: NodeJS.Signals = 'SIGTERM') => {
+    child.kill(signal)
+    return child.exited
+  }
+  servers.push({ stop })
+  let told = ''
+  for await (const chunk of child.stdout) {
+    told += new TextDecoder().decode(chunk)
+    if (told.includes('API key')) break
+  }
+  const [, url = ''] = /listens on (\S+)/.exec(told) ?? []
+  const statuses = ['/v1/nothing', '/v1/nothing', '/v1/health'].map(path => fetch(`${url}${path}`))
+  expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 404, 200])
+  expect(await stop()).toBe(0)
+}, 60_000)
+
 test('a server that cannot print its address ends with an error', async () => {
   const command = `${selfCommand('serve').join(' ')} > /dev/full`
   const child = Bun.spawn(['sh', '-c', `exec ${command}`], {
