@@ -58,8 +58,10 @@ export function release(db: Db, accountId: string, jobId: string): number {
  * charged.
  */
 export function findReleased(db: Db, jobId: string): number {
+  // SQLite uses the index of the ends of reserves only if the condition on `kind` is the same as in the index.
   const row = db.find<{ units: number }>(
-    `select units from ledger where job_id = $jobId and kind = 'release'`,
+    `select sum(units) filter (where kind = 'release') as units from ledger
+     where job_id = $jobId and kind in ('settle', 'release')`,
     { jobId },
   )
   return row?.units ?? 0

@@ -24,6 +24,7 @@ import workers from './migrations/019_workers.sql' with { type: 'text' }
 import fleet from './migrations/020_fleet.sql' with { type: 'text' }
 import voices from './migrations/021_voices.sql' with { type: 'text' }
 import searchParts from './migrations/022_search_parts.sql' with { type: 'text' }
+import endedJobs from './migrations/023_ended_jobs.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -54,6 +55,7 @@ const shipped: Migration[] = [
   { name: '020_fleet', sql: fleet },
   { name: '021_voices', sql: voices },
   { name: '022_search_parts', sql: searchParts },
+  { name: '023_ended_jobs', sql: endedJobs },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

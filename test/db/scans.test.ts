@@ -1,0 +1,57 @@
+// Tests that the statements of requests and sweeps find their rows by an index. A statement that reads all jobs or the
+// whole ledger would block a server with many jobs.
+
+import { expect, spyOn } from 'bun:test'
+import { setOperator } from '../../src/accounts/settings.ts'
+import type { Db, Params } from '../../src/db/db.ts'
+import { speech } from '../support/media.ts'
+import { startTestService, steered } from '../support/service.ts'
+import { enter } from '../support/signed-in.ts'
+
+steered('no statement of a request or of a sweep reads all jobs, uploads or ledger entries', async () => {
+  const service = await startTestService({ settings: { STENO_TRANSCRIPT_RETENTION: '30d' } })
+  const ana = service.account('ana')
+  setOperator(service.db, ana.id, true)
+  const statements = record(service.db)
+  const id = await ana.transcribe()
+  service.engine.finish(await service.engine.given(1))
+  await ana.until(id, 'completed')
+  const cancelled = await ana.transcribe(speech(60))
+  await ana.post(`/v1/transcribe/${cancelled}/cancel`)
+  const page = await enter(service, { key: ana.key })
+  for (const path of ['/app/operator', '/app/statement', '/v1/transcriptions', '/v1/webhooks/deliveries'])
+    expect([path, (await page('GET', path)).status]).toEqual([path, 200])
+  await ana.delete(`/v1/transcribe/${id}`)
+  service.later(0)
+  expect(statements.size).toBeGreaterThan(30)
+  const scans = [...statements].flatMap(([statement, params]) => scansOf(service.db, statement, params))
+  expect(scans).toEqual([])
+})
+
+/** Matches a step that reads an index of few rows: unfinished jobs, jobs whose media is kept, or unused uploads. */
+const fewRows = / INDEX (jobs_unfinished|jobs_with_media|jobs_media_of_account|uploads_unused)$/
+
+/** Records the SQL statements that are run from now on, each with its last parameters. */
+function record(db: Db): Map<string, Params> {
+  const statements = new Map<string, Params>()
+  for (const method of ['find', 'list', 'run'] as const) {
+    const own = db[method].bind(db) as (statement: string, params?: Params) => never
+    spyOn(db, method).mockImplementation((statement: string, params: Params = {}) => {
+      statements.set(statement, params)
+      return own(statement, params)
+    })
+  }
+  return statements
+}
+
+/**
+ * Returns the statement once for each step in which SQLite reads a whole table. The deletion of unverified accounts is
+ * left out: for each account it deletes, SQLite searches all tables that refer to accounts.
+ */
+function scansOf(db: Db, statement: string, params: Params): string[] {
+  if (statement.startsWith('delete from accounts')) return []
+  return db
+    .list<{ detail: string }>(`explain query plan ${statement}`, params)
+    .filter(({ detail }) => /^SCAN (jobs|ledger|uploads)\b/.test(detail) && !fewRows.test(detail))
+    .map(({ detail }) => `${detail}: ${statement}`)
+}
