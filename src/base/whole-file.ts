@@ -3,8 +3,6 @@
 
 import {
   closeSync,
-  constants,
-  copyFileSync,
   fsyncSync,
   linkSync,
   openSync,
@@ -66,16 +64,22 @@ export class Draft implements Disposable {
 }
 
 /**
- * Links the file `draft` to the path `target`. If the file system has no hard links (such as that of a USB stick or of a
- * Windows share), copies the draft instead. Fails if a file exists at `target`.
+ * Moves the file `draft` to the path `target`. Fails if a file exists at `target`. A hard link does both in one step. If
+ * the file system has no hard links (such as that of a USB stick or of a Windows share), an empty file first takes the
+ * path, and the draft then replaces this file. So no process ever sees a part of the content.
  */
 export function placeFile(draft: string, target: string): void {
   try {
     linkSync(draft, target)
   } catch (error) {
     if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test(codeOf(error) ?? '')) throw error
-    copyFileSync(draft, target, constants.COPYFILE_EXCL)
-    syncOne(target)
+    closeSync(openSync(target, 'wx', 0o600))
+    try {
+      renameSync(draft, target)
+    } catch (error) {
+      rmSync(target)
+      throw error
+    }
   }
 }
 

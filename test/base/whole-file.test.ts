@@ -83,33 +83,42 @@ test('place never overwrites a file, and returns false', () => {
 })
 
 const strace = Bun.which('strace')
-test.skipIf(strace === null)(
-  `place copies a file where there are no hard links${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
-  () => {
-    const home = folder('without-links')
-    const script = `
-      import { writeFileSync } from 'node:fs'
-      import { Draft } from ${module}
-      for (const text of ['first', 'second']) {
-        using draft = new Draft(${JSON.stringify(join(home, 'a'))})
-        writeFileSync(draft.path, text, { mode: 0o600 })
-        console.log(draft.place())
-      }`
-    const fault = [
-      '-f',
-      '-o',
-      '/dev/null',
-      '-e',
-      'trace=?link,linkat',
-      '-e',
-      'inject=?link,linkat:error=EPERM',
-    ]
-    const { stdout } = Bun.spawnSync([strace ?? '', ...fault, process.execPath, '-e', script])
-    expect(`${stdout}`).toBe('true\nfalse\n')
-    expect([readdirSync(home), readFileSync(join(home, 'a'), 'utf8')]).toEqual([['a'], 'first'])
-    expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o600)
-  },
-)
+const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
+
+/** Places two drafts, one after the other, at a path in `home`. Each call that makes a hard link fails, and `faults` too. */
+function placeWithoutLinks(home: string, ...faults: string[]) {
+  const script = `
+    import { writeFileSync } from 'node:fs'
+    import { Draft } from ${module}
+    for (const text of ['first', 'second']) {
+      using draft = new Draft(${JSON.stringify(join(home, 'a'))})
+      writeFileSync(draft.path, text, { mode: 0o600 })
+      console.log(draft.place())
+    }`
+  const injected = ['?link,linkat:error=EPERM', ...faults].flatMap(fault => ['-e', `inject=${fault}`])
+  const traced = [strace ?? '', '-f', '-o', '/dev/null', ...injected]
+  return `${Bun.spawnSync([...traced, process.execPath, '-e', script]).stdout}`
+}
+
+test.skipIf(strace === null)(`place needs no hard links, and overwrites no file${unlessTraced}`, () => {
+  const home = folder('without-links')
+  expect(placeWithoutLinks(home)).toBe('true\nfalse\n')
+  expect([readdirSync(home), readFileSync(join(home, 'a'), 'utf8')]).toEqual([['a'], 'first'])
+  expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o600)
+})
+
+test.skipIf(strace === null)(`place without hard links needs no room for a second copy${unlessTraced}`, () => {
+  const home = folder('full-disk')
+  const full = '?copy_file_range,?sendfile,?fallocate,?ioctl,?pwrite64:error=ENOSPC'
+  expect(placeWithoutLinks(home, full)).toBe('true\nfalse\n')
+  expect(readFileSync(join(home, 'a'), 'utf8')).toBe('first')
+})
+
+test.skipIf(strace === null)(`place that fails without hard links leaves no file${unlessTraced}`, () => {
+  const home = folder('failed-rename')
+  expect(placeWithoutLinks(home, '?rename,?renameat,?renameat2:error=EIO')).toBe('')
+  expect(readdirSync(home)).toEqual([])
+})
 
 test('place never overwrites a folder, and returns false', () => {
   const home = folder('place-folder')
