@@ -30,10 +30,18 @@ function give(path: string, owner: { uid: number; gid: number }): void {
     const isFolder = found.isDirectory()
     if (isFolder)
       for (const name of readdirSync(`/proc/self/fd/${file}`)) give(`/proc/self/fd/${file}/${name}`, owner)
-    if (found.uid === 0 && (isFolder || (found.isFile() && found.nlink === 1)))
-      fchownSync(file, owner.uid, owner.gid)
+    if (found.uid === 0 && (isFolder || (found.isFile() && found.nlink === 1))) change(file, owner)
   } finally {
     closeSync(file)
+  }
+}
+
+/** Changes the owner of an open file. Does nothing if root may not do this, for example in a container. */
+function change(file: number, { uid, gid }: { uid: number; gid: number }): void {
+  try {
+    fchownSync(file, uid, gid)
+  } catch {
+    // The command of root can still use the file, and so can a service that runs as root.
   }
 }
 

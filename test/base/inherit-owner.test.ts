@@ -39,3 +39,16 @@ byRoot('no file of root outside of the folder is given away by a link in it', ()
   inheritOwner(home)
   expect(notGiven(outside)).toEqual(['folder', 'folder/three', 'one', 'two'])
 })
+
+const setpriv = Bun.which('setpriv')
+if (setpriv)
+  byRoot('root without the right to change owners can still write into the folder', () => {
+    const home = foreignFolder()
+    writeFileSync(join(home, 'file'), '')
+    const module = JSON.stringify(join(import.meta.dir, '../../src/base/inherit-owner.ts'))
+    const script = `import { inheritOwner } from ${module}; inheritOwner(${JSON.stringify(home)}); console.log('written')`
+    const rights = ['--bounding-set=-chown', '--inh-caps=-chown']
+    const { stdout, stderr } = Bun.spawnSync([setpriv, ...rights, process.execPath, '-e', script])
+    expect([`${stdout}`, `${stderr}`]).toEqual(['written\n', ''])
+    expect(notGiven(home)).toEqual(['file'])
+  })
