@@ -49,6 +49,7 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_IDLE_UNLOAD', '24d', 'idleUnloadMs', 24 * 24 * hour],
   ['STENO_IDLE_UNLOAD', '30d', 'idleUnloadMs', 2 ** 31 - 1],
   ['STENO_STANDBY_EVERY', '30d', 'standbyEveryMs', 2 ** 31 - 1],
+  ['STENO_STANDBY_AFTER', '300d', 'standbyAfterMs', 2 ** 31 - 1],
   ['STENO_UPLOAD_TTL', '', 'uploadTtlMs', hour],
   ['STENO_RATE_LIMITS', 'off', 'rateLimits', 'off'],
   ['STENO_RATE_LIMITS', 'ip=1000, jobs.create=600', 'rateLimits', { ...rates, ip: 1000, 'jobs.create': 600 }],

@@ -52,7 +52,7 @@ export const settings = {
   standbyAfterMs: setting(
     'STENO_STANDBY_AFTER',
     '30s',
-    duration,
+    timerDuration,
     'silence of the serving server after which the waiting one takes over',
   ),
   standbyEveryMs: setting(
