@@ -9,9 +9,9 @@ import type { Config } from '../config.ts'
 const earlySeconds = 4
 
 /**
- * Returns the idle timeout for Bun, in seconds. It is four seconds longer than the idle time of the configuration, so Bun
- * never closes a connection before this idle time, and at most four seconds after it. Bun accepts at most 255 seconds, so
- * the configuration allows at most 251.
+ * Returns the idle timeout for Bun, in seconds. It is four seconds longer than the idle time of the configuration, so
+ * Bun never closes a connection before this idle time, and at most four seconds after it. Bun accepts at most 255
+ * seconds, so the configuration allows at most 251.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return requestIdleMs / 1000 + earlySeconds
@@ -21,9 +21,9 @@ export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): n
 export type IdleTimer = { timeout(request: Request, seconds: number): void } | null
 
 /**
- * Switches off Bun's idle timeout for the connection of a request, because no bytes may arrive or leave for a long time.
- * Returns a function that switches the timeout on again. The caller calls it at the end of the response. Otherwise, the
- * connection of a client that sends no further request would stay open for ever.
+ * Switches off Bun's idle timeout for the connection of a request, because no bytes may arrive or leave for a long
+ * time. Returns a function that switches the timeout on again. The caller calls it at the end of the response.
+ * Otherwise, the connection of a client that sends no further request would stay open for ever.
  */
 export function pauseIdleTimeout(
   config: Pick<Config, 'requestIdleMs'>,

@@ -1,6 +1,6 @@
-// The routes for workers on other machines. A worker downloads the media of its job at one address. An input and a result
-// that are too large for NATS have addresses too. All addresses are signed, so the requests need no API key. No rate limit
-// applies to these requests.
+// The routes for workers on other machines. A worker downloads the media of its job at one address. An input and a
+// result that are too large for NATS have addresses too. All addresses are signed, so the requests need no API key. No
+// rate limit applies to these requests.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'

@@ -1,16 +1,7 @@
 // Creates files and folders atomically. The content is first written to a draft, a file or folder beside the target.
 // When the draft is complete, it is renamed or linked to the path of the target.
 
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
 
@@ -36,8 +27,8 @@ export class Draft implements Disposable {
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // Neither call replaces existing content. `placeFile` fails if the target exists. `renameSync` fails if the target
-      // is a folder that is not empty.
+      // Neither call replaces existing content. `placeFile` fails if the target exists. `renameSync` fails if the
+      // target is a folder that is not empty.
       if (isFolder) renameSync(this.path, this.#target)
       else placeFile(this.path, this.#target)
     } catch (error) {
@@ -64,9 +55,9 @@ export class Draft implements Disposable {
 }
 
 /**
- * Moves the file `draft` to the path `target`. Fails if a file exists at `target`. A hard link does both in one step. If
+ * Gives the path `target` to the file `draft`. Fails if a file exists at `target`. A hard link does both in one step. If
  * the file system has no hard links (such as that of a USB stick or of a Windows share), an empty file first takes the
- * path, and the draft then replaces this file. So no process ever sees a part of the content.
+ * path, and the draft is then renamed to it. So no process ever sees a part of the content.
  */
 export function placeFile(draft: string, target: string): void {
   try {

@@ -20,8 +20,8 @@ export function barOf(share: number, width = 24): string {
 }
 
 /**
- * Returns the start of a text that fits into `columns` columns of the terminal. A Chinese character takes two columns. A
- * line that is too long would continue on the next line of the terminal, and the next state would not overwrite it.
+ * Returns the start of a text that fits into `columns` columns of the terminal. A Chinese character takes two columns.
+ * A line that is too long would continue on the next line of the terminal, and the next state would not overwrite it.
  */
 export function cut(text: string, columns: number): string {
   let fitting = ''

@@ -22,9 +22,9 @@ export function labelOf(speaker: number): string {
 }
 
 /**
- * Removes words without text. Corrects the times of the other words: each word lasts at least `shortest`, no word begins
- * before the end of the previous word, and no word ends after the recording. `before` is the end of the word before the
- * first word of `placed`. `samples` is the length of the recording.
+ * Removes words without text. Corrects the times of the other words: each word lasts at least `shortest`, no word
+ * begins before the end of the previous word, and no word ends after the recording. `before` is the end of the word
+ * before the first word of `placed`. `samples` is the length of the recording.
  */
 export function inOrder(
   placed: readonly PlacedText[],

@@ -34,8 +34,8 @@ export const workerLimits = {
    */
   workerAddressMs: 15 * minute,
   /**
-   * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that are too large for a message of NATS (1 MB by
-   * default) are sent over HTTP.
+   * Maximum size of a result that a worker sends over HTTP. A job with a larger result fails. Results that are too
+   * large for a message of NATS (1 MB by default) are sent over HTTP.
    */
   workerResultBytesMax: 256 * MB,
   /** Maximum number of dead letters (jobs that no worker could complete) in the output of `steno workers list`. */

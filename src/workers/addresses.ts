@@ -1,7 +1,7 @@
 // Signed addresses on the server, for a worker that has claimed a job: one address for the media of the job, and two
-// addresses for an input and a result that are too large for a message of NATS. This file also makes two kinds of tokens. One token
-// proves that a worker has claimed a job, and the other token allows a worker to download models. Only the server reads
-// the expiry times, so a wrong clock of a worker does no harm.
+// addresses for an input and a result that are too large for a message of NATS. This file also makes two kinds of
+// tokens. One token proves that a worker has claimed a job, and the other token allows a worker to download models.
+// Only the server reads the expiry times, so a wrong clock of a worker does no harm.
 
 import { randomUUID } from 'node:crypto'
 import type { Secrets } from '../base/seal.ts'

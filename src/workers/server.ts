@@ -33,7 +33,9 @@ export class Server {
     return await this.#send(kind, bytesOf(request))
   }
 
-  /** The maximum size of all utterances in one report, in bytes. The other half of the message is for its other fields. */
+  /**
+   * The maximum size of all utterances in one report, in bytes. The other half of the message is for its other fields.
+   */
   get reportBytesMax(): number {
     return Math.min(limits.workerReportBytesMax, messageBytesMax(this.#nats) / 2)
   }

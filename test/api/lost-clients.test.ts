@@ -77,8 +77,8 @@ steered.each(cases)('a request to %s whose body is cut gets the status 499', asy
 })
 
 /**
- * Starts a request that enrols a voice, and calls `fail` instead of making a voice print. If `leaves` is true, the client
- * disconnects before `fail` is called. Returns the lines of the log about the request.
+ * Starts a request that enrols a voice, and calls `fail` instead of making a voice print. If `leaves` is true, the
+ * client disconnects before `fail` is called. Returns the lines of the log about the request.
  */
 async function enrolment(leaves: boolean, fail: (signal: AbortSignal) => never): Promise<Line[]> {
   const client = new AbortController()

@@ -85,7 +85,7 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
-/** Places two drafts, one after the other, at a path in `home`. Each call that makes a hard link fails, and `faults` too. */
+/** Places two drafts, one after the other, at a path in `home`. No hard link can be made. `faults` are for strace. */
 function placeWithoutLinks(home: string, ...faults: string[]) {
   const script = `
     import { writeFileSync } from 'node:fs'
@@ -107,12 +107,15 @@ test.skipIf(strace === null)(`place needs no hard links, and overwrites no file$
   expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o600)
 })
 
-test.skipIf(strace === null)(`place without hard links needs no room for a second copy${unlessTraced}`, () => {
-  const home = folder('full-disk')
-  const full = '?copy_file_range,?sendfile,?fallocate,?ioctl,?pwrite64:error=ENOSPC'
-  expect(placeWithoutLinks(home, full)).toBe('true\nfalse\n')
-  expect(readFileSync(join(home, 'a'), 'utf8')).toBe('first')
-})
+test.skipIf(strace === null)(
+  `place without hard links needs no room for a second copy${unlessTraced}`,
+  () => {
+    const home = folder('full-disk')
+    const full = '?copy_file_range,?sendfile,?fallocate,?ioctl,?pwrite64:error=ENOSPC'
+    expect(placeWithoutLinks(home, full)).toBe('true\nfalse\n')
+    expect(readFileSync(join(home, 'a'), 'utf8')).toBe('first')
+  },
+)
 
 test.skipIf(strace === null)(`place that fails without hard links leaves no file${unlessTraced}`, () => {
   const home = folder('failed-rename')

@@ -69,8 +69,9 @@ function hear(models: LoadedModels, clip: string, diarize = true): Promise<Trans
 }
 
 /**
- * Returns models in which every second view of the segmentation is empty. A view is the result for ten seconds of sound. The views overlap,
- * so several views contain the same moment. After the change, about half of these views find no voice in this moment.
+ * Returns models in which every second view of the segmentation is empty. A view is the result for ten seconds of
+ * sound. The views overlap, so several views contain the same moment. After the change, about half of these views find
+ * no voice in this moment.
  */
 function withEverySecondViewEmpty(models: LoadedModels): LoadedModels {
   const { voices } = models

@@ -28,7 +28,8 @@ type Call = {
 export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // The upload store has its own timeout: it aborts a form when no more bytes arrive. The job has timeouts of its own too.
+  // The upload store has its own timeout: it aborts a form when no more bytes arrive. The job has timeouts of its own
+  // too.
   const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {

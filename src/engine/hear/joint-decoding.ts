@@ -73,8 +73,8 @@ export class JointDecoding {
   }
 
   /**
-   * Calls `work` after the work of all earlier calls has ended. The decoder runs only inside such work, because a decoder
-   * on a GPU cannot run two batches at the same time.
+   * Calls `work` after the work of all earlier calls has ended. The decoder runs only inside such work, because a
+   * decoder on a GPU cannot run two batches at the same time.
    */
   alone<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     const result = this.last.then(work)

@@ -62,7 +62,9 @@ function isNumber(key: number): boolean {
   return (key & 7) === 0
 }
 
-/** Returns the number of bytes of the value after `key`, or null for a varint. Reads the length if the message has it. */
+/**
+ * Returns the number of bytes of the value after `key`, or null for a varint. Reads the length if the message has it.
+ */
 function lengthOf(key: number, reader: Reader): number | null {
   const kind = key & 7
   if (kind === 0) return null

@@ -22,7 +22,9 @@ export type Result = {
   warnings?: string[]
 }
 
-/** A part of the text of an utterance: the index of the utterance, and the positions at which the part begins and ends. */
+/**
+ * A part of the text of an utterance: the index of the utterance, and the positions at which the part begins and ends.
+ */
 export type Place = { utterance: number; from: number; to: number }
 
 /**
