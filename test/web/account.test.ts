@@ -105,6 +105,22 @@ seen('a key is made, shown once, works, and works no longer when it is revoked',
   expect(await status()).toBe(401)
 })
 
+seen('a key whose answer is lost is made once, and listed', async () => {
+  const mia = service.account('mia')
+  const { page } = await browser.enter(service, mia)
+  await page.goto('/keys')
+  await page.route('**/app/keys', async route => {
+    if (route.request().method() !== 'POST') return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByLabel('Name of the new key').fill('lost key')
+  await page.getByRole('button', { name: 'Make key' }).click()
+  await page.getByText('The server does not answer. Try again in a moment.').waitFor()
+  await page.getByRole('row', { name: /lost key/ }).waitFor()
+  expect(await page.getByRole('row', { name: /lost key/ }).count()).toBe(1)
+})
+
 seen('the balance is explained, and each charge names its job', async () => {
   const cleo = service.account('cleo', { credit: 1000 })
   const tasks = service.engine.tasks.length

@@ -44,10 +44,13 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
   const most = keys.value.value?.active_max ?? 0
   if (keys.value.value && active >= most) return <p class="hint">{text.allUsed(most)}</p>
   const make = async () => {
-    const { key } = await ask<{ key: string }>('POST', '/app/keys', { body: { name: name.value.trim() } })
+    // If the answer is lost, the server may have made a key. The request is not sent again, because it would make
+    // another one, and the list shows the key that nobody has seen.
+    const body = { name: name.value.trim() }
+    const made = ask<{ key: string }>('POST', '/app/keys', { body, waitsForServer: false })
+    const { key } = await made.finally(keys.reload)
     name.value = ''
     onMade(key)
-    await keys.reload()
   }
   return (
     <Form onSend={make} button={text.make} class="inline">
