@@ -35,7 +35,7 @@ const layouts = {
 }
 
 test.skipIf(!pocket || !clips).each(Object.entries(layouts))(
-  `a model of one's own with %s gives the words of the usual layout${unless(pocket && clips, 'pocket model with its clips')}`,
+  `a model of one's own with %s gives the words of the usual layout, as text on stdout${unless(pocket && clips, 'pocket model with its clips')}`,
   async (_, folderOf) => {
     const { code, out } = await steno(['transcribe', join(clips ?? '', 'es-a.flac'), '--language', 'es'], {
       STENO_MODEL: await folderOf(),

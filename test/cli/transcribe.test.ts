@@ -17,16 +17,6 @@ const run = (...args: string[]) =>
 const clip = (name: string) => join(clips ?? '', name)
 
 test.skipIf(missing)(
-  `a file becomes text on stdout${skipped}`,
-  async () => {
-    const { code, out } = await run(clip('es-a.flac'), '--language', 'es')
-    expect(code).toBe(0)
-    expect(out).toContain('Nos vemos el')
-  },
-  60_000,
-)
-
-test.skipIf(missing)(
   `several files become files in a folder${skipped}`,
   async () => {
     const { code, out, err } = await run(
