@@ -27,7 +27,18 @@ test('links that lead round hide no file', () => {
   symlinkSync('itself', join(folder, 'itself'))
   symlinkSync('self.mp3', join(folder, 'self.mp3'))
   expect(mediaIn(folder, true).problems).toEqual([])
-  expect(namesIn(folder)).toEqual(['a/across/two.mp3', 'a/one.mp3', 'b/across/one.mp3', 'b/two.mp3'])
+  expect(namesIn(folder)).toEqual(['a/one.mp3', 'b/two.mp3'])
+})
+
+test('a folder is read once, although many links lead to it', () => {
+  const outside = folderWith('outside.mp3')
+  const names = Array.from({ length: 12 }, (_, at) => `${at + 10}/one.mp3`)
+  const folder = folderWith(...names)
+  for (const from of names)
+    for (const to of names)
+      symlinkSync(join(folder, to, '..'), join(folder, from, '..', `to-${to.slice(0, 2)}`))
+  for (const name of ['a', 'b']) symlinkSync(outside, join(folder, name))
+  expect(namesIn(folder)).toEqual([...names, 'a/outside.mp3'])
 })
 
 test('a link whose target cannot be reached is a problem, and the other files are listed', () => {

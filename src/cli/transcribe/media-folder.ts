@@ -8,26 +8,33 @@ import type { Listed } from './source.ts'
 
 /**
  * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
- * files and links to nothing are left out. A folder that cannot be read is listed as a problem.
+ * files and links to nothing are left out. A folder that cannot be read is listed as a problem. Each folder is read
+ * once, also if several links lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }
-  addFolder(folder, { folder, recursive, above: [], listed })
-  listed.sources.sort((one, other) => (one.name < other.name ? -1 : 1))
+  const walk: Walk = { folder, recursive, read: new Set(), links: [], listed }
+  addFolder(folder, walk)
+  // The links come last, so a folder inside `folder` is listed by its own path. Each link may add further links.
+  for (const link of walk.links) addFolder(link, walk)
+  listed.sources.sort(byName)
   return listed
 }
 
-/** `above` holds the real paths of the folders that are being read: one folder for each level. */
-type Walk = { folder: string; recursive: boolean; above: string[]; listed: Listed }
+function byName(one: { name: string }, other: { name: string }): number {
+  return one.name < other.name ? -1 : 1
+}
+
+/** `read` has the real paths of the folders that were read. `links` are the links to folders that were found. */
+type Walk = { folder: string; recursive: boolean; read: Set<string>; links: string[]; listed: Listed }
 
 function addFolder(place: string, walk: Walk): void {
   try {
     const real = realpathSync(place)
-    // A link to a folder above itself would be followed for ever.
-    if (walk.above.includes(real)) return
-    const below = { ...walk, above: [...walk.above, real] }
-    for (const entry of readdirSync(place, { withFileTypes: true }))
-      if (!entry.name.startsWith('.')) addEntry(join(place, entry.name), entry, below)
+    if (walk.read.has(real)) return
+    walk.read.add(real)
+    for (const entry of readdirSync(place, { withFileTypes: true }).sort(byName))
+      if (!entry.name.startsWith('.')) addEntry(join(place, entry.name), entry, walk)
   } catch (error) {
     walk.listed.problems.push({ place, reason: causeOf(error) })
   }
@@ -35,8 +42,12 @@ function addFolder(place: string, walk: Walk): void {
 
 function addEntry(path: string, entry: Dirent, walk: Walk): void {
   const { folder, recursive, listed } = walk
-  const found = entry.isSymbolicLink() ? targetOf(path, listed) : entry
-  if (found?.isDirectory() && recursive) addFolder(path, walk)
+  const isLink = entry.isSymbolicLink()
+  const found = isLink ? targetOf(path, listed) : entry
+  if (found?.isDirectory() && recursive) {
+    if (isLink) walk.links.push(path)
+    else addFolder(path, walk)
+  }
   if (found?.isFile() && isExtension(extname(path).slice(1).toLowerCase()))
     listed.sources.push({ kind: 'file', place: path, name: relative(folder, path) })
 }
