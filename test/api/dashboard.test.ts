@@ -4,11 +4,12 @@ import { expect, test } from 'bun:test'
 import { deposit } from '../../src/accounts/ledger.ts'
 import { setOperator } from '../../src/accounts/settings.ts'
 import { speech } from '../support/media.ts'
-import { password } from '../support/password.ts'
+import { hashAtLowCost, password } from '../support/password.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
 import { enter, signedIn } from '../support/signed-in.ts'
 
 shareServices()
+hashAtLowCost()
 
 test('a key is made, shown once, listed and revoked', async () => {
   const service = await startTestService()
