@@ -58,7 +58,8 @@ export function release(db: Db, accountId: string, jobId: string): number {
  * charged.
  */
 export function findReleased(db: Db, jobId: string): number {
-  // SQLite uses the index of the ends of reserves only if the condition on `kind` is the same as in the index.
+  // The index `ledger_one_end` contains only the entries of the kinds `settle` and `release`. SQLite uses this index
+  // only if the query has the same condition on `kind`.
   const row = db.find<{ units: number }>(
     `select sum(units) filter (where kind = 'release') as units from ledger
      where job_id = $jobId and kind in ('settle', 'release')`,

@@ -3,15 +3,16 @@
 import type { Config } from '../config.ts'
 
 /**
- * Bun looks at the connections once in this many seconds, so it closes an idle connection up to this many seconds too
- * early.
+ * The interval, in seconds, at which Bun checks which connections are idle. Bun counts the idle time in such intervals.
+ * So it may close an idle connection before the timeout is over: up to this many seconds too early.
  */
 const earlySeconds = 4
 
 /**
- * Returns the idle timeout for Bun, in seconds. It is four seconds longer than the idle time of the configuration, so
- * Bun never closes a connection before this idle time, and at most four seconds after it. Bun accepts at most 255
- * seconds, so the configuration allows at most 251.
+ * Returns the idle timeout for Bun, in seconds: the idle time of the configuration plus four seconds. Bun may close an
+ * idle connection up to four seconds before its timeout, because it checks the connections only every four seconds. The
+ * four extra seconds guarantee the full idle time of the configuration. Bun accepts a timeout of at most 255 seconds,
+ * so the configuration allows at most 251.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return requestIdleMs / 1000 + earlySeconds

@@ -68,7 +68,8 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 }
 
 /**
- * The OpenAPI document for the base URL `url`, and the responses with it. A response is made once for the latest base
- * URL: the docs page takes 4 ms of CPU time, and the text of the document 1 ms.
+ * The OpenAPI document for the base URL `url`, and two cached responses: the document as JSON, and the docs page. They
+ * are cached because the docs page takes 4 ms of CPU time, and the JSON 1 ms. Only the answers for one base URL are
+ * cached. A request with another base URL replaces them. A response is null until the first request for it.
  */
 type Answers = { url: string; document: object; json: Response | null; page: Response | null }

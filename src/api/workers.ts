@@ -1,6 +1,7 @@
-// The routes for workers on other machines. A worker downloads the media of its job at one address. An input and a
-// result that are too large for NATS have addresses too. All addresses are signed, so the requests need no API key. No
-// rate limit applies to these requests.
+// The HTTP routes for workers on other machines. A worker downloads the media file of its job. It also downloads the
+// input of the job (the options of the transcription, such as the language) if the input is too large for a NATS
+// message. It sends the result of the job over HTTP if the result is too large for a NATS message. The address of each
+// request is signed, so the request needs no API key. No rate limit applies to these requests.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'

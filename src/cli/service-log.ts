@@ -4,9 +4,10 @@ import { errorFields, log, setLogFormat } from '../base/log.ts'
 import type { Config } from '../config.ts'
 
 /**
- * Starts the log. From then on, the process ends after an error that no code handles: it could not continue safely. For
- * example, a job that did not end would keep its place. A supervisor such as systemd starts the process again, and
- * unfinished jobs continue. An error of the log itself does not end the process: its file may be on a full disk.
+ * Starts the log. From then on, the process exits after an error that no code handles, because it could not continue
+ * safely. For example, a job that the error interrupted could still count as running. Fewer other jobs could then run
+ * at the same time. A supervisor such as systemd starts the process again, and unfinished jobs continue. A failed write
+ * to the log does not end the process: the log file may be on a full disk.
  */
 export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)

@@ -62,8 +62,11 @@ export function dataConfig(flags: Flags = {}): Config {
 /**
  * Reads the settings of a command that needs no database. If there is a data folder, the program unpacks its embedded
  * files into this folder. Otherwise, it unpacks them into the user's cache folder. The same folder also gets the
- * downloaded models, unless a setting names another folder for models. The models come from the hub that the settings
- * of the installed service name.
+ * downloaded models, unless a setting names another folder for models.
+ *
+ * The variable HF_ENDPOINT contains the address of the hub, the server from which models are downloaded. HF_TOKEN
+ * contains the token for the hub. These variables may be set only in the settings of the installed service. So they are
+ * copied into the environment of this process.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)

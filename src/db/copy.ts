@@ -47,8 +47,9 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   using drafts = new DisposableStack()
-  // Both files are copied before the first of them is placed. So a full disk leaves the data folder as it was, and the
-  // copy can be restored again.
+  // Both files are first copied to drafts, and only then renamed to their final paths. If the disk is full, an error
+  // occurs before the first rename, and the drafts are removed. The data folder is then unchanged, so the restore can
+  // be repeated.
   const copied = files.map(({ from, to }) => {
     const draft = drafts.use(new Draft(to))
     copyFileSync(from, draft.path)

@@ -37,8 +37,9 @@ function isOwn(name: string): boolean {
 }
 
 /**
- * Returns true if the file of the upload must still be kept. An upload that was used, but not by a job, was the source
- * of a voice print. Its file is removed as soon as the voice print is made, so a killed process has left this file.
+ * Returns true if the file of the upload must still be kept: for its job, or because the upload was not used yet. An
+ * upload that was used, but not by a job, was used for a voice print. The process that makes a voice print removes the
+ * file of the upload afterwards. If the file still exists, this process was killed, and the file is not needed.
  */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id

@@ -169,7 +169,10 @@ export class Runner {
     })
   }
 
-  /** Removes the media of a job that was deleted or erased during its download, because the download may end later. */
+  /**
+   * Removes the media file of a job that was deleted or erased during its download. The file was already removed when
+   * the job was deleted or erased, but the download may have created the file after that.
+   */
   #removeIfDeleted(job: Job): void {
     const { db, config } = this.#parts
     const found = findJob(db, job.id)

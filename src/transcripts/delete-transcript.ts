@@ -35,8 +35,9 @@ export function deleteTranscript(db: Db, { id }: IndexedJob): void {
  */
 export function findDeleted(db: Db, jobId: string | null = null): DeletedJob | null {
   return db.find<DeletedJob>(
-    // The plus sign prevents SQLite from using the index of `completed_at`. With this index, SQLite would read all ended
-    // jobs, not only the few transcripts without a head.
+    // The column `head` is null in only a few rows of `transcripts`, such as the rows of deleted transcripts. An index
+    // finds these rows. The plus sign prevents SQLite from using the index of `completed_at` instead. With that index,
+    // SQLite would read all ended jobs.
     `select jobs.id, seq, part from transcripts join jobs on jobs.id = job_id
      where head is null and +completed_at is not null and ($jobId is null or job_id = $jobId) limit 1`,
     { jobId },

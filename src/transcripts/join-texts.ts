@@ -6,8 +6,10 @@ import { writtenWithoutSpaces } from '../languages.ts'
 const latin = { end: /[!-~\p{Script=Latin}]$/u, start: /^[!-~\p{Script=Latin}]/u }
 
 /**
- * Joins texts with spaces between them. In a language that is written without spaces, there is a space only between two
- * texts such as `Okay.` and `Let us start.`, which speakers of Chinese also say in English.
+ * Joins texts with spaces between them. In a language that is written without spaces, such as Chinese, two texts are
+ * joined without a space. An exception is for texts in Latin letters, such as the English texts `Okay.` and
+ * `Let us start.` in a Chinese conversation. Two texts get a space between them if the last character of the first text
+ * and the first character of the second text are both Latin letters, ASCII digits or ASCII punctuation marks.
  */
 export function joinTexts(texts: readonly string[], language: string): string {
   if (!writtenWithoutSpaces(language)) return texts.join(' ')

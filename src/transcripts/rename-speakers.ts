@@ -37,7 +37,10 @@ export function renameSpeakers(
 ): void {
   const shown = head.speakers ?? []
   const renames = new Map<string, string>()
-  /** The new names of speakers whose present name other speakers have too. A key is the label of the engine. */
+  /**
+   * The new names of speakers who share their present name with another speaker. Each of them is renamed alone, so
+   * a key is not the present name, but the label that the engine gave to the speaker.
+   */
   const single = new Map<string, string>()
   for (const [label, name] of Object.entries(speakers)) {
     const current = shown.includes(label) ? label : Object.hasOwn(names, label) ? names[label] : undefined
@@ -66,8 +69,9 @@ function isShared(names: Names, current: string): boolean {
 }
 
 /**
- * Renames one of several speakers who have the same name `from`. The utterances of this speaker are those that have the
- * label of the speaker in the version of the engine.
+ * Renames one of several speakers who have the same name `from`. `label` is the label that the engine gave to this
+ * speaker. The database keeps the original JSON of each edited utterance, as the engine returned it. An utterance
+ * belongs to this speaker if its original JSON contains this label.
  */
 function renameOne(
   db: Db,

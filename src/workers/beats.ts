@@ -39,7 +39,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
-/** Returns the first of `utterances`: as many as have at most `bytesMax` bytes as JSON, but at least one. */
+/**
+ * Returns the beginning of the list `utterances`: as many utterances as fit into `bytesMax` bytes of JSON. The first
+ * utterance is always returned, even if it is larger.
+ */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
   const end = utterances.findIndex(utterance => {

@@ -106,7 +106,10 @@ export class HandOvers {
     return this.#entries.get(jobId)?.input ?? null
   }
 
-  /** Answers the claim of a worker. If the answer had more than `bytesMax` bytes, it does not contain the input. */
+  /**
+   * Answers the claim of a worker. If the worker gets the job, the answer contains the input of the job. If the answer
+   * with the input is larger than `bytesMax` bytes, the input is left out, and the worker fetches it over HTTP.
+   */
   claim(
     name: string,
     { protocol: spoken, session, job, sequence, delivery }: Claim,

@@ -34,7 +34,8 @@ export class Server {
   }
 
   /**
-   * The maximum size of all utterances in one report, in bytes. The other half of the message is for its other fields.
+   * The maximum size of all utterances in one report, in bytes. It is at most half of the size that NATS allows for a
+   * message. The other half is for the other fields of the report.
    */
   get reportBytesMax(): number {
     return Math.min(limits.workerReportBytesMax, messageBytesMax(this.#nats) / 2)

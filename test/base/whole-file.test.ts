@@ -85,7 +85,12 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
-/** Places two drafts, one after the other, at a path in `home`. No hard link can be made. `faults` are for strace. */
+/**
+ * Writes two drafts, which are files with temporary names (see `Draft`). Moves one after the other to the same path in
+ * `home` with `place`. Does this in a child process under strace, which makes system calls of the process fail: each
+ * call that makes a hard link fails with EPERM. `faults` are further system calls that fail, in the format of the
+ * option `inject` of strace.
+ */
 function placeWithoutLinks(home: string, ...faults: string[]) {
   const script = `
     import { writeFileSync } from 'node:fs'

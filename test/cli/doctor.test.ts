@@ -47,7 +47,8 @@ test.skipIf(!builtIn)(
     const model = join(folder, 'mine')
     cpSync(pocket!, model, { recursive: true })
     const whole = await doctor({ STENO_MODEL: model })
-    // The voice models for this model are not built in.
+    // The voice models are the models that tell speakers apart. Only a built-in speech model can use built-in voice
+    // models. `mine` is not built in, so it needs the published voice models, which are not installed.
     expect(whole.bad).toEqual(['voice models'])
     expect(whole.of('device').found).toContain('cpu')
     expect(whole.of('transcription')).toMatchObject({ ok: true, found: expect.stringContaining('cloudy') })

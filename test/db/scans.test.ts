@@ -28,7 +28,10 @@ steered('no statement of a request or of a sweep reads all jobs, uploads or ledg
   expect(scans).toEqual([])
 })
 
-/** Matches a step that reads an index of few rows: unfinished jobs, jobs whose media is kept, or unused uploads. */
+/**
+ * Matches a step of a query plan that reads an index with few rows: unfinished jobs, jobs whose media is kept, or
+ * unused uploads.
+ */
 const fewRows = / INDEX (jobs_unfinished|jobs_with_media|jobs_media_of_account|uploads_unused)$/
 
 /** Records the SQL statements that are run from now on, each with its last parameters. */
@@ -57,8 +60,9 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a step reads a whole table, or all ended jobs by their index. SQLite shows the condition
- * `completed_at is not null` in the same way as a lower bound of `completed_at`.
+ * Returns true if a step of the query plan reads a whole table, or all ended jobs by their index. `detail` is SQLite's
+ * description of the step. SQLite writes `completed_at>?` both for a lower bound of `completed_at` and for the
+ * condition `completed_at is not null`, which all ended jobs fulfil. So the statement is searched for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded = detail.endsWith(' INDEX jobs_ended (completed_at>?)') && !/completed_at >/.test(statement)

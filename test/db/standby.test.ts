@@ -123,7 +123,8 @@ test('a damaged copy is skipped for an older one', async () => {
 
 test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  // The names of folders are like those of copies. Each copy of the database tries to remove the oldest copies.
+  // Three folders have the names of old copies of the database. After the server has made a new copy, it tries to
+  // remove the oldest copies. It cannot remove these folders, because the call removes only files.
   for (const count of [0, 1, 2]) mkdirSync(join(folder, `copy-00000000-0000000${count}.db`))
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()

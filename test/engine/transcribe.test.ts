@@ -208,7 +208,9 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
   }
   const minutes = new Float32Array(200 * 16_000)
   await transcribe(models, all(minutes), { ...input, language: 'en' }, listener)
-  // Voice detection reads chunks of 64 s, and the next window may need 0.75 s of the sound before its speech.
+  // Voice detection reads the sound in chunks of 64 s, so three chunks end at 64 s, 128 s and 192 s. The last chunk
+  // ends at 200 s. The progress after each chunk is 0.75 s less, because speech in the next chunk may need the last
+  // 0.75 s of sound before it: 63.25 s is rounded to 63. At the end, the progress is 200 s, and it is reported twice.
   expect(reached).toEqual([63, 127, 191, 199, 200, 200])
 })
 

@@ -55,8 +55,9 @@ export type ClusterResult = {
 }
 
 /**
- * Runs a cluster until all jobs have ended. Then ends all processes and removes all files. A test passes `cleanup`, and
- * disposes it after its timeout: the cluster then ends too.
+ * Runs a cluster until all jobs have ended. Then disposes `cleanup`, which ends all processes and removes all files. If
+ * a test times out, this function is still running. So a test passes `cleanup` and disposes it in `afterAll`. The
+ * cluster then ends in this case too.
  */
 export async function runCluster(
   options: ClusterOptions,

@@ -23,7 +23,7 @@ export function byRoot(title: string, run: Parameters<typeof test>[1]): void {
   )
 }
 
-/** Returns the names of everything below a folder that does not belong to `otherUser`. */
+/** Lists the files and folders in `folder`, at any depth, whose owner is not `otherUser`. Returns their names. */
 export function notGiven(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true }) as string[]
   return names.filter(name => lstatSync(join(folder, name)).uid !== otherUser).sort()

@@ -69,7 +69,7 @@ const namedProgram = process.env.STENO_TEST_PROGRAM || null
  */
 export const marginMs = 30_000
 
-/** True while a steered test runs. */
+/** True while a test runs that was declared with `steered`: it controls the engine, the clock or another part. */
 let isSteering = false
 
 const steerable = test.skipIf(namedProgram !== null)

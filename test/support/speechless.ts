@@ -138,8 +138,10 @@ function tones(): Sampler {
 const roots = [0, 5, 7, 9, 2, 7]
 
 /**
- * A note that fades. `sine` and `cosine` are those of its phase at the next sample, and `step` has those of the angle
- * between two samples. So each sample needs only multiplications: a sine and an exponential take seven times as long.
+ * A note that fades. `sine` and `cosine` are the sine and the cosine of the phase of the note at the next sample.
+ * `step` contains the sine and the cosine of the angle by which the phase grows from one sample to the next. With these
+ * values, each sample is computed from the previous one by multiplications and additions. It would take seven times as
+ * long to call `Math.sin` and `Math.exp` for each sample.
  */
 type Note = {
   from: number

@@ -87,7 +87,8 @@ seen('a page of hits that arrives after another search is not shown', async () =
   await page.getByLabel('Search all transcripts').fill('meeting')
   await page.getByText('The meeting.').waitFor()
   goesOn.resolve()
-  // A further request of the page: its answer arrives after the late one.
+  // The page of hits for `budget` was held back until now. The browser sends one more request, whose answer arrives
+  // after this page of hits. So the page of hits has arrived before the check below.
   await page.evaluate("fetch('/v1/search?q=meeting&cursor=').then(response => response.text())")
   expect(await page.getByText('The budget.').count()).toBe(0)
 })

@@ -1,5 +1,6 @@
-// Tests which engine gets a job: the engine of the server, or a worker. They can do different jobs, or the worker goes
-// away. Each engine has room for one job.
+// Tests which engine gets a job: the engine of the server, or the engine of a worker. In most tests, only one of the
+// two engines can do the job: the other one lacks the language or diarization. In one test, the worker stops while it
+// has a job. Each engine can do one job at a time.
 
 import { expect } from 'bun:test'
 import { steeredEngine } from '../support/engine.ts'

@@ -1,5 +1,5 @@
-// The table of the benchmark `word-times`: where the words of each program start and end, beside the sound itself and
-// beside openai/whisper.
+// The table of the benchmark `word-times`. It shows how exact the word times of each program are. The starts and ends
+// of words are compared with the pauses in the sound. The starts are also compared with those of openai/whisper.
 
 import type { Sound } from './real-speech.ts'
 import {
@@ -54,7 +54,12 @@ function cellsOf(
   }
 }
 
-/** Returns how many times of words are near to the voice, too early and too late. `distances` are in seconds. */
+/**
+ * Returns four cells of a row. They show which share of the words starts (or ends) within 0.1 s and within 0.2 s of the
+ * start (or end) of the voice, and how many words start (or end) too early and too late. Each of `distances` is the
+ * time from the start (or end) of the voice to that of the word, in seconds. A negative distance means that the word is
+ * early.
+ */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>
     share(distances.filter(distance => Math.abs(distance) <= seconds).length, distances.length)

@@ -53,7 +53,11 @@ export const errorHeaders: Record<number, string[]> = {
   503: ['Retry-After'],
 }
 
-/** Returns the names of the headers that each response of a route has. A route without checks has no rate limits. */
+/**
+ * Returns the names of the headers that each response of a route has. Most routes have checks that run before the
+ * handler, and the rate limit is one of these checks. A route has no such checks if its field `errors` is missing. Its
+ * responses then have no headers about rate limits.
+ */
 export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail): string[] {
   return [
     'Link',

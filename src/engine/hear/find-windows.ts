@@ -14,8 +14,9 @@ import type { Window } from './windows.ts'
 const margin = 0.5 * sampleRate
 
 /**
- * Yields blocks of at most `rows` windows. Removes sound from the recording when no later block needs this sound, and
- * calls `onSamples` with the number of samples before the sound that later blocks need.
+ * Yields blocks of at most `rows` windows. After each chunk of sound, finds the first sample that a later block may
+ * need. Removes the sound before this sample from memory. Calls `onSamples` with the index of this sample in the
+ * recording. This index is also the number of samples that are done.
  */
 export async function* findBlocks(
   vad: Vad,

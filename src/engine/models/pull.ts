@@ -53,7 +53,9 @@ export async function downloadModel(download: ModelDownload): Promise<ModelLock>
     return installed ?? (await fetchModel(download))
   } finally {
     release()
-    // Only now, because closing any descriptor of the lock file would release the lock of this process.
+    // The owner of the files is changed only after the lock is released. `inheritOwner` opens and closes each file in
+    // the folder, also the lock file. When a process closes any descriptor of a file, the operating system releases all
+    // locks of this process on this file.
     inheritOwner(dirname(download.folder))
   }
 }

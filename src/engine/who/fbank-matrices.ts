@@ -29,14 +29,15 @@ export function spectrumMatrix(wave: (angle: number) => number): Float32Array {
   const weights = new Float64Array(samplesPerFft)
   for (let bin = 0; bin < bins; bin++) {
     for (let n = 0; n < samplesPerFft; n++) windowed[n] = hamming[n]! * waves[(bin * n) % fftPoints]!
-    // The weights of the samples in this bin of the spectrum must include pre-emphasis. x are the samples before
-    // pre-emphasis, y are the samples after it, and p is `preEmphasis`:
+    // Pre-emphasis is a filter that makes high frequencies louder. It subtracts from each sample p (`preEmphasis`)
+    // times the sample before it. x are the samples before the filter, and y are the samples after it:
     //   y[n] = x[n] - p · x[n - 1] for n > 0
     //   y[0] = x[0] - p · x[0]
-    // The value of the bin is the sum of `windowed[n]` · y[n]. This is the same as the sum of `weights[n]` · x[n],
-    // with:
+    // `windowed[n]` is the weight of y[n] in this bin: the Hamming window times the wave of the Fourier transform. The
+    // value of the bin is the sum of all `windowed[n]` · y[n]. The matrix needs the weights of x instead. x[n] is
+    // contained in y[n] with the factor 1, and in y[n + 1] with the factor -p. So the weight of x[n] is:
     //   weights[n] = windowed[n] - p · windowed[n + 1] for n > 0, and windowed[400] = 0
-    //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0]
+    //   weights[0] = windowed[0] - p · windowed[1] - p · windowed[0], because y[0] also contains -p · x[0]
     for (let n = 0; n < samplesPerFft; n++) weights[n] = windowed[n]! - preEmphasis * windowed[n + 1]!
     weights[0]! -= preEmphasis * windowed[0]!
     let sum = 0

@@ -32,8 +32,9 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the first page of the list of jobs again. Jobs from further pages stay in the list, unless more jobs than a
- * page holds are new: other new jobs may then be missing between both, so the list begins again with this page.
+ * Requests the first page of the list of jobs again. The older jobs, which were loaded before, stay in the list after
+ * this page. But if the page contains no job that was loaded before, more new jobs may exist than one page holds. Some
+ * new jobs may then be missing between the page and the older jobs. So the list begins again with this page alone.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

@@ -254,8 +254,9 @@ test.skipIf(missing)(
     recording.add(sound)
     const voice = { from: 0, to: sound.length }
     const windows = [windowOf([{ ...voice, voice }])]
-    // A recording of a language that the first speech model does not support is decoded by Whisper. Meanwhile, Whisper
-    // detects the language of another recording, which it may not decode.
+    // A server can have several speech models. Whisper decodes a recording if the first speech model does not support
+    // its language. At the same time, Whisper detects the language of another recording. Another speech model may then
+    // decode that recording. This test uses the same sound for both recordings.
     const detected: Promise<string>[] = []
     const onSamples = async () => {
       if (detected.length < 4) detected.push(model.detect!(windows, recording))
