@@ -3,7 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
-import type { HandOver, TranscribeInput, TranscribeOptions } from './request.ts'
+import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from './request.ts'
 
 /** The state of the engine, as it is reported by /v1/ready, by the metrics and in the log. */
 export const engineState = Type.Object({
@@ -23,6 +23,11 @@ export type EngineState = Static<typeof engineState>
 export type Engine = {
   /** The number of jobs that can run at the same time. It changes when a worker connects or disconnects. */
   readonly capacity: number
+  /**
+   * Returns true if the engine could start a job with these needs at once. It is called only while fewer than `capacity`
+   * jobs run. An engine without this function can do each job in each free place.
+   */
+  hasRoomFor?(needs: Needs): boolean
   state(): EngineState
   /** The codes of the languages that the loaded models support. The list is empty until the models are loaded. */
   languages(): readonly string[]

@@ -21,6 +21,9 @@ export type TranscribeChoices = {
   translate?: boolean
 }
 
+/** The choices that decide which engine can do a job: not each model has each language, translation and diarization. */
+export type Needs = Pick<TranscribeChoices, 'language' | 'diarize' | 'translate'>
+
 export type TranscribeInput = TranscribeChoices & {
   /** The path of the media file. */
   path: string

@@ -4,7 +4,9 @@ import { takeTurn } from '../accounts/account.ts'
 import { reserve } from '../accounts/ledger.ts'
 import { priceOf } from '../accounts/price.ts'
 import type { Db } from '../db/db.ts'
+import type { Needs } from '../engine/request.ts'
 import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { recordEvent } from './events.ts'
 import type { Job } from './job.ts'
 import { moveJob } from './moves.ts'
@@ -36,13 +38,18 @@ export function queueJob(
   })
 }
 
+/** Returns true if the engine has room for a job with these needs. */
+type HasRoomFor = (needs: Needs) => boolean
+
 /**
  * Moves the next pending job to the state `processing`. Returns null if no job is pending. The accounts take turns
- * (round robin), and the jobs of one account are started in FIFO order.
+ * (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room waits, and
+ * a later job may overtake it: for example, only the server's own engine can do the earlier job, and a worker on another
+ * machine is free.
  */
-export function startNextJob(db: Db): Job | null {
+export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job | null {
   return db.tx(() => {
-    const next = db.find<{ accountId: string; id: string }>(nextPending)
+    const next = findNext(db, hasRoomFor)
     if (!next) return null
     takeTurn(db, next.accountId)
     const job = moveJob(db, next.id, 'processing')
@@ -51,20 +58,49 @@ export function startNextJob(db: Db): Job | null {
   })
 }
 
+function findNext(db: Db, hasRoomFor: HasRoomFor): Pending | null {
+  const first = db.find<Pending>(`${pendingInTurn} limit 1`)
+  if (!first || hasRoomFor(needsOf(first))) return first
+  // Most jobs have the same needs as an earlier one, and the answer of the engine is then the same.
+  const full = new Set<string>()
+  let left = limits.pendingJobsTried
+  for (const { accountId } of db.list<Pending>(pendingInTurn)) {
+    const oldest = db.list<Pending>(oldestPending, { accountId, most: limits.pendingJobsTriedOfAccount })
+    for (const job of oldest) {
+      if (left-- === 0) return null
+      const needs = needsOf(job)
+      const key = JSON.stringify(needs)
+      if (full.has(key)) continue
+      if (hasRoomFor(needs)) return job
+      full.add(key)
+    }
+  }
+  return null
+}
+
+type Pending = { accountId: string; id: string; language: string | null; diarize: number; translate: number }
+
+function needsOf({ language, diarize, translate }: Pending): Needs {
+  return { language, diarize: diarize === 1, translate: translate === 1 }
+}
+
+const oldestPending = `
+  select account_id as accountId, id, language, diarize, translate from jobs
+  where state = 'pending' and account_id = $accountId order by seq limit $most`
+
 /**
- * Selects the job that is started next. The accounts with pending jobs take turns. The query finds the account whose
- * last turn was the longest time ago, and selects the oldest pending job of this account. The recursive part of the
- * query finds each account with pending jobs by one look-up in the index. With 100,000 jobs of 100 accounts, a query
- * that reads all pending jobs takes 70 times as long.
+ * Selects the oldest pending job of each account, in the order in which the accounts take turns: first the account whose
+ * last turn was the longest time ago. The recursive part of the query finds each account with pending jobs by one look-up
+ * in the index. With 100,000 jobs of 100 accounts, a query that reads all pending jobs takes 70 times as long.
  */
-const nextPending = `
+const pendingInTurn = `
   with recursive waiting (account_id) as (
     select min(account_id) from jobs where state = 'pending'
     union all
     select (select min(account_id) from jobs where state = 'pending' and account_id > waiting.account_id)
     from waiting where waiting.account_id is not null
   )
-  select accounts.id as accountId,
-    (select id from jobs where state = 'pending' and account_id = accounts.id order by seq limit 1) as id
+  select accounts.id as accountId, jobs.id, language, diarize, translate
   from waiting join accounts on accounts.id = waiting.account_id
-  order by served_turn, (select min(seq) from jobs where state = 'pending' and account_id = accounts.id) limit 1`
+  join jobs on jobs.seq = (select min(seq) from jobs where state = 'pending' and account_id = accounts.id)
+  order by served_turn, jobs.seq`

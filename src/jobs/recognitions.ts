@@ -33,7 +33,7 @@ export class Recognitions {
   pump(): void {
     const { db, engine, onStart } = this.#parts
     while (!this.#isClosed && engine.state().ready && this.#running < engine.capacity) {
-      const job = takeFirst(this.#interrupted) ?? startIfWritable(db)
+      const job = takeFirst(this.#interrupted) ?? startIfWritable(db, engine)
       if (!job) return
       onStart(job)
       this.#start(job)
@@ -71,12 +71,12 @@ export class Recognitions {
 }
 
 /**
- * Starts the next pending job. Returns null if no job is pending, or if the database is locked or full. If the database
- * is locked or full, a later sweep (periodic work of the server) calls `pump` again.
+ * Starts the next pending job for which the engine has room. Returns null if there is no such job, or if the database is
+ * locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
  */
-function startIfWritable(db: Db): Job | null {
+function startIfWritable(db: Db, engine: Engine): Job | null {
   try {
-    return startNextJob(db)
+    return startNextJob(db, needs => engine.hasRoomFor?.(needs) ?? true)
   } catch (error) {
     if (refusalOf(error) === null) throw error
     return null

@@ -12,6 +12,12 @@ export const jobLimits = {
    * nothing. Without the pause, an account could keep the server busy with damaged files.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
+  /**
+   * If the engine has no room for the first pending job, the server looks for a later job that can start: among this
+   * number of the oldest jobs of each account, and among this number of jobs in total.
+   */
+  pendingJobsTriedOfAccount: 20,
+  pendingJobsTried: 1000,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
   /**

@@ -2,7 +2,7 @@
 // the engine of the server itself, which is called the own engine. If STENO_WORKERS is 0, the server has no own engine.
 
 import type { Engine, EngineState } from '../engine/engine.ts'
-import type { HandOver, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
+import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { Fleet } from './fleet.ts'
 import { TakenBack } from './hand-over.ts'
@@ -19,7 +19,7 @@ export class Engines implements Engine {
     this.#own = own
     if (!own) return
     fleet.own = {
-      canDo: input => own.state().ready && canDo(abilitiesOf(own), input),
+      canDo: input => this.#isOwnFit(input),
       hasRoom: () => this.#ownRoom() > 0,
       take: jobId => void this.#ownJobs.add(jobId),
     }
@@ -27,6 +27,16 @@ export class Engines implements Engine {
 
   get capacity(): number {
     return this.#fleet.capacity + this.#ownJobs.size + this.#ownRoom()
+  }
+
+  /**
+   * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can do
+   * the job, each free place will do: the job then fails at once, and its error says what is missing.
+   */
+  hasRoomFor(needs: Needs): boolean {
+    const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]
+    if (!isFit && !isServed) return true
+    return (isFit && this.#ownRoom() > 0) || this.#fleet.hasRoomFor(needs)
   }
 
   state(): EngineState {
@@ -102,9 +112,13 @@ export class Engines implements Engine {
   #chooseOwn(input: TranscribeInput, { worker }: HandOver): Engine | null {
     const own = this.#own
     if (!own?.state().ready || worker !== null) return null
-    const isFit = canDo(abilitiesOf(own), input)
+    const isFit = this.#isOwnFit(input)
     if (isFit !== this.#fleet.serves(input)) return isFit ? own : null
     return this.#ownRoom() > 0 ? own : null
+  }
+
+  #isOwnFit(needs: Needs): boolean {
+    return this.#own?.state().ready === true && canDo(abilitiesOf(this.#own), needs)
   }
 
   #ownRoom(): number {

@@ -7,7 +7,7 @@ import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine, EngineState } from '../engine/engine.ts'
-import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
+import type { HandOver as Facts, Needs, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
 import type { Answers, HelloAnswer, JobInput, ResultAnswer } from './answers.ts'
@@ -63,8 +63,15 @@ export class Fleet implements Engine {
   }
 
   /** Returns true if at least one pool of workers can do this job. */
-  serves(input: JobInput): boolean {
-    return this.#roster.pools().some(({ abilities }) => canDo(abilities, input))
+  serves(needs: Needs): boolean {
+    return this.#roster.pools().some(({ abilities }) => canDo(abilities, needs))
+  }
+
+  /** Returns true if a worker that can do a job with these needs has a free place. */
+  hasRoomFor(needs: Needs): boolean {
+    const taken = this.#taken()
+    const pools = this.#roster.pools().filter(({ abilities }) => canDo(abilities, needs))
+    return this.fault() === null && pools.some(pool => freeOf(pool, taken) > 0)
   }
 
   state(): EngineState {

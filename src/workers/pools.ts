@@ -2,6 +2,7 @@
 // diarization (which tells the speakers apart).
 
 import { sha256 } from '../base/hash.ts'
+import type { Needs } from '../engine/request.ts'
 import { listedCode } from '../languages.ts'
 import type { Hello } from './requests.ts'
 import { tokenOf } from './subjects.ts'
@@ -14,9 +15,7 @@ export type Pool = { name: string; slots: number; abilities: Abilities }
 /** What an engine can do. `diarization` is `ready`, or the reason why the engine cannot tell speakers apart. */
 export type Abilities = { languages: readonly string[]; translates: boolean; diarization: string }
 
-type Wanted = { language: string | null; diarize: boolean; translate?: boolean }
-
-export function canDo(abilities: Abilities, { language, diarize, translate = false }: Wanted): boolean {
+export function canDo(abilities: Abilities, { language, diarize, translate = false }: Needs): boolean {
   return (
     (language === null || abilities.languages.includes(listedCode(language))) &&
     (!diarize || abilities.diarization === 'ready') &&

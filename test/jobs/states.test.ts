@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
-import { createJob } from '../../src/jobs/create.ts'
+import { createJob, type JobRequest } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'
 import { findJob } from '../../src/jobs/job.ts'
@@ -97,6 +97,23 @@ test('the next job is the first job of the account that was served the longest t
   expect([1, 2, 3, 4].map(() => startNextJob(db)?.id)).toEqual([third, first, second, undefined])
 })
 
+test('a job for which the engine has no room is overtaken, and the accounts still take turns', () => {
+  const other = makeAccount(db, openSecrets(folder), 'c@example.org', 10_000)
+  const german = [newJob({ language: 'de' }), newJob({ language: 'de' })]
+  const english = newJob({ language: 'en' })
+  const others = [newJob({ language: 'de' }, other), newJob({ language: 'en' }, other)]
+  for (const id of [...german, english, ...others]) steps.pending(id)
+  const started = (language: string) =>
+    startNextJob(db, needs => needs.diarize === false && needs.language === language)?.id
+  // The new account has not had a turn yet.
+  expect(started('en')).toBe(others[1])
+  expect(started('en')).toBe(english)
+  expect(started('en')).toBeUndefined()
+  expect(started('de')).toBe(others[0])
+  expect(started('de')).toBe(german[0])
+  expect(startNextJob(db)?.id).toBe(german[1])
+})
+
 test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
   const id = newJob({ prompt: 'Hello.', vocabulary: ['kubectl'] })
   failJob(db, id, { code: 'CANCELLED' })
@@ -109,9 +126,6 @@ function fenceOf(id: string): number {
   return findJob(db, id)?.fence ?? 0
 }
 
-function newJob(
-  context = { prompt: null as string | null, vocabulary: [] as string[] },
-  owner = { accountId, keyId },
-) {
+function newJob(context: Partial<JobRequest> = {}, owner = { accountId, keyId }) {
   return createJob(db, owner.accountId, plainJob(owner.keyId, { fileBytes: null, ...context }))
 }

@@ -29,12 +29,12 @@ natsTest('a job that only the server can do waits for the engine of the server',
   const first = await ana.transcribe(undefined, { language: 'de' })
   await own.given(1)
   const second = await ana.transcribe(undefined, { language: 'de' })
-  const task = await own.given(2)
-  expect(worker.tasks).toHaveLength(0)
-  // The time in which the second job waits for the first one does not count for its timeout.
+  await ana.until(second, 'pending')
+  // The second job waits for the first one, and this time does not count for its timeout.
   service.later(46 * 60_000)
   expect((await ana.until(first, 'failed')).error.code).toBe('PROCESSING_TIMEOUT')
-  own.finish(task)
+  own.finish(await own.given(2))
+  expect(worker.tasks).toHaveLength(0)
   await ana.until(second, 'completed')
 })
 
@@ -43,12 +43,38 @@ natsTest('a job that only a worker can do waits for this worker', async () => {
   const first = await ana.transcribe(undefined, { language: 'de' })
   const task = await worker.given(1)
   const second = await ana.transcribe(undefined, { language: 'de' })
-  await ana.until(second, 'processing')
+  await ana.until(second, 'pending')
   expect(own.tasks).toHaveLength(0)
   worker.finish(task)
   await ana.until(first, 'completed')
   worker.finish(await worker.given(2))
   await ana.until(second, 'completed')
+})
+
+natsTest('accounts take turns also when only the server can do their jobs', async () => {
+  const { service, ana, own, worker } = await start({}, { languages: ['en'] })
+  const ben = service.account('ben')
+  const ids = []
+  for (let count = 0; count < 4; count++) ids.push(await ana.transcribe(undefined, { language: 'de' }))
+  await ana.until(ids[3]!, 'pending')
+  const late = await ben.transcribe(undefined, { language: 'de' })
+  await ben.until(late, 'pending')
+  own.finish(await own.given(1))
+  own.finish(await own.given(2))
+  await ben.until(late, 'completed')
+  expect((await ana.get(`/v1/transcribe/${ids[1]}`)).body.status).not.toBe('completed')
+  expect(worker.tasks).toHaveLength(0)
+})
+
+natsTest('a job for a free worker overtakes jobs that only the busy server can do', async () => {
+  const { ana, own, worker } = await start({}, { languages: ['en'] })
+  await ana.transcribe(undefined, { language: 'de' })
+  await own.given(1)
+  const waiting = await ana.transcribe(undefined, { language: 'de' })
+  const other = await ana.transcribe(undefined, { language: 'en' })
+  worker.finish(await worker.given(1))
+  await ana.until(other, 'completed')
+  await ana.until(waiting, 'pending')
 })
 
 natsTest('a job with speakers goes to a worker if only workers can tell speakers apart', async () => {
