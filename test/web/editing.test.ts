@@ -1,7 +1,7 @@
 // Tests that a person can correct a transcript, and that typed text is never lost.
 
 import { expect } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { reader, seen, setPassword, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { password } from '../support/password.ts'
@@ -272,6 +272,13 @@ seen('an edit survives the end of the session and a reload', async () => {
   expect((await textsOf(finn))[0]).toBe('Typed after the end.')
 })
 
+/** Changes the text of the first utterance while the server cannot be reached. */
+async function typeWithoutServer(page: Page, context: BrowserContext): Promise<void> {
+  await context.setOffline(true)
+  await page.locator('.utterance').nth(0).fill('Typed without a server.')
+  await page.getByText('The server does not answer.').waitFor()
+}
+
 /** Changes the text of the first utterance by a request of another program. */
 async function editElsewhere({ jobId, key }: Reader, text: string): Promise<void> {
   const response = await fetch(`${service.url}/v1/transcribe/${jobId}`, {
@@ -286,9 +293,7 @@ seen('a draft of an earlier visit does not replace what another person has writt
   const ida = await reader(service, 'ida', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, ida)
   await edit(page, ida)
-  await context.setOffline(true)
-  await page.locator('.utterance').nth(0).fill('Typed without a server.')
-  await page.getByText('The server does not answer.').waitFor()
+  await typeWithoutServer(page, context)
   await page.close()
   await context.setOffline(false)
   await editElsewhere(ida, 'Written since.')
@@ -329,9 +334,7 @@ seen('an edit waits for a server that is gone', async () => {
   const gus = await reader(service, 'gus', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, gus)
   await edit(page, gus)
-  await context.setOffline(true)
-  await page.locator('.utterance').nth(0).fill('Typed without a server.')
-  await page.getByText('The server does not answer.').waitFor()
+  await typeWithoutServer(page, context)
   await context.setOffline(false)
   await saved(page)
   expect(await page.getByText('The server does not answer.').count()).toBe(0)
