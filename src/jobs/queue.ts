@@ -58,11 +58,12 @@ export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job |
   })
 }
 
+/** Finds the pending job that is started next. Returns null if the engine has room for none of the jobs looked at. */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Pending | null {
   const first = db.find<Pending>(`${pendingInTurn} limit 1`)
   if (!first || hasRoomFor(needsOf(first))) return first
-  // Most jobs have the same needs as an earlier one, and the answer of the engine is then the same.
-  const full = new Set<string>()
+  /** The needs, as JSON, for which the engine has no room. Many jobs have the same needs, so each is asked once. */
+  const refused = new Set([JSON.stringify(needsOf(first))])
   let left = limits.pendingJobsTried
   for (const { accountId } of db.list<Pending>(pendingInTurn)) {
     const oldest = db.list<Pending>(oldestPending, { accountId, most: limits.pendingJobsTriedOfAccount })
@@ -70,9 +71,9 @@ function findNext(db: Db, hasRoomFor: HasRoomFor): Pending | null {
       if (left-- === 0) return null
       const needs = needsOf(job)
       const key = JSON.stringify(needs)
-      if (full.has(key)) continue
+      if (refused.has(key)) continue
       if (hasRoomFor(needs)) return job
-      full.add(key)
+      refused.add(key)
     }
   }
   return null

@@ -13,10 +13,11 @@ export const jobLimits = {
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /**
-   * If the engine has no room for the first pending job, the server looks for a later job that can start: among this
-   * number of the oldest jobs of each account, and among this number of jobs in total.
+   * If the engine has no room for the first pending job, the server looks for another pending job that can start. Maximum
+   * number of jobs of one account that it looks at: the oldest ones.
    */
   pendingJobsTriedOfAccount: 20,
+  /** In the same search: the maximum number of jobs of all accounts together. */
   pendingJobsTried: 1000,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,

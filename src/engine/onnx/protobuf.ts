@@ -6,18 +6,13 @@ export function number(id: number, value: number): Uint8Array {
 }
 
 export function field(id: number, bytes: Uint8Array): Uint8Array {
-  return Buffer.concat([fieldHeader(id, bytes.length), bytes])
+  return Buffer.concat(fieldOfParts(id, [bytes]))
 }
 
 /** Returns a field whose content is the given parts, one after the other. The parts are not copied. */
 export function fieldOfParts(id: number, parts: readonly Uint8Array[]): Uint8Array[] {
-  return [
-    fieldHeader(
-      id,
-      parts.reduce((sum, { length }) => sum + length, 0),
-    ),
-    ...parts,
-  ]
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  return [fieldHeader(id, length), ...parts]
 }
 
 /** Returns the start of a protobuf field: its key, and the length of its content. */
