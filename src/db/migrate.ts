@@ -25,6 +25,7 @@ import fleet from './migrations/020_fleet.sql' with { type: 'text' }
 import voices from './migrations/021_voices.sql' with { type: 'text' }
 import searchParts from './migrations/022_search_parts.sql' with { type: 'text' }
 import endedJobs from './migrations/023_ended_jobs.sql' with { type: 'text' }
+import rowsOfAccount from './migrations/024_rows_of_account.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -56,6 +57,7 @@ const shipped: Migration[] = [
   { name: '021_voices', sql: voices },
   { name: '022_search_parts', sql: searchParts },
   { name: '023_ended_jobs', sql: endedJobs },
+  { name: '024_rows_of_account', sql: rowsOfAccount },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {
