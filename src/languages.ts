@@ -57,7 +57,10 @@ export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }
 
-/** Returns true if the language is written without spaces between words, and only a dictionary can find the words. */
+/**
+ * Returns true for Thai, Lao, Khmer and Burmese. They have no spaces between words, and only a dictionary finds where a
+ * word ends. (Chinese and Japanese are not in this list: each of their characters counts as a word.)
+ */
 export function needsWordBreaking(code: string): boolean {
   return ['th', 'lo', 'km', 'my'].includes(code)
 }

@@ -81,8 +81,8 @@ export function durationOrForever(given: string): number | null {
 }
 
 /**
- * Parses an idle timeout from 1 s to 251 s. The result is rounded up to whole seconds, because Bun stores the timeout
- * as a number of seconds in one byte. The server gives Bun 4 s more than the result.
+ * Parses an idle timeout from 1 s to 251 s, rounded up to whole seconds. Bun takes whole seconds, at most 255, and the
+ * server sets Bun's timeout 4 s longer than this result (src/api/idle-timeout.ts says why).
  */
 export function idleTime(given: string): number {
   const ms = parseDuration(given) ?? 0

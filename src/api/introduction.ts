@@ -9,7 +9,7 @@ import type { Service } from './service.ts'
 import * as shapes from './shapes/introduction.ts'
 
 /**
- * Creates the routes. `whole` returns the complete app, whose routes the OpenAPI document describes. `whole` may be
+ * Creates the routes of this file. `whole` returns the complete app, whose routes the OpenAPI document describes. `whole` may be
  * called only while a request is handled. Before the first request, routes are still being added to the app.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {

@@ -69,8 +69,8 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 }
 
 /**
- * Runs a command and returns its exit code. If the command fails, prints the error message to stderr, except after
- * `Reported`, whose message is already printed.
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. The error
+ * `Reported` is an exception: its message is already printed.
  */
 export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
   try {

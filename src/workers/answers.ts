@@ -53,9 +53,7 @@ export type AddressesAnswer =
   | { kind: 'later' }
   | { kind: 'stop' }
 
-/**
- * The answer to the request `models`. With this token, the worker can download the server's models for a short time.
- */
+/** The answer to the request `models`. With `token`, the worker can download the server's models for a short time. */
 export type ModelsAnswer = { kind: 'models'; token: string }
 
 export type Answers = {

@@ -105,7 +105,7 @@ test('a job for which the engine has no room is overtaken, and the accounts stil
   for (const id of [...german, english, ...others]) steps.pending(id)
   const started = (language: string) =>
     startNextJob(db, needs => needs.diarize === false && needs.language === language)?.id
-  // The new account has not had a turn yet.
+  // `other` has never had a turn, so its job is before the job of the first account.
   expect(started('en')).toBe(others[1])
   expect(started('en')).toBe(english)
   expect(started('en')).toBeUndefined()

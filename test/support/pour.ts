@@ -1,8 +1,8 @@
 // Sends a file of a given size to a server. The sender runs in a process of its own.
 
 /**
- * The ways to send a file: one PUT to a signed address, one PATCH of a resumable upload, or a form to OpenAI's
- * endpoint.
+ * The ways to send a file: one PUT to a signed address, one PATCH of a resumable upload, or a form to the endpoint that
+ * works like OpenAI's.
  */
 const ways = { put, patch, form }
 

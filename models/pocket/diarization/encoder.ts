@@ -1,4 +1,5 @@
-// Writes the encoder of Whisper base as two files: an ONNX graph, and the 8-bit weights that this graph reads.
+// Writes the encoder of Whisper base into the folder OUT as two files: an ONNX graph, and the 8-bit weights that this
+// graph reads. The training of the voice network computes its inputs with this encoder.
 //
 //   bun encoder.ts OUT
 

@@ -40,8 +40,8 @@ export function pausesOf(utterances: readonly { samples: Int16Array; from: numbe
     .filter(({ from, to }) => to - from >= pauseMin)
 }
 
-/** Returns the stretches of voice in seconds. */
-function voicesOf(samples: Int16Array): Pause[] {
+/** Returns the stretches of voice, each with its start and its end in seconds. */
+function voicesOf(samples: Int16Array): { from: number; to: number }[] {
   const levels = levelsOf(samples)
   const sorted = levels.toSorted()
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? 0

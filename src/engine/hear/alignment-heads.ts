@@ -33,10 +33,10 @@ const published: Record<string, string> = {
 const headsMax = 24
 
 /**
- * Returns the alignment heads of a model: the cross-attention heads that follow the speech. `layers`, `heads` and
- * `vocabulary` are the dimensions of its decoder. If OpenAI published alignment heads for a model with these
- * dimensions, returns them. Otherwise returns at most `headsMax` heads from the upper half of the layers.
- * (openai/whisper uses all heads of this half.)
+ * Returns the alignment heads of a model: the cross-attention heads whose attention is, for each token, at the place of
+ * the sound where the token is spoken. `layers`, `heads` and `vocabulary` are the dimensions of its decoder. If OpenAI
+ * published alignment heads for a model with these dimensions, returns them. Otherwise returns at most `headsMax` heads
+ * from the upper half of the layers. (openai/whisper uses all heads of this half.)
  *
  * For Whisper base, the 8 published heads put 93 % of the word starts within 0.2 s of the right time. Heads from the
  * upper half put 98 % there, but they need three times the memory.

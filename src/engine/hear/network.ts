@@ -69,8 +69,9 @@ export type Batch = {
    */
   logits(row: number, position?: number): Float32Array
   /**
-   * Returns the logarithm of the sum of exp(score) over all tokens of the vocabulary, for the scores that `logits`
-   * returns for the last token. A decoder that does not compute this number does not have this function.
+   * Returns the logarithm of the sum of exp(score) over the whole vocabulary. The scores are those of `logits(row)`.
+   * Returns null if the decoder did not compute this number in the last step. A decoder that never computes it does not
+   * have this function.
    */
   logTotal?(row: number): number | null
   /**

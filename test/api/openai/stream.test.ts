@@ -112,7 +112,7 @@ function waitingJob() {
 
 /**
  * Reads the whole response and returns its text. The text consists of `first`, then keep-alive characters while the job
- * runs, and then the result of the job. Calls `onBeat` when at least three keep-alive characters have arrived. In
+ * runs, and then the result of the job. From the third keep-alive character on, calls `onBeat` after each chunk. In
  * `onBeat`, the tests end the job.
  */
 async function readSlowly(response: Response, first: string, onBeat: () => void): Promise<string> {

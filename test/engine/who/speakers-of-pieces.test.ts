@@ -23,7 +23,7 @@ function framesOfWindows(
   return frames
 }
 
-/** Returns a piece from the second `from` to the second `to`, and its embedding. */
+/** Returns a piece with the embedding `vector`. `from` and `to` are its start and its end in seconds. */
 function piece(from: number, to: number, vector: readonly number[] | null) {
   const span = { from: framesOf(from), to: framesOf(to) }
   return { ...span, follows: false, vector: vector && Float32Array.from(vector) }
@@ -63,7 +63,7 @@ test('the mean of a span is the mean of its frame embeddings, and a very short s
   expect([...frames.meanIn({ from: frame, to: frame + 1 })]).toEqual([0, 1])
 })
 
-/** Two speakers, whose embeddings are [1, 0] and [0, 1]. The first speaks for two seconds, then the second. */
+/** Two speakers: speaker 0, with the embedding [1, 0], from 0 s to 2 s, and speaker 1, with [0, 1], from 2 s to 4 s. */
 const centroids = [first, second].map(each => Float32Array.from(each))
 const sure = [piece(0, 2, [0.9, 0.1]), piece(2, 4, [0.1, 0.9])]
 const sureFrames = [...repeat(50, first), ...repeat(50, second)]
