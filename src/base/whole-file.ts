@@ -1,7 +1,17 @@
 // Creates files and folders atomically. The content is first written to a draft, a file or folder beside the target.
 // When the draft is complete, it is renamed or linked to the path of the target.
 
-import { closeSync, fsyncSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
 
@@ -63,7 +73,7 @@ export function placeFile(draft: string, target: string): void {
   try {
     linkSync(draft, target)
   } catch (error) {
-    if (!/^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test(codeOf(error) ?? '')) throw error
+    if (!isWithoutLinks(error)) throw error
     closeSync(openSync(target, 'wx', 0o600))
     try {
       renameSync(draft, target)
@@ -71,6 +81,16 @@ export function placeFile(draft: string, target: string): void {
       rmSync(target)
       throw error
     }
+  }
+}
+
+/** Makes `to` a second name of the file `from`, or a copy of it if the file system has no hard links. */
+export function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    if (!isWithoutLinks(error)) throw error
+    copyFileSync(from, to)
   }
 }
 
@@ -114,6 +134,10 @@ function syncOne(path: string): void {
   } finally {
     closeSync(file)
   }
+}
+
+function isWithoutLinks(error: unknown): boolean {
+  return /^(EPERM|ENOTSUP|EMLINK|ENOSYS)$/.test(codeOf(error) ?? '')
 }
 
 function isTaken(error: unknown): boolean {

@@ -1,7 +1,7 @@
-import { chmodSync, copyFileSync, existsSync, linkSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
-import { Draft } from '../base/whole-file.ts'
+import { Draft, linkOrCopy } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
@@ -40,8 +40,9 @@ export const upgrade = command({
     chmodSync(draft.path, 0o755)
     const versions = versionsOf(draft.path)
     if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
-    rmSync(`${here}.old`, { force: true })
-    linkSync(here, `${here}.old`)
+    using old = new Draft(`${here}.old`)
+    linkOrCopy(here, old.path)
+    old.replace()
     draft.replace()
     say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
     say('A running service stays as it was until its restart: systemctl restart steno')

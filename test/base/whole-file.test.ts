@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.ts'
-import { Draft } from '../../src/base/whole-file.ts'
+import { Draft, linkOrCopy } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -86,10 +86,19 @@ const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
 /**
+ * Runs the code `script` in a child process under strace, which makes system calls of the process fail: each call that
+ * makes a hard link fails with EPERM. `faults` are further system calls that fail, in the format of the option `inject`
+ * of strace. Returns the output of the process.
+ */
+function runWithoutLinks(script: string, ...faults: string[]) {
+  const injected = ['?link,linkat:error=EPERM', ...faults].flatMap(fault => ['-e', `inject=${fault}`])
+  const traced = [strace ?? '', '-f', '-o', '/dev/null', ...injected]
+  return `${Bun.spawnSync([...traced, process.execPath, '-e', script]).stdout}`
+}
+
+/**
  * Writes two drafts, which are files with temporary names (see `Draft`). Moves one after the other to the same path in
- * `home` with `place`. Does this in a child process under strace, which makes system calls of the process fail: each
- * call that makes a hard link fails with EPERM. `faults` are further system calls that fail, in the format of the
- * option `inject` of strace.
+ * `home` with `place`, on a file system without hard links.
  */
 function placeWithoutLinks(home: string, ...faults: string[]) {
   const script = `
@@ -100,9 +109,7 @@ function placeWithoutLinks(home: string, ...faults: string[]) {
       writeFileSync(draft.path, text, { mode: 0o600 })
       console.log(draft.place())
     }`
-  const injected = ['?link,linkat:error=EPERM', ...faults].flatMap(fault => ['-e', `inject=${fault}`])
-  const traced = [strace ?? '', '-f', '-o', '/dev/null', ...injected]
-  return `${Bun.spawnSync([...traced, process.execPath, '-e', script]).stdout}`
+  return runWithoutLinks(script, ...faults)
 }
 
 test.skipIf(strace === null)(`place needs no hard links, and overwrites no file${unlessTraced}`, () => {
@@ -126,6 +133,17 @@ test.skipIf(strace === null)(`place that fails without hard links leaves no file
   const home = folder('failed-rename')
   expect(placeWithoutLinks(home, '?rename,?renameat,?renameat2:error=EIO')).toBe('')
   expect(readdirSync(home)).toEqual([])
+})
+
+test.skipIf(strace === null)(`linkOrCopy copies where there are no hard links${unlessTraced}`, () => {
+  const from = join(folder('copied'), 'a')
+  writeFileSync(from, 'program', { mode: 0o755 })
+  const [linked, copied] = [`${from}-linked`, `${from}-copied`]
+  linkOrCopy(from, linked)
+  runWithoutLinks(`import { linkOrCopy } from ${module}; linkOrCopy(...${JSON.stringify([from, copied])})`)
+  expect(statSync(linked).ino).toBe(statSync(from).ino)
+  expect(statSync(copied).ino).not.toBe(statSync(from).ino)
+  expect([readFileSync(copied, 'utf8'), statSync(copied).mode & 0o777]).toEqual(['program', 0o755])
 })
 
 test('place never overwrites a folder, and returns false', () => {
