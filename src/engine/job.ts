@@ -14,6 +14,7 @@ import { nameSpeakers } from './names.ts'
 import { Peaks } from './peaks.ts'
 import type { Order } from './protocol.ts'
 import { send, sendTranscript } from './reports.ts'
+import { inSeconds } from './speech-warnings.ts'
 import { type TranscribeListener, transcribe } from './transcribe.ts'
 
 /** The settings with which this process reads media files: the maximum duration, and the path of the media program. */
@@ -55,7 +56,10 @@ export async function work(
     const peaks = new Peaks()
     const listener: TranscribeListener = {
       onSamples,
-      onWarning: (event, fields) => send({ kind: 'warning', id, event, fields }),
+      onWarning(event, span) {
+        const { from, to } = inSeconds(span)
+        send({ kind: 'warning', id, event, fields: { from_second: from, to_second: to } })
+      },
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
       ...own,
     }

@@ -10,8 +10,8 @@ import type { PlacedText } from './hear/place.ts'
 import { Recording } from './hear/recording.ts'
 import type { Listener } from './hear/speech-model.ts'
 import { detectWith, type LoadedModels, modelFor, startDiarization, translatorsOf } from './loaded-models.ts'
-import { warningOfMissed } from './missed-speech.ts'
 import type { TranscribeInput } from './request.ts'
+import { speechWarnings, type WarnedSpans } from './speech-warnings.ts'
 import { UtterancesSoFar } from './utterances-so-far.ts'
 import type { Diarization } from './who/diarize.ts'
 import { noTurns } from './who/turns.ts'
@@ -44,12 +44,12 @@ export async function transcribe(
   const [first] = usable
   let chosen = language === null ? (first.detect ? first : null) : modelFor(usable, language)
   const diarization = input.diarize ? startDiarization(models) : null
-  const missedSeconds: number[] = []
+  const warned: WarnedSpans = { 'text doubtful': [], 'speech without text': [] }
   const hearing: Listener = {
     onSamples: samples => listener.onSamples(samples),
-    onWarning(event, fields) {
-      if (event === 'speech without text') missedSeconds.push(Number(fields.from_second))
-      listener.onWarning(event, fields)
+    onWarning(kind, span) {
+      warned[kind].push(span)
+      listener.onWarning(kind, span)
     },
     onVoiceReading: diarization?.usesVoiceReadings
       ? ({ pieces }, reading) => diarization.addVoiceReading(pieces, reading)
@@ -96,7 +96,7 @@ export async function transcribe(
     model: (chosen ?? first).name,
     warnings: [
       ...(started.warning ? [started.warning] : []),
-      ...warningOfMissed(missedSeconds),
+      ...speechWarnings(warned),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
   }

@@ -39,7 +39,8 @@ export const result = Type.Object(
     ),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Sentences on what may be wrong with it, empty as a rule; absent with `model`',
+        description:
+          'Sentences on what may be wrong with it, empty as a rule; absent with `model`. At most one of them names the times of text that may be wrong, and at most one the times of speech without text; with separate channels, each channel has its own',
       }),
     ),
   },

@@ -5,7 +5,6 @@ import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import type { Window } from '../../src/engine/hear/windows.ts'
 import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
-import { warningOfMissed } from '../../src/engine/missed-speech.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
@@ -212,14 +211,6 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
   // ends at 200 s. The progress after each chunk is 0.75 s less, because speech in the next chunk may need the last
   // 0.75 s of sound before it: 63.25 s is rounded to 63. At the end, the progress is 200 s, and it is reported twice.
   expect(reached).toEqual([63, 127, 191, 199, 200, 200])
-})
-
-test('speech without text causes one warning, however often it occurs', () => {
-  expect(warningOfMissed([])).toEqual([])
-  expect(warningOfMissed([3])).toEqual(['Speech was heard but not understood at 3 s.'])
-  expect(warningOfMissed([3, 5, 8, 13, 21, 34, 55])).toEqual([
-    'Speech was heard but not understood at 3 s, 5 s, 8 s, 13 s, 21 s and 2 more.',
-  ])
 })
 
 test.skipIf(missing)(

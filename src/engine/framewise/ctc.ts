@@ -5,6 +5,7 @@
 
 import { join } from 'node:path'
 import { sampleRate } from '../audio.ts'
+import { warnOfMissed } from '../hear/missed.ts'
 import { placeWords } from '../hear/place.ts'
 import { contextLeftOut } from '../hear/prompt.ts'
 import type { SpeechModel } from '../hear/speech-model.ts'
@@ -50,7 +51,9 @@ export async function openCtc(
           const decoded = network.scores(soundOf(window, recording), scores =>
             decodeInScript(tokens, language, permitted => decodeCtc(scores, tokens, permitted)),
           )
-          texts.push(...placeWords(window, wordsOf(decoded, language ?? 'en')))
+          const placed = placeWords(window, wordsOf(decoded, language ?? 'en'))
+          warnOfMissed(window, placed, listener)
+          texts.push(...placed)
           await listener.onSamples(window.to)
         }
         return { language: language ?? 'en', texts }

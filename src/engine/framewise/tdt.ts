@@ -2,6 +2,7 @@
 // encoder reads one window at a time. The decoder predicts the next token of several windows in one run.
 
 import { join } from 'node:path'
+import { warnOfMissed } from '../hear/missed.ts'
 import { placeWords } from '../hear/place.ts'
 import { contextLeftOut } from '../hear/prompt.ts'
 import type { SpeechModel } from '../hear/speech-model.ts'
@@ -54,7 +55,10 @@ export async function openTdt(
         }
         const texts = inScript(tokens, language, encoded, decode).flatMap((decoded, row) => {
           const window = windows[row]
-          return window ? placeWords(window, wordsOf(decoded, language ?? 'en')) : []
+          if (!window) return []
+          const placed = placeWords(window, wordsOf(decoded, language ?? 'en'))
+          warnOfMissed(window, placed, listener)
+          return placed
         })
         return { language: language ?? 'en', texts }
       },

@@ -1,6 +1,5 @@
 // Finds the speech for which the model returned no text, and decodes this speech again.
 
-import { seconds } from '../audio.ts'
 import {
   type DecodedWindow,
   type DecodeOptions,
@@ -11,7 +10,7 @@ import {
 import { missedSpeech } from './missed.ts'
 import type { EncodedWindow } from './network.ts'
 import type { PlacedText } from './place.ts'
-import type { HearOptions, Listener } from './speech-model.ts'
+import type { HearOptions } from './speech-model.ts'
 import type { SpeechSpan } from './speech-spans.ts'
 import { type Window, windowUntil, withSpeechAfter } from './windows.ts'
 
@@ -31,11 +30,10 @@ type Again = { window: Window; otherwise: PlacedText[] }
  *
  * The text of a new window is good if it is not empty and passes the checks in guard.ts. A good text is used. If it
  * also leaves out speech, that speech is decoded again in the same way. If the text of a new window is not good, the
- * function keeps the text that this speech had before, if there was one. It then reports a warning, and does not decode
- * the speech of this new window again.
+ * function keeps the text that this speech had before, if there was one. It then warns that this text is doubtful, or
+ * that there is no text, and does not decode the speech of this new window again.
  *
- * Also reports a warning for each window in `decoded` whose text is doubtful, which means that every attempt to decode
- * the window failed the checks.
+ * Also warns of the text of each window in `decoded` for which every attempt to decode the window failed the checks.
  */
 export async function hearRest(
   models: WhisperModels,
@@ -46,9 +44,11 @@ export async function hearRest(
   const texts: PlacedText[] = []
   const open: Again[] = []
   const take = (heard: DecodedWindow) => {
-    if (heard.verdict === 'doubtful')
-      listener.onWarning('window doubtful', { second: Math.round(seconds(heard.window.from)) })
-    texts.push(...(heard.rest ? heard.texts.slice(0, heard.rest.textsKept) : heard.texts))
+    const kept = heard.texts.slice(0, heard.rest?.textsKept)
+    const [first, last] = [kept[0], kept.at(-1)]
+    if (heard.verdict === 'doubtful' && first && last)
+      listener.onWarning('text doubtful', { from: first.from, to: last.to })
+    texts.push(...kept)
     open.push(...leftOut(heard))
   }
   decoded.forEach(take)
@@ -57,8 +57,9 @@ export async function hearRest(
     for (const [index, heard] of (await hearAgain(models, batch, options)).entries()) {
       if (heard.verdict === 'good' && heard.texts.length > 0) take(heard)
       else {
-        texts.push(...batch[index]!.otherwise)
-        warnWithoutText(heard.window, listener)
+        const { otherwise } = batch[index]!
+        texts.push(...otherwise)
+        listener.onWarning(otherwise.length > 0 ? 'text doubtful' : 'speech without text', heard.window)
       }
     }
   }
@@ -95,11 +96,4 @@ async function hearAgain(
   const use = (encoded: readonly EncodedWindow[]) =>
     decodeWindows(models, windows, extended, encoded, options)
   return withEncoded(models, extended, { recording, onShare, use })
-}
-
-function warnWithoutText({ from, to }: Window, listener: Listener): void {
-  listener.onWarning('speech without text', {
-    from_second: Math.round(seconds(from)),
-    to_second: Math.round(seconds(to)),
-  })
 }

@@ -1,8 +1,9 @@
-// Finds speech for which the model returned no text. This speech is decoded again. If the speech still has no text, a
-// warning is logged.
+// Finds speech for which the model returned no text. Whisper decodes this speech again. If the speech still has no text,
+// the transcript has a warning.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'
+import type { Listener } from './speech-model.ts'
 import { beginningAt, endingAt, type Span } from './speech-spans.ts'
 import { type Window, windowOf } from './windows.ts'
 
@@ -37,6 +38,11 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
     const length = speech.reduce((sum, { from, to }) => sum + to - from, 0)
     return length >= shortest ? [windowOf(speech)] : []
   })
+}
+
+/** Warns of the speech for which a model returned no text, if the model does not decode such speech again. */
+export function warnOfMissed(window: Window, texts: readonly PlacedText[], listener: Listener): void {
+  for (const missed of missedSpeech(window, texts)) listener.onWarning('speech without text', missed)
 }
 
 /**

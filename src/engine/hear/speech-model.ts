@@ -4,14 +4,22 @@
 import type { PlacedText } from './place.ts'
 import type { Context } from './prompt.ts'
 import type { Recording } from './recording.ts'
+import type { Span } from './speech-spans.ts'
 import type { VoiceReading } from './voice-network.ts'
 import type { Window } from './windows.ts'
+
+/**
+ * - `text doubtful`: every attempt to decode the speech failed the checks of the model. The text of the best attempt is
+ *   used.
+ * - `speech without text`: voice detection found speech, and the model returned no text for it.
+ */
+export type SpeechWarning = 'text doubtful' | 'speech without text'
 
 export type Listener = {
   /** Called when the recognition has made progress. `done` is the number of recognised samples. */
   onSamples(done: number): Promise<void>
-  /** Writes a warning to the log. `event` is a short text such as `window doubtful`. */
-  onWarning(event: string, fields: Record<string, string | number>): void
+  /** Called for each span of the recording, in samples, whose text is doubtful or missing. */
+  onWarning(kind: SpeechWarning, span: Span): void
   /**
    * Called for each window if the speech model has a voice network (see `VoiceReading`). Null if the voices are not
    * needed.

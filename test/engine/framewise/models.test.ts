@@ -4,6 +4,7 @@ import { openCtc } from '../../../src/engine/framewise/ctc.ts'
 import { openTdt } from '../../../src/engine/framewise/tdt.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
 import type { SpeechModel } from '../../../src/engine/hear/speech-model.ts'
+import type { Span } from '../../../src/engine/hear/speech-spans.ts'
 import { type Window, windowOf } from '../../../src/engine/hear/windows.ts'
 import { faultOf } from '../../../src/engine/models/fault.ts'
 import { runtime } from '../../support/engine-room.ts'
@@ -14,6 +15,8 @@ const letters = ['<s>', ' ', 'a', 'b', 'c', '.', 'д', '日', '本']
 const pieces = [' the', ' cat', 's', '.', ' д', '<blk>']
 let ctc: SpeechModel
 let tdt: SpeechModel
+/** The warnings of the last call of `hear`, with the start and the end of their spans in seconds. */
+let warnings: [string, number, number][] = []
 
 beforeAll(async () => {
   const folders = [temporaryFolder(), temporaryFolder()] as const
@@ -28,6 +31,8 @@ beforeAll(async () => {
  * between the windows.
  */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
+  warnings = []
+  const second = (sample: number) => Math.round((100 * sample) / 16_000) / 100
   const recording = new Recording()
   const windows: Window[] = []
   for (const part of parts) {
@@ -36,11 +41,13 @@ async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], lan
     const voice = { from, to: recording.length }
     windows.push(windowOf([{ ...voice, voice }]))
   }
-  const listener = { onSamples: async () => {}, onWarning: () => {} }
+  const listener = {
+    onSamples: async () => {},
+    onWarning: (kind: string, { from, to }: Span) => void warnings.push([kind, second(from), second(to)]),
+  }
   const { texts } = await model
     .start({ prompt: null, vocabulary: [] })
     .hear(windows, { recording, language, translate: false, listener })
-  const second = (sample: number) => Math.round((100 * sample) / 16_000) / 100
   return texts.map(({ text, from, to }) => [text, second(from), second(to)])
 }
 
@@ -101,6 +108,18 @@ test('a TDT model gives each window its own words and times in one batch', async
     [' the', 0.72, 0.8],
     [' cat.', 1.04, 1.36],
   ])
+})
+
+test('speech for which these models return no text is reported, as for Whisper', async () => {
+  const word = { token: 2, seconds: 0.08 }
+  const parts = [[word, { token: 0, seconds: 3.92 }], [{ token: 0, seconds: 2 }], [word]]
+  for (const model of [ctc, tdt]) {
+    expect(await hear(model, parts)).toHaveLength(2)
+    expect(warnings).toEqual([
+      ['speech without text', 0.58, 4],
+      ['speech without text', 4, 6],
+    ])
+  }
 })
 
 test('the caller is told that these models use no prompt and no vocabulary', () => {

@@ -5,6 +5,7 @@ import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
+import type { Span } from '../../../src/engine/hear/speech-spans.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
 import { fakeBatch } from '../../support/fake-batch.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
@@ -101,8 +102,12 @@ function hear(models: WhisperModels, spans: [number, number][]) {
     return windowOf([{ ...voice, voice }])
   })
   const recording = recordingOf(Math.ceil(spans.at(-1)![1]))
-  const listener = { onSamples: async () => {}, onWarning: (event: string) => void warnings.push(event) }
-  const warnings: string[] = []
+  const warnings: [string, number, number][] = []
+  const listener = {
+    onSamples: async () => {},
+    onWarning: (kind: string, { from, to }: Span) =>
+      void warnings.push([kind, from / sampleRate, to / sampleRate]),
+  }
   const options = { recording, language: 'en', context: [], translate: false, listener }
   return hearBlock(models, windows, options).then(({ texts }) => ({ texts, warnings }))
 }
@@ -161,11 +166,26 @@ test('speech is recognised again with the speech after it, whose text comes from
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6, 7, 9].map(id => words[id]!))
 })
 
-test('a sentence keeps its text when the second recognition finds nothing', async () => {
+test('a sentence keeps its text when the second recognition finds nothing, and is doubtful', async () => {
   const { models } = modelsThatSay(second =>
     second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0)],
   )
   const { texts, warnings } = await hear(models, [[0, 19]])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 4].map(id => words[id]!))
-  expect(warnings).toEqual(['speech without text'])
+  expect(warnings).toEqual([['text doubtful', 8, 19]])
+})
+
+test('the text of a window that fails all checks is doubtful, and a window that has no text is not', async () => {
+  const { models } = modelsThatSay(second =>
+    second === 0 ? [at(0), 1, 2, at(9), at(9), ...Array(20).fill(3)] : [at(0)],
+  )
+  const { texts, warnings } = await hear(models, [
+    [0, 19],
+    [30, 40],
+  ])
+  expect(texts.map(({ text }) => text)).toEqual([1, 2, 3].map(id => words[id]!))
+  expect(warnings).toEqual([
+    ['text doubtful', 0, 19],
+    ['speech without text', 30, 40],
+  ])
 })
