@@ -51,6 +51,8 @@ export type RouteDetail = {
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
+  /** True if the route checks the credential and then refuses its method with 405. */
+  refused?: boolean
 }
 
 export type Route = {
@@ -74,6 +76,11 @@ export function about(detail: RouteDetail): DocumentDecoration {
 /** Returns the routes that the OpenAPI document describes. Hidden routes are left out. */
 export function routesOf(app: AnyElysia): Route[] {
   return (app.routes as unknown as Route[]).filter(({ hooks }) => hooks.detail && !hooks.detail.hide)
+}
+
+/** Returns the methods and paths of the routes that do not refuse their method. */
+export function acceptedRoutes(app: AnyElysia): Pick<Route, 'method' | 'path'>[] {
+  return (app.routes as unknown as Route[]).filter(({ hooks }) => !hooks.detail?.refused)
 }
 
 /** Converts `/v1/upload/:id` to the OpenAPI form `/v1/upload/{id}`. */

@@ -2,6 +2,7 @@
 
 import type { AnyElysia } from 'elysia'
 import { ApiError } from '../errors.ts'
+import { acceptedRoutes } from './route.ts'
 
 /**
  * Returns the error for a request that matches no route: NOT_FOUND for an unknown path, METHOD_NOT_ALLOWED for a known
@@ -27,7 +28,9 @@ export function pathOf(url: string): string {
 
 /** Returns the methods that the routes at this path accept, or an empty list if there is no such route. */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
-  return app.routes.filter(({ path }) => patternOf(path).test(pathname)).map(({ method }) => method)
+  return acceptedRoutes(app)
+    .filter(({ path }) => patternOf(path).test(pathname))
+    .map(({ method }) => method)
 }
 
 const patterns = new Map<string, RegExp>()

@@ -407,11 +407,11 @@ test('a message that is no JSON or no message gets an error of JSON-RPC', async 
   }
   const large = await post(service, 'x'.repeat(limits.bodyBytesMax + 1), headers)
   expect([large.status, large.body.error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
-  for (const method of ['GET', 'DELETE']) {
+  for (const method of ['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD']) {
     const refused = await service.fetch('/mcp', { method, headers })
-    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'POST'])
-    expect((await service.fetch('/mcp', { method })).status).toBe(401)
+    expect([method, refused.status, refused.headers.get('allow')]).toEqual([method, 405, 'OPTIONS, POST'])
   }
+  for (const method of ['GET', 'DELETE']) expect((await service.fetch('/mcp', { method })).status).toBe(401)
 })
 
 test('a caller may send 120 messages a minute, and a tool counts towards the quota of its endpoint', async () => {

@@ -15,13 +15,14 @@ import type { Service } from '../service.ts'
 import { tools } from './tools.ts'
 
 const hidden = { detail: about({ hide: true }) }
+const refused = { detail: about({ refused: true }) }
 
 export const mcp = (service: Service) =>
   new Elysia()
     .use(gate(service))
     .options('/mcp', () => preflightAnswer('POST'), { visitor: true, ...hidden })
-    .get('/mcp', postOnly, { assistant: 'mcp' })
-    .delete('/mcp', postOnly, { assistant: 'mcp', parse: 'none' })
+    .get('/mcp', postOnly, { assistant: 'mcp', ...refused })
+    .delete('/mcp', postOnly, { assistant: 'mcp', parse: 'none', ...refused })
     .post(
       '/mcp',
       async ({ request, caller, server, set }) => {
@@ -40,7 +41,7 @@ export const mcp = (service: Service) =>
     )
 
 function postOnly(): never {
-  throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'POST' })
+  throw new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: 'OPTIONS, POST' })
 }
 
 /** Returns true if the origin is a web page on the caller's own machine, such as the MCP Inspector. */
