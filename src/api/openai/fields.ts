@@ -51,6 +51,15 @@ export function choicesOf<Choice extends string>(
   return fields.many(name).map(value => checked(name, value, choices))
 }
 
+/**
+ * Returns the value of a boolean field, or false if the field is missing. Python's `requests` sends `True` and `False`,
+ * other clients `true` and `false`.
+ */
+export function flagOf(fields: Fields, name: string): boolean {
+  const value = fields.one(name)
+  return value !== null && checked(name, value.toLowerCase(), ['true', 'false']) === 'true'
+}
+
 function checked<Choice extends string>(name: string, value: string, choices: readonly Choice[]): Choice {
   const found = choices.find(choice => choice === value)
   if (found !== undefined) return found

@@ -3,7 +3,7 @@
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import { invalidField, OpenAiError } from './errors.ts'
-import { choiceOf, choicesOf, type Fields, missing, shown } from './fields.ts'
+import { choiceOf, choicesOf, type Fields, flagOf, missing, shown } from './fields.ts'
 import { granularities, includes, type Task, tasks } from './shapes/forms.ts'
 
 export type Format = (typeof tasks)['transcribe']['formats'][number]
@@ -38,7 +38,7 @@ export function readFields(fields: Fields, task: Task): Wanted {
     language: languageOf(fields),
     vocabulary: vocabularyOf(fields),
     logprobs: choicesOf(fields, 'include', includes).includes('logprobs'),
-    stream: choiceOf(fields, 'stream', ['true', 'false']) === 'true',
+    stream: flagOf(fields, 'stream'),
   }
 }
 

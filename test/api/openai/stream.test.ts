@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { APIError } from 'openai'
 import type { AwaitedJob } from '../../../src/api/openai/awaited-job.ts'
+import { Fields } from '../../../src/api/openai/fields.ts'
+import { readFields } from '../../../src/api/openai/options.ts'
 import { replyEvents, replyWhole } from '../../../src/api/openai/reply.ts'
 import { ApiError } from '../../../src/errors.ts'
 import type { Job } from '../../../src/jobs/job.ts'
@@ -52,6 +54,19 @@ steered('the deltas together are the text, also when the engine reports no utter
   expect(events[0]).toMatchObject({ delta: dialogue.full_transcript })
   expect(events[2]).toMatchObject({ id: 'seg_1', speaker: 'B', text: 'How are you?' })
   expect(events.at(-1)).toMatchObject({ logprobs: expect.any(Array) })
+})
+
+test.each([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['', false],
+])('the field stream %p means %p', (value, stream) => {
+  const fields = new Fields()
+  fields.add('model', 'm')
+  fields.add('stream', value)
+  expect(readFields(fields, 'transcribe').stream).toBe(stream)
 })
 
 steered('a stream of a file that is not audio is refused before it begins', async () => {
