@@ -1,5 +1,6 @@
 // The engine of a command such as `steno transcribe`. It has a single child process, which may run several jobs at the
-// same time, and retries no job. An abort kills this child process, so the engine can run no further job after an abort.
+// same time, and retries no job. An abort kills this child process, so the engine can run no further job after an
+// abort.
 
 import type { Engine } from './engine.ts'
 import { prepareModel } from './models/choose.ts'

@@ -99,7 +99,7 @@ export class EngineProcess {
   }
 
   /**
-   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. The timeout of the pending request would also kill it,
+   * Kills the child process if SIGSTOP or SIGTSTOP stopped it. The timeout of the pending requests would also kill it,
    * but only after minutes.
    */
   #killIfStopped(): void {

@@ -71,9 +71,9 @@ export type TranscribeOptions = {
   onPeaks?: (peaks: Uint8Array) => void
   /**
    * Called once before the end, with the turns of the speakers in order of their starts. A turn has the label of its
-   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. If each channel
-   * is transcribed by itself, its utterances are the turns. Not called without diarization or separate channels, nor for
-   * a job that a worker on another machine runs.
+   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. If each
+   * channel is transcribed by itself, its utterances are the turns. Not called without diarization or separate
+   * channels, nor for a job that a worker on another machine runs.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

@@ -43,9 +43,9 @@ type HasRoomFor = (needs: Needs) => boolean
 
 /**
  * Moves the next pending job to the state `processing`. Returns null if no job is pending. The accounts take turns
- * (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room waits, and
- * a later job may overtake it: for example, only the server's own engine can do the earlier job, and a worker on another
- * machine is free.
+ * (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room waits,
+ * and a later job may overtake it: for example, only the server's own engine can do the earlier job, and a worker on
+ * another machine is free.
  */
 export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job | null {
   return db.tx(() => {
@@ -90,9 +90,9 @@ const oldestPending = `
   where state = 'pending' and account_id = $accountId order by seq limit $most`
 
 /**
- * Selects the oldest pending job of each account, in the order in which the accounts take turns: first the account whose
- * last turn was the longest time ago. The recursive part of the query finds each account with pending jobs by one look-up
- * in the index. With 100,000 jobs of 100 accounts, a query that reads all pending jobs takes 70 times as long.
+ * Selects the oldest pending job of each account, in the order in which the accounts take turns: first the account
+ * whose last turn was the longest time ago. The recursive part of the query finds each account with pending jobs by one
+ * look-up in the index. With 100,000 jobs of 100 accounts, a query that reads all pending jobs takes 70 times as long.
  */
 const pendingInTurn = `
   with recursive waiting (account_id) as (

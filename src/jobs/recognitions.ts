@@ -71,8 +71,8 @@ export class Recognitions {
 }
 
 /**
- * Starts the next pending job for which the engine has room. Returns null if there is no such job, or if the database is
- * locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
+ * Starts the next pending job for which the engine has room. Returns null if there is no such job, or if the database
+ * is locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
  */
 function startIfWritable(db: Db, engine: Engine): Job | null {
   try {

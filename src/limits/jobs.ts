@@ -13,8 +13,8 @@ export const jobLimits = {
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /**
-   * If the engine has no room for the first pending job, the server looks for another pending job that can start. Maximum
-   * number of jobs of one account that it looks at: the oldest ones.
+   * If the engine has no room for the first pending job, the server looks for another pending job that can start.
+   * Maximum number of jobs of one account that it looks at: the oldest ones.
    */
   pendingJobsTriedOfAccount: 20,
   /** In the same search: the maximum number of jobs of all accounts together. */

@@ -1,5 +1,6 @@
-// Installs ONNX Runtime's CUDA provider from a NuGet package of the same version. The runtime's library searches for a
-// provider only in its own folder, so the library is copied into the folder of the provider.
+// Installs ONNX Runtime's CUDA provider from a NuGet package. The provider must have the same version as ONNX Runtime,
+// and ONNX Runtime searches for it only in the folder of its own library. So this library is copied into the folder of
+// the provider.
 
 import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'

@@ -31,9 +31,8 @@ export async function download(model: string, settings: ModelSettings, source: S
 }
 
 /**
- * Downloads a model from the mirror, if there is one. A `steno worker` uses its server as the mirror. If there is no
- * mirror, or if the download from the mirror fails, downloads the model from the hub (Hugging Face's server of model
- * files).
+ * Downloads a model from the mirror, if there is one. If there is none, or if this download fails, downloads the model
+ * from the hub (Hugging Face's server of model files).
  */
 async function downloadFromEither(
   id: string,

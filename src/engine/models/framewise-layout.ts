@@ -12,13 +12,13 @@ export const tdtFeaturesFile = 'nemo128.onnx'
 /** The names of the ONNX files of each kind of model, without the suffix of the variant. */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/** The suffixes of the variants: `.int8` has 8-bit weights, and the empty suffix has fp32 weights. */
+/** The suffixes of the variants: `.int8` stands for 8-bit weights, and the empty suffix for fp32 weights. */
 const variants = ['.int8', ''] as const
 
 /**
  * Returns the kind of the framewise model (a speech model that gives tokens for each frame of sound) in a folder: `tdt`
- * or `ctc`. One file shows the kind: the vocabulary file of this kind, or its last ONNX file in `graphNames`. Returns
- * null if the folder has none of these files.
+ * or `ctc`. The folder of a kind has the vocabulary file of this kind, or the last of its ONNX files in `graphNames`.
+ * Returns null if the folder has none of these files.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const

@@ -10,7 +10,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** Returns true if the folder has configuration, tokenizer and weights. Does not read the content of these files. */
+/** Returns true if no file of the model is missing in the folder. Does not read the content of the files. */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
   if (kind !== null) return missingFramewiseFile(folder, kind) === null
@@ -36,14 +36,14 @@ export function isCompact(folder: string): boolean {
 }
 
 /**
- * The suffixes in the file names of float weights, best first: `''` stands for 32-bit floats. A CPU computes 16-bit floats
- * slowly.
+ * The suffixes in the file names of float weights, best first: `''` stands for 32-bit floats. A CPU computes 16-bit
+ * floats slowly.
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 
 /**
- * Returns the suffix in the file names of the float weights in a model's folder (see `floatVariants`). Returns null if the
- * folder has no float weights.
+ * Returns the suffix in the file names of the float weights in a model's folder (see `floatVariants`). Returns null if
+ * the folder has no float weights.
  */
 export function floatVariant(folder: string): FloatVariant | null {
   return floatVariants.find(variant => weightFiles(folder, variant).length > 0) ?? null

@@ -47,7 +47,7 @@ function nameOf(folder: string): string {
 
 /**
  * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or if its folder
- * was copied by hand and has no lock file.
+ * was copied by hand and has no file `steno-lock.json`.
  */
 export async function findDownloaded(
   dir: string,

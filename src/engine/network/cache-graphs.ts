@@ -1,5 +1,5 @@
-// Builds small ONNX graphs that write, move, read and clear rows of the decoder's caches in the memory of a GPU. Each
-// row of a cache belongs to one window of the recording.
+// Builds small ONNX graphs that work on the decoder's caches in the memory of a GPU: they write, move and read rows of
+// a cache, or fill a cache with zeros. Each row of a cache belongs to one window of the recording.
 
 import type { ElementType } from '../onnx/elements.ts'
 import { Graph } from '../onnx/graph.ts'

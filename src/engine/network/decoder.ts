@@ -93,9 +93,9 @@ function positions(layers: Layers): { places: string; mask: string } {
 }
 
 /**
- * Adds operations that compute the logarithm of the sum of exp(score) over all tokens. This logarithm is the score of a
- * token minus its LogSoftmax. The result is the same for every token, so token 0 is used. In ONNX Runtime, LogSoftmax
- * is several times faster than ReduceLogSumExp.
+ * Adds operations that compute the logarithm of the sum of exp(score) over all tokens of the vocabulary. This logarithm
+ * is the score of a token minus its LogSoftmax. The result is the same for every token, so token 0 is used. In ONNX
+ * Runtime, LogSoftmax is several times faster than ReduceLogSumExp.
  */
 function logTotal(layers: Layers, scores: string): string {
   const { graph } = layers

@@ -77,8 +77,8 @@ function block(
   const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
   const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
   const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
-    // A bias with two dimensions prevents that ONNX Runtime joins the operations Add and Gelu, because the joined
-    // operation is slower.
+    // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation, which
+    // would be slower.
     const bias = layers.reshape(linear.bias, 1, -1)
     return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
   })

@@ -154,13 +154,14 @@ export class Layers {
     const [outputs = 0, blocks = 0] = this.stored(`${name}.weight`).dims
     const parts = ['weight', 'scale'].map(part => this.tensor(`${name}.${part}`))
     const inputs = [value, ...parts, '', '', ...(bias ? [this.tensor(`${name}.bias`)] : [])]
-    const [bits, inputBits] = [8, 4]
+    // The accuracy level 4 of ONNX Runtime means that the activations are quantised to 8 bits.
+    const [bits, int8Activations] = [8, 4]
     return this.graph.add('com.microsoft.MatMulNBits', inputs, {
       K: blocks * blockSize,
       N: outputs,
       bits,
       block_size: blockSize,
-      accuracy_level: inputBits,
+      accuracy_level: int8Activations,
     })
   }
 }

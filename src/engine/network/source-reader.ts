@@ -1,4 +1,4 @@
-// Reads the tensors of a model, and keeps little of them in memory.
+// Reads the tensors of a model, and frees the memory of tensors that are no longer used.
 
 import { limits } from '../../limits.ts'
 import type { Source } from './source.ts'

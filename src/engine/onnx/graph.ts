@@ -36,8 +36,7 @@ export class Graph {
   }
 
   /**
-   * Adds a constant to the graph and returns the name of the constant. Its data must not be changed before the bytes of
-   * the model are read.
+   * Adds a constant to the graph and returns the name of the constant. Do not change `data` before the call of `bytes`.
    */
   constant({ dims, data }: Constant, name = `${this.prefix}c${this.count++}`): string {
     this.constants.push(...fieldOfParts(5, tensor(name, dims, data)))

@@ -12,7 +12,7 @@ export function pointerFrom(call: (out: BigUint64Array) => void): Pointer {
   return Number(out[0]) as Pointer
 }
 
-/** Returns the bytes of a C string. The caller must keep the array while the library may read the string. */
+/** Returns the bytes of a C string. The caller must keep the array while native code may read the string. */
 export function cString(text: string): Uint8Array {
   return Buffer.from(`${text}\0`)
 }
@@ -27,7 +27,7 @@ export function cStrings(texts: readonly string[]): BigUint64Array {
 
 const kept = new WeakMap<object, unknown>()
 
-/** Keeps `memory` alive as long as `owner`. The garbage collector does not see the pointers of the library. */
+/** Keeps `memory` alive as long as `owner`. The garbage collector does not know that native code uses `memory`. */
 function keepAlive(owner: object, memory: unknown): void {
   kept.set(owner, memory)
 }

@@ -11,9 +11,9 @@ import { withSignedWeights } from './signed-weights.ts'
 const cpus = '/proc/cpuinfo'
 
 /**
- * Opens the model in the file `path`. If its weights are unsigned bytes and the CPU has VNNI instructions, they are
- * first changed to signed bytes. VNNI multiplies unsigned bytes by signed bytes, so ONNX Runtime then needs half the
- * time.
+ * Opens the model in the file `path`. If its weights are unsigned bytes and the CPU has VNNI instructions, the weights
+ * are first changed to signed bytes. VNNI multiplies unsigned bytes by signed bytes, so ONNX Runtime then needs half
+ * the time.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   if (device !== 'cpu' || !path.endsWith('.int8.onnx') || !hasVnni())

@@ -16,8 +16,8 @@ export type Runtime = Checked &
   Silent & {
     version: string
     /**
-     * The number of threads in the pool that all sessions share, including the thread that runs a session. A process has
-     * only one pool. So in a process, every runtime must be opened with the same number.
+     * The number of threads in the pool that all sessions share, including the thread that runs a session. A process
+     * has only one pool. So in a process, every runtime must be opened with the same number.
      */
     threads: number
     environment: Pointer

@@ -5,7 +5,10 @@ import { fieldsOf, numbersOf, text } from './protobuf-reader.ts'
 
 export type Weights = Map<string, Constant & { data: Float32Array }>
 
-/** A constant as the model stores it. If `bytes` is null, its content is in an external file, at the place `stored`. */
+/**
+ * A constant as the model stores it. Its content is in `bytes`, or in an external file at the place `stored`. Both are
+ * null if the content is a list of numbers.
+ */
 export type RawConstant = {
   type: number
   dims: number[]
@@ -35,7 +38,7 @@ export function readWeights(model: Uint8Array): Weights {
   return weights
 }
 
-/** The numbers of protobuf fields in an ONNX model: of a model, a graph, a node and an attribute. */
+/** The numbers of protobuf fields in the parts of an ONNX model: model, graph, node and attribute. */
 const fields = { graph: 7, initializer: 5, node: 1, attribute: 5, tensor: 5, branch: 6 } as const
 
 function readConstants(model: Uint8Array): Model['constants'] {

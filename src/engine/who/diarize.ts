@@ -79,8 +79,8 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that stand for these
-   * voices. They come from the speech model, which also recognises the words.
+   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that stand for
+   * these voices. They come from the speech model, which also recognises the words.
    */
   get usesVoiceReadings(): boolean {
     return this.voices.usesVoiceReadings

@@ -13,8 +13,8 @@ export type Embedder = {
   /** Returns the feature frames of `sound`. */
   features(sound: Float32Array): Float32Array
   /**
-   * Subtracts the steady noise from the feature frames, if this model needs it. The frames of a long stretch must be
-   * passed, because the noise is measured in them. So the caller cuts them into parts with one voice after this.
+   * Subtracts the steady noise from the feature frames, if this model needs it. The noise is measured in the given
+   * frames, so these must be the frames of a long stretch. The caller cuts the result into parts with one voice.
    */
   withoutNoise(features: Float32Array): Float32Array
   /**

@@ -16,9 +16,9 @@ import { finiteUnit } from './unit.ts'
 /** The minimum number of feature frames for an embedding. Fewer frames give no embedding. */
 const framesMin = 25
 /**
- * The number of pieces (1.6 s of sound each) that one call of the network encodes. With one piece for each call, a piece
- * would need twice the CPU time. With 16 or 32 pieces, it would need a sixth more: ONNX Runtime multiplies matrices in
- * blocks of 12 rows.
+ * The number of pieces (1.6 s of sound each) that one call of the network encodes. With one piece for each call, a
+ * piece would need twice the CPU time. With 16 or 32 pieces, it would need a sixth more: ONNX Runtime multiplies
+ * matrices in blocks of 12 rows.
  */
 const batchPieces = 12
 

@@ -7,7 +7,9 @@ import type { Turn } from './turn.ts'
 /** A turn, or a gap between two turns of the same speaker, is a fragment if it is shorter than this, in samples. */
 const shortest = 0.1 * sampleRate
 
-/** Joins turns of the same speaker over short gaps, and removes short turns. Returns the turns in order of their starts. */
+/**
+ * Joins turns of the same speaker over short gaps, and removes short turns. Returns the turns in order of their starts.
+ */
 export function withoutFragments(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = []
   const last = new Map<number, Turn>()

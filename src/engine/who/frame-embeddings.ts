@@ -68,7 +68,7 @@ export class FrameEmbeddings {
   }
 }
 
-/** Returns the first span of 40 ms whose middle is at `sample` or after it. */
+/** Returns the index of the first span of 40 ms whose middle is at `sample` or after it. */
 function slotAfter(sample: number): number {
   return Math.max(0, Math.ceil(sample / slotSamples - 1 / 2))
 }

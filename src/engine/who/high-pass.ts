@@ -1,4 +1,4 @@
-// A high-pass filter. It makes the hum and the rumble of a room quieter, which can be as loud as a voice.
+// A high-pass filter. It makes the hum and the rumble of a room quieter. Such noise can be as loud as a voice.
 
 import { sampleRate } from '../audio.ts'
 
@@ -16,7 +16,7 @@ const olderFeedback = (damping - 1) / (1 + damping)
 
 /** A Butterworth filter of the second order for one recording, which may arrive in parts of any length. */
 export class HighPass {
-  /** The last two samples and the last two filtered values, the newer of both first. */
+  /** The last two samples and the last two filtered values, each pair with the newer value first. */
   private inputs: [number, number] = [0, 0]
   private outputs: [number, number] = [0, 0]
 

@@ -1,5 +1,6 @@
-// Finds the speaker of each piece, which is a span in which one voice speaks alone. The clustering has found the speakers
-// before. If the speech model gives frame embeddings, they help to find the speaker, also within a piece.
+// Finds the speaker of each piece, which is a span in which one voice speaks alone. An earlier step, the clustering,
+// has found the speakers. If the speech model gives frame embeddings, they help to find the speaker, also within a
+// piece.
 
 import { type EmbeddedPiece, formingSeconds } from './embedded-pieces.ts'
 import type { FrameEmbeddings } from './frame-embeddings.ts'
@@ -10,27 +11,27 @@ import { equalParts, secondsOf } from './views.ts'
 /** The weight of the frame embeddings in a comparison. The embedding of the whole piece has the weight 1. */
 const frameWeight = 0.9
 /**
- * With frame embeddings, each piece is divided into equal parts of about this length, in seconds, and each part gets its
- * own speaker. So a change of speaker inside a piece is found.
+ * With frame embeddings, each piece is divided into equal parts of about this length, in seconds, and each part gets
+ * its own speaker. So a change of speaker inside a piece is found.
  */
 const partSeconds = 0.5
 /**
- * The frame embeddings of each speaker are the mean over the parts of this speaker. When parts have changed their
- * speaker, these means change too. So the speakers are computed this number of times.
+ * Each speaker has a mean frame embedding, over all parts of this speaker. When parts change their speaker, these means
+ * change too. So the means and the speakers are computed this number of times.
  */
 const rounds = 3
 
 /**
- * A part of a piece. `similarities` says how similar the embedding of the piece is to the centroid of each speaker. `mean`
- * is the mean frame embedding of the part. Only parts of pieces whose speaker was sure before (`isSure`) are used to
+ * A part of a piece. `similarities` says how similar the embedding of the piece is to the centroid of each speaker.
+ * `mean` is the mean frame embedding of the part. Only parts of pieces with a sure speaker (`isSure`) are used to
  * compute the mean of a speaker.
  */
 type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 
 /**
  * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
- * the one with the most similar centroid. If there are frame embeddings, parts of the pieces are returned, each with its
- * own speaker (see `partSeconds`).
+ * the one with the most similar centroid. If there are frame embeddings, parts of the pieces are returned, each with
+ * its own speaker (see `partSeconds`).
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

@@ -25,8 +25,8 @@ export const noTurns: Timeline = { turns: [], exclusive: [] }
  */
 const speakerSamplesMin = sampleRate
 /**
- * In each frame of a piece (a span in which one voice speaks alone), the speaker of the piece gets this number of votes,
- * if this speaker is sure. This number is higher than the number of all other votes in the frame.
+ * In each frame of a piece (a span in which one voice speaks alone), the speaker of the piece gets this number of
+ * votes, if this speaker is sure. This number is higher than the number of all other votes in the frame.
  */
 const sureVotes = 100
 
@@ -85,9 +85,9 @@ function twoMost(votes: Int32Array): [number, number] {
 
 /**
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
- * votes. (A vote says that a speaker probably speaks in the frame.) They are -1 if fewer than two speakers have votes.
- * Each -1 is replaced with a speaker who spoke shortly before, because the voice counts may still say that somebody
- * speaks. `before` has the two speakers who spoke last, the latest speaker first.
+ * votes. (A vote says that a speaker probably speaks in the frame.) If only one speaker has votes, `second` is -1. If
+ * no speaker has votes, both are -1. Each -1 is replaced with a speaker who spoke shortly before, because the voice
+ * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest speaker first.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

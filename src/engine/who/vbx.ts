@@ -37,9 +37,9 @@ type Assignment = { memberships: Float64Array[]; shares: Float64Array }
  * speaker.
  *
  * Three lists have one element for each embedding. `features` has the embeddings themselves, transformed by the PLDA
- * model. `weights` has their weights: an embedding with the weight n counts as n equal embeddings. `start` has the index
- * of the speaker to which the embedding belongs before the first round. `between` has one element for each dimension of
- * the embeddings instead: the variance between different voices.
+ * model. `weights` has their weights: an embedding with the weight n counts as n equal embeddings. `start` has the
+ * index of the speaker to which the embedding belongs before the first round. `between` has one element for each
+ * dimension of the embeddings instead: the variance between different voices.
  */
 export function vbx(
   features: readonly Float64Array[],

@@ -25,8 +25,8 @@ export const classVoices = Uint8Array.of(0, 0b001, 0b010, 0b100, 0b011, 0b101, 0
 export type FrameSpan = { from: number; to: number }
 
 /**
- * Returns the first of the `frameStep` samples that belong to a frame. They are around the middle of the frame. Frames
- * overlap, but a sample belongs to one frame only.
+ * Returns the index of the first of the `frameStep` samples that belong to a frame. They are around the middle of the
+ * frame. Frames overlap, but a sample belongs to one frame only.
  */
 export function startOf(frame: number): number {
   return frame * frameStep + frameCentre - frameStep / 2

@@ -14,8 +14,9 @@ export type PlacedSpan = { from: number; to: number; at: number }
 /**
  * The weights of the speech model in two decisions, from 0 to 1. `speech` is its weight in the decision that a frame
  * has speech, and `overlap` in the decision that two people speak in a frame. The segmentation model has the remaining
- * weight, and a weighted mean of 0.5 or more means yes. With 0.6 for `speech`, a frame has no speech if the speech model
- * gives it a probability below 1/6, even if the segmentation model finds a voice in it each time that it reads the frame.
+ * weight, and a weighted mean of 0.5 or more means yes. With 0.6 for `speech`, a frame has no speech if the speech
+ * model gives it a probability below 1/6, even if the segmentation model finds a voice in it each time that it reads
+ * the frame.
  */
 const weights = { speech: 0.6, overlap: 0.7 }
 /**
@@ -26,9 +27,9 @@ const outside = 0
 
 export class VoiceCounts {
   /**
-   * Two bytes for each frame: the probability of one voice or more, and the probability of two voices or more. Each byte
-   * is the probability times 255, but at least 1. The value 0 is `outside`: it marks a frame that is in no window of the
-   * speech model. The array can end before or after the end of the recording.
+   * Two bytes for each frame: the probability of one voice or more, and the probability of two voices or more. Each
+   * byte is the probability times 255, but at least 1. The value 0 is `outside`: it marks a frame that is in no window
+   * of the speech model. The array can end before or after the end of the recording.
    */
   private bytes = new Uint8Array(0)
 
