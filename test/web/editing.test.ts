@@ -197,6 +197,31 @@ seen('a speaker who got the name of another speaker by mistake gets the old name
   expect(await spoken()).toEqual(['Ann', 'Ann', 'Ann', 'SPEAKER 2', 'SPEAKER 2', 'SPEAKER 2'])
 })
 
+seen('a speaker with a new name stays one speaker, also when another person gives the name', async () => {
+  const lou = await reader(service, 'lou', conversation({ words: 120, speakers: 2 }))
+  const { page } = await browser.enter(service, lou)
+  await edit(page, lou)
+  const names = () =>
+    page
+      .locator('.speakers input')
+      .evaluateAll((fields: { value: string }[]) => fields.map(({ value }) => value))
+  const rename = async (name: string, next: string) => {
+    await page.getByLabel(`Name of ${name}`).fill(next)
+    await page.keyboard.press('Enter')
+    await page.getByText(`The name ${next} is saved.`).waitFor()
+  }
+  await rename('Speaker 1', 'Ann')
+  await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
+  // The click lets the person change the name, and the page lists the speakers again.
+  await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
+  await page.locator('.speakers input:focus').waitFor()
+  expect(await names()).toEqual(['Ann', 'Speaker 2'])
+  await lou.send('PATCH', `/v1/transcribe/${lou.jobId}`, { speakers: { Ann: 'Anna', 'SPEAKER 2': 'Ben' } })
+  await rename('Ann', 'Anne')
+  expect(await names()).toEqual(['Anne', 'Ben'])
+  expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anne', 'Ben'])
+})
+
 seen('a speaker is renamed in one place, also in Arabic', async () => {
   const dora = await reader(service, 'dora', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, dora)

@@ -3,12 +3,12 @@
 
 import { signal } from '@preact/signals'
 import { tellFault } from '../parts/toast.tsx'
-import type { Result } from './document.ts'
+import type { Result, Utterance } from './document.ts'
 import { EditHistory } from './edit-history.ts'
 import { EditRequests, isOutdated } from './edit-requests.ts'
 import { Saving, type TextListeners } from './saving.ts'
 
-type Listeners = TextListeners & {
+type Listeners = Omit<TextListeners, 'onRead'> & {
   /** Called when the name of a speaker has changed. */
   onNames: () => void
 }
@@ -27,7 +27,10 @@ export class Edits {
     readonly listeners: Listeners,
   ) {
     this.#requests = new EditRequests(job)
-    this.saving = new Saving(job.id, result, this.#requests, listeners)
+    this.saving = new Saving(job.id, result, this.#requests, {
+      ...listeners,
+      onRead: utterances => this.#takeNames(utterances),
+    })
   }
 
   setEditing(isEditing: boolean): void {
@@ -87,6 +90,17 @@ export class Edits {
       ({ speaker: other }) => other !== null && other !== speaker && this.nameOf(other) === name,
     )
     return isShared ? speaker : name
+  }
+
+  /** Takes over the names that other people gave to the speakers since the page was loaded. */
+  #takeNames(utterances: readonly Utterance[]): void {
+    const names = { ...this.names.value }
+    utterances.forEach(({ speaker: name }, at) => {
+      const label = this.saving.result.utterances[at]?.speaker
+      if (label != null && name !== null) names[label] = name
+    })
+    this.names.value = names
+    this.listeners.onNames()
   }
 
   async #setName(speaker: string, name: string): Promise<void> {

@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals'
 import { Fault, messageOf } from '../base/fault.ts'
 import { timing } from '../base/timing.ts'
-import type { Result } from './document.ts'
+import type { Result, Utterance } from './document.ts'
 import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, type Saved, type Sent } from './edit-requests.ts'
 
@@ -24,6 +24,8 @@ export type TextListeners = {
   onText: (utterance: number, text: string) => void
   /** Called when the times of words or their positions in the text may have changed. */
   onWords: () => void
+  /** Called when the page has read the transcript again, with the utterances of the server. */
+  onRead: (utterances: readonly Utterance[]) => void
 }
 
 export class Saving {
@@ -144,7 +146,7 @@ export class Saving {
     }
     for (const { index, ...utterance } of saved) {
       const known = this.result.utterances[index]
-      if (known && !this.#unsaved.has(index)) Object.assign(known, utterance)
+      if (known && !this.#unsaved.has(index)) replace(known, utterance)
     }
     this.listeners.onWords()
     this.#keep()
@@ -159,13 +161,14 @@ export class Saving {
    */
   async compare(): Promise<void> {
     const { utterances } = await this.requests.read()
+    this.listeners.onRead(utterances)
     const conflicts: Conflict[] = []
     utterances.forEach((theirs, utterance) => {
       const mine = this.result.utterances[utterance]
       const was = this.#unsaved.get(utterance)
       if (!mine) return
       if (was === undefined && mine.text !== theirs.text) {
-        Object.assign(mine, theirs)
+        replace(mine, theirs)
         this.listeners.onText(utterance, theirs.text)
       }
       if (was === undefined || was === theirs.text) return
@@ -201,4 +204,12 @@ export class Saving {
   readonly #leave = () => {
     if (this.#unsaved.size > 0) void this.save()
   }
+}
+
+/**
+ * Replaces the text, the words and the times of an utterance by those of the server. The label of the speaker stays the
+ * one that the page has read first. `Edits.names` holds the present name for this label.
+ */
+function replace(known: Utterance, { speaker: _, ...fresh }: Utterance): void {
+  Object.assign(known, fresh)
 }
