@@ -108,8 +108,16 @@ seen('words are found and replaced in one step', async () => {
   await page.getByText('not found').waitFor()
   await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
   await page.getByText(`1 of ${hits}`).waitFor()
+  // All drafts are written at once. One write for each sentence would stop the page of a long transcript for seconds.
+  await page.evaluate(`draftWrites = 0
+    setItem = Storage.prototype.setItem
+    Storage.prototype.setItem = function (name, value) {
+      if (name.startsWith('steno.edits.')) draftWrites += 1
+      setItem.call(this, name, value)
+    }`)
   await page.getByRole('button', { name: 'Replace all' }).click()
   await page.getByText('not found').waitFor()
+  expect(await page.evaluate('draftWrites')).toBe(1)
   await page.getByRole('button', { name: 'Edit' }).click()
   await saved(page)
   expect(await textsOf(cleo)).toEqual(before.map(text => text.replaceAll('Lisbon', 'Porto')))

@@ -58,18 +58,18 @@ export class Edits {
       after: text,
     }))
     this.history.add({ changes })
-    for (const { utterance, after } of changes) this.saving.show(utterance, after)
+    this.saving.show(texts)
   }
 
   undo(): void {
     const step = this.history.undo()
-    for (const { utterance, before } of step?.changes.toReversed() ?? []) this.saving.show(utterance, before)
+    if (step) this.saving.show(step.changes.map(({ utterance, before }) => ({ utterance, text: before })))
     if (step?.rename) this.#setName(step.rename.speaker, step.rename.before).catch(tellFault)
   }
 
   redo(): void {
     const step = this.history.redo()
-    for (const { utterance, after } of step?.changes ?? []) this.saving.show(utterance, after)
+    if (step) this.saving.show(step.changes.map(({ utterance, after }) => ({ utterance, text: after })))
     if (step?.rename) this.#setName(step.rename.speaker, step.rename.after).catch(tellFault)
   }
 

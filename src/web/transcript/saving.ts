@@ -14,6 +14,9 @@ import { type EditRequests, isOutdated, type Saved, type Sent } from './edit-req
  */
 export type Conflict = { utterance: number; mine: string; theirs: string }
 
+/** The new text of an utterance. */
+type Text = { utterance: number; text: string }
+
 export type SaveState = 'saved' | 'waiting' | 'saving' | 'failed'
 
 /** The maximum number of utterances that one request saves. The API allows 1000. */
@@ -76,21 +79,16 @@ export class Saving {
 
   /** Changes the text of an utterance, and saves it later. */
   set(utterance: number, text: string): void {
-    if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.textOf(utterance))
-    this.#put(utterance, text)
-    if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
-    this.#keep()
-    if (this.#unsaved.size === 0 && !this.#running) this.state.value = 'saved'
-    else this.#plan()
+    this.#set([{ utterance, text }])
   }
 
   /**
-   * Changes the text of an utterance, and shows this text on the page. For changes that the person does not type, such
+   * Changes the texts of utterances, and shows these texts on the page. For changes that the person does not type, such
    * as an undo.
    */
-  show(utterance: number, text: string): void {
-    this.set(utterance, text)
-    this.listeners.onText(utterance, text)
+  show(texts: readonly Text[]): void {
+    this.#set(texts)
+    for (const { utterance, text } of texts) this.listeners.onText(utterance, text)
   }
 
   /**
@@ -100,7 +98,7 @@ export class Saving {
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs)
-    this.show(utterance, keeps === 'mine' ? mine : theirs)
+    this.show([{ utterance, text: keeps === 'mine' ? mine : theirs }])
   }
 
   /** Waits until the running request has ended. */
@@ -151,7 +149,7 @@ export class Saving {
     this.listeners.onWords()
     this.#keep()
     this.state.value = this.#unsaved.size > 0 ? 'waiting' : 'saved'
-    if (this.#unsaved.size > 0) this.#plan()
+    if (this.#unsaved.size > 0) this.#plan(sent.length === sentAtOnce ? 0 : timing.saveMs)
   }
 
   /**
@@ -179,6 +177,17 @@ export class Saving {
     this.listeners.onWords()
     this.state.value = 'waiting'
     this.#plan()
+  }
+
+  #set(texts: readonly Text[]): void {
+    for (const { utterance, text } of texts) {
+      if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.textOf(utterance))
+      this.#put(utterance, text)
+      if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
+    }
+    this.#keep()
+    if (this.#unsaved.size === 0 && !this.#running) this.state.value = 'saved'
+    else this.#plan()
   }
 
   #put(utterance: number, text: string): void {
