@@ -2,6 +2,7 @@
 
 import { expect } from 'bun:test'
 import type { BrowserContext, Page } from 'playwright-core'
+import { limits } from '../../src/limits.ts'
 import { reader, seen, setPassword, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { password } from '../support/password.ts'
@@ -123,6 +124,30 @@ seen('words are found and replaced in one step', async () => {
   expect(await textsOf(cleo)).toEqual(before.map(text => text.replaceAll('Lisbon', 'Porto')))
   await saving(page, () => page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click())
   expect(await textsOf(cleo)).toEqual(before)
+})
+
+seen('a sentence that is too long is named, and does not keep other edits from being saved', async () => {
+  const uma = await reader(service, 'uma', conversation({ words: 120, speakers: 2 }))
+  const { page } = await browser.enter(service, uma)
+  await edit(page, uma)
+  const fields = page.locator('.utterance')
+  const long = 'word '.repeat(limits.editedTextLengthMax / 5).trimEnd()
+  await fields.nth(1).fill(`${long} and more`)
+  for (const at of [0, 2, 3]) await fields.nth(at).fill(`Sentence ${at}.`)
+  const alert = page.getByRole('alert')
+  await alert.getByText('The server does not accept the sentence at 0:05').waitFor()
+  await page.getByText('Not saved yet.').waitFor()
+  const before = await textsOf(uma)
+  expect(before.filter((_, at) => [0, 2, 3].includes(at))).toEqual([
+    'Sentence 0.',
+    'Sentence 2.',
+    'Sentence 3.',
+  ])
+  await fields.nth(3).fill('Sentence 3, later.')
+  await fields.nth(1).fill(long)
+  await saved(page)
+  await alert.waitFor({ state: 'detached' })
+  expect((await textsOf(uma)).slice(0, 4)).toEqual(['Sentence 0.', long, 'Sentence 2.', 'Sentence 3, later.'])
 })
 
 seen('the search bar stays where it is, and finds whole words or the same case', async () => {

@@ -45,3 +45,8 @@ export class EditRequests {
 export function isOutdated(fault: unknown): boolean {
   return fault instanceof Fault && fault.status === 412
 }
+
+/** Returns true if the server refused an edit because of its content, for example because a text is too long. */
+export function isRefused(fault: unknown): boolean {
+  return fault instanceof Fault && (fault.status === 400 || fault.status === 413)
+}

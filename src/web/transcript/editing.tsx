@@ -1,6 +1,8 @@
 // The bar that is shown while a person corrects the text: undo, redo, and whether all changes are saved.
 
 import { useEffect } from 'preact/hooks'
+import { showClock } from '../base/format.ts'
+import { FaultText } from '../parts/form.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
 import { ConflictDialog } from './conflict.tsx'
@@ -49,9 +51,17 @@ export function Editing({ studio }: { studio: Studio }) {
           {text.notSaved} {edits.saving.fault.value}
         </p>
       )}
+      <Refused studio={studio} />
       {edits.saving.conflicts.value[0] && (
         <ConflictDialog studio={studio} conflict={edits.saving.conflicts.value[0]} />
       )}
     </>
   )
+}
+
+/** Tells the person that the server does not accept the text of a sentence, and what to do. */
+function Refused({ studio: { edits, view } }: { studio: Studio }) {
+  const utterance = edits.saving.refused.value
+  if (utterance === null || !view) return null
+  return <FaultText text={text.refused(showClock(view.startOf(utterance)))} />
 }

@@ -6,7 +6,7 @@ import { Fault, messageOf } from '../base/fault.ts'
 import { timing } from '../base/timing.ts'
 import type { Result, Utterance } from './document.ts'
 import { storeDrafts, storedDrafts } from './drafts.ts'
-import { type EditRequests, isOutdated, type Saved, type Sent } from './edit-requests.ts'
+import { type EditRequests, isOutdated, isRefused, type Saved, type Sent } from './edit-requests.ts'
 
 /**
  * A conflict: this page changed the text of an utterance to `mine`, and another person changed it on the server to
@@ -34,9 +34,13 @@ export type TextListeners = {
 export class Saving {
   readonly state = signal<SaveState>('saved')
   readonly fault = signal('')
+  /** The index of the first utterance whose text the server refused. Null if there is none. */
+  readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
   /** For each utterance with an unsaved edit: the text of this utterance on the server. */
   readonly #unsaved = new Map<number, string>()
+  /** For each utterance with a text that the server refused, for example because it is too long: this text. */
+  readonly #refused = new Map<number, string>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | null = null
 
@@ -113,14 +117,19 @@ export class Saving {
   async save(): Promise<void> {
     clearTimeout(this.#timer)
     await this.#running
-    const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
-    const sent = [...this.#unsaved.keys()]
-      .filter(utterance => !inConflict.has(utterance))
-      .map(index => ({ index, text: this.textOf(index) }))
+    const sent = this.#sendable().slice(0, sentAtOnce)
     if (sent.length === 0) return
     this.state.value = 'saving'
-    this.#running = this.#send(sent.slice(0, sentAtOnce)).finally(() => (this.#running = null))
+    this.#running = this.#send(sent).finally(() => (this.#running = null))
     return this.#running
+  }
+
+  /** Returns the unsaved edits that are not in a conflict, and whose present text the server has not refused. */
+  #sendable(): Sent {
+    const inConflict = new Set(this.conflicts.value.map(({ utterance }) => utterance))
+    return [...this.#unsaved.keys()]
+      .map(index => ({ index, text: this.textOf(index) }))
+      .filter(({ index, text }) => !inConflict.has(index) && this.#refused.get(index) !== text)
   }
 
   async #send(sent: Sent): Promise<void> {
@@ -128,10 +137,28 @@ export class Saving {
       this.#take(sent, await this.requests.saveTexts(sent))
     } catch (fault) {
       if (isOutdated(fault)) return this.compare()
+      if (isRefused(fault)) return this.#divide(sent)
       this.state.value = 'failed'
       this.fault.value = messageOf(fault)
       const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
       if (isPassing) this.#plan(fault.retryAfterMs ?? timing.retryMsMax)
+    }
+  }
+
+  /**
+   * Called after the server has refused a request. The server stores all edits of a request or none. So the edits are
+   * sent again in two requests, until a request has only the edit that the server refuses.
+   */
+  async #divide(sent: Sent): Promise<void> {
+    const half = Math.ceil(sent.length / 2)
+    const [first] = sent
+    if (first && sent.length === 1) {
+      this.#refused.set(first.index, first.text)
+      this.state.value = 'waiting'
+      this.#goOn()
+    } else {
+      await this.#send(sent.slice(0, half))
+      await this.#send(sent.slice(half))
     }
   }
 
@@ -148,8 +175,17 @@ export class Saving {
     }
     this.listeners.onWords()
     this.#keep()
-    this.state.value = this.#unsaved.size > 0 ? 'waiting' : 'saved'
-    if (this.#unsaved.size > 0) this.#plan(sent.length === sentAtOnce ? 0 : timing.saveMs)
+    this.state.value = 'waiting'
+    this.#goOn(sent.length === sentAtOnce ? 0 : timing.saveMs)
+  }
+
+  /** Plans the next request if there are edits that the server may accept. Otherwise updates the state. */
+  #goOn(delayMs: number = timing.saveMs): void {
+    const refused = [...this.#unsaved.keys()].filter(at => this.#refused.get(at) === this.textOf(at))
+    this.refused.value = refused[0] ?? null
+    if (this.#unsaved.size === 0) this.fault.value = ''
+    if (this.#unsaved.size > refused.length) this.#plan(delayMs)
+    else if (this.state.value !== 'saving') this.state.value = refused.length > 0 ? 'failed' : 'saved'
   }
 
   /**
@@ -176,7 +212,7 @@ export class Saving {
     this.conflicts.value = conflicts
     this.listeners.onWords()
     this.state.value = 'waiting'
-    this.#plan()
+    this.#goOn()
   }
 
   #set(texts: readonly Text[]): void {
@@ -186,8 +222,7 @@ export class Saving {
       if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
     }
     this.#keep()
-    if (this.#unsaved.size === 0 && !this.#running) this.state.value = 'saved'
-    else this.#plan()
+    this.#goOn()
   }
 
   #put(utterance: number, text: string): void {

@@ -84,6 +84,8 @@ export const transcriptWords = {
       failed: 'Not saved yet.',
     },
     notSaved: 'Your changes are kept in this browser, but the server did not take them:',
+    refused: (time: string) =>
+      `The server does not accept the sentence at ${time}; other changes are saved. It may be too long: move a part of it into the sentence after it.`,
     conflict: 'Somebody else changed this sentence too',
     conflictLead: (time: string) => `Both versions of the sentence at ${time} are kept until you choose.`,
     mine: 'Yours',
