@@ -52,7 +52,10 @@ export function findMeantLanguage(given: string): string | null {
   return languages.find(code => englishNames.of(code)?.toLowerCase() === wanted) ?? null
 }
 
-/** Returns true if the language is written without spaces between words. */
+/**
+ * Returns true if the language is written without spaces between words. The list is Whisper's, which lacks Khmer
+ * (`km`).
+ */
 export function writtenWithoutSpaces(code: string): boolean {
   return ['zh', 'ja', 'th', 'lo', 'my', 'yue'].includes(code)
 }

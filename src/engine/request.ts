@@ -21,7 +21,10 @@ export type TranscribeChoices = {
   translate?: boolean
 }
 
-/** The choices that decide which engine can do a job: not each model has each language, translation and diarization. */
+/**
+ * The choices that decide which engine can do a job: not every model supports every language, translation and
+ * diarization.
+ */
 export type Needs = Pick<TranscribeChoices, 'language' | 'diarize' | 'translate'>
 
 export type TranscribeInput = TranscribeChoices & {

@@ -37,9 +37,10 @@ function isOwn(name: string): boolean {
 }
 
 /**
- * Returns true if the file of the upload must still be kept: for its job, or because the upload was not used yet. An
- * upload that was used, but not by a job, was used for a voice print. The process that makes a voice print removes the
- * file of the upload afterwards. If the file still exists, this process was killed, and the file is not needed.
+ * Returns true if the file of the upload must still be kept: for its job, or because the upload is complete or
+ * resumable and was not used yet. An upload that was used, but not by a job, was used for a voice print. The process
+ * that makes a voice print removes the file of the upload afterwards. If the file still exists, this process was
+ * killed, and the file is not needed.
  */
 function isUploadNeeded(db: Db, id: string): boolean {
   const upload = `select 1 from uploads left join jobs on upload_id = uploads.id

@@ -179,10 +179,10 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the present state of a job from the database. Returns null if no job has this id. If a job with listeners is
-   * no longer in the database, its account was erased, so returns the job as cancelled. Also returns null if the
-   * database is locked or full. No error is thrown then, because the state is only needed for the listeners of the job:
-   * if it cannot be read, the job itself must still continue.
+   * Reads the present state of a job from the database. If a job with listeners is no longer in the database, its
+   * account was erased, so the job is returned as cancelled. Returns null if the job is unknown, or if the database is
+   * locked or full. No error is thrown then, because only the listeners of the job need its state: the job itself must
+   * still continue.
    */
   #read(jobId: string): Job | null {
     try {

@@ -42,10 +42,10 @@ export function queueJob(
 type HasRoomFor = (needs: Needs) => boolean
 
 /**
- * Moves the next pending job to the state `processing`. Returns null if no job is pending. The accounts take turns
- * (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room waits,
- * and a later job may overtake it: for example, only the server's own engine can do the earlier job, and a worker on
- * another machine is free.
+ * Moves the next pending job to the state `processing`. Returns null if no pending job can start. The accounts take
+ * turns (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room
+ * waits, and a later job may overtake it: for example, if only the server's own engine can do the earlier job and is
+ * busy, but a worker on another machine is free.
  */
 export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job | null {
   return db.tx(() => {
@@ -58,11 +58,17 @@ export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job |
   })
 }
 
-/** Finds the pending job that is started next. Returns null if the engine has room for none of the jobs looked at. */
+/**
+ * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has room for none of
+ * the jobs that are tried.
+ */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Pending | null {
   const first = db.find<Pending>(`${pendingInTurn} limit 1`)
   if (!first || hasRoomFor(needsOf(first))) return first
-  /** The needs, as JSON, for which the engine has no room. Many jobs have the same needs, so each is asked once. */
+  /**
+   * The needs, as JSON, for which the engine has no room. Many jobs have the same needs, so the engine is asked only
+   * once for each.
+   */
   const refused = new Set([JSON.stringify(needsOf(first))])
   let left = limits.pendingJobsTried
   for (const { accountId } of db.list<Pending>(pendingInTurn)) {

@@ -1,5 +1,5 @@
 // Sends events of jobs to webhooks, in the background. The events of one job are sent in the order in which they
-// occurred, but an event that waits for its retry does not hold up later events.
+// occurred, but an event that waits for its retry does not delay later events.
 
 import { findSigningSecret } from '../accounts/signing-secret.ts'
 import { errorFields, log } from '../base/log.ts'

@@ -1,4 +1,4 @@
-// Stores the running step of each job, so that the runner can abort the step.
+// Keeps the running step of each job in memory, so that the runner can abort the step.
 
 import { errorFields, log } from '../base/log.ts'
 

@@ -5,16 +5,16 @@ import { GB, minute, second } from './units.ts'
 export const engineLimits = {
   // Limits of the engine.
   /**
-   * The nice value (CPU priority) of an engine, and of the process that decodes media for the engine. The server has
-   * the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value 19. If
-   * such a process also had the nice value 10, three inspections of hostile files would halve the speed of every
+   * The nice value (CPU priority) of an engine process, and of the process that decodes media for the engine. The
+   * server has the nice value 0, so that it gets the CPU first. A process that inspects a media file has the nice value
+   * 19. If such a process also had the nice value 10, three inspections of hostile files would halve the speed of every
    * engine.
    */
   engineNice: 10,
   engineLoadMs: 10 * minute,
   /**
-   * An engine process that has a job is killed if it sends no message for this time. One pass of a large model may take
-   * half a minute.
+   * An engine process that has a job is killed if it sends no progress report for this time. One pass of a large model
+   * may take half a minute.
    */
   engineStallMs: 5 * minute,
   /**

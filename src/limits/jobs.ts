@@ -3,8 +3,9 @@
 import { minute, second } from './units.ts'
 
 export const jobLimits = {
-  /** Maximum number of concurrent downloads, and of concurrent inspections of media files. Further jobs wait. */
+  /** Maximum number of concurrent downloads. Further jobs wait. */
   downloadsMax: 32,
+  /** Maximum number of concurrent inspections of media files. Further jobs wait. */
   inspectionsMax: 4,
   /**
    * Minimum and maximum of the pause after a failed inspection of a media file, for example because the file is
@@ -13,11 +14,11 @@ export const jobLimits = {
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /**
-   * If the engine has no room for the first pending job, the server looks for another pending job that can start.
-   * Maximum number of jobs of one account that it looks at: the oldest ones.
+   * Maximum number of jobs of one account that are tried in a search for a pending job that can start. The oldest jobs
+   * are tried. The server searches only if the engine has no room for the first pending job.
    */
   pendingJobsTriedOfAccount: 20,
-  /** In the same search: the maximum number of jobs of all accounts together. */
+  /** Maximum number of jobs of all accounts together that are tried in a search for a pending job that can start. */
   pendingJobsTried: 1000,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,

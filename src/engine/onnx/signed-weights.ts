@@ -14,8 +14,8 @@ const fields = { graph: 7, initializer: 5, type: 2, integers: 5, name: 8, raw: 9
 const shift = 128
 
 /**
- * A run of bytes of the model that `withSignedWeights` returns. If `flips` is true, these bytes are unsigned weights or
- * zero points, which must become signed. All other bytes are only copied.
+ * Consecutive bytes of the model that `withSignedWeights` returns. If `flips` is true, these bytes are unsigned weights
+ * or zero points, which must become signed. All other bytes are only copied.
  */
 type Part = { bytes: Uint8Array; flips: boolean }
 
@@ -66,10 +66,10 @@ function graphParts(graph: Uint8Array, names: ReadonlySet<string>): Part[] {
 }
 
 /**
- * Divides an ONNX tensor of unsigned bytes into runs of bytes. A run with `flips: true` contains the numbers of the
- * tensor, and the caller changes them to signed bytes. The other runs contain the other fields. The data type, which is
- * one of these fields, is already changed to signed bytes. If the model file has the numbers as a list of integers, the
- * list is first converted to bytes.
+ * Divides an ONNX tensor of unsigned bytes into parts. A part with `flips: true` contains the numbers of the tensor,
+ * and the caller changes them to signed bytes. The other parts contain the other fields. The data type, which is one of
+ * these fields, is already changed to signed bytes. If the model file has the numbers as a list of integers, the list
+ * is first converted to bytes.
  */
 function tensorParts(tensor: Uint8Array): Part[] {
   const listed = Uint8Array.from(numbersOf(tensor, fields.integers))

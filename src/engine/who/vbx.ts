@@ -84,8 +84,8 @@ export function vbx(
  * Estimates each speaker from the embeddings that belong to the speaker. The estimate is a normal distribution, the
  * posterior distribution of the speaker. It is returned as `means` and `offsets`, which give the score of an embedding
  * for a speaker: the dot product of the embedding's features and the speaker's `means`, plus the speaker's `offsets`.
- * `penalty` is a part of the lower bound of the likelihood, which shows when VBx can end. It is -`priorWeight` times
- * the sum of the KL divergences of the posterior distributions from the prior.
+ * `penalty` is a part of the lower bound of the likelihood (see `gainMin`): -`priorWeight` times the sum of the KL
+ * divergences of the posterior distributions from the prior.
  */
 function speakersFrom(
   features: readonly Float64Array[],
