@@ -95,6 +95,36 @@ seen('an emptied sentence, a pasted line break and Enter leave one text', async 
   expect(await page.evaluate('document.querySelector(\'[data-at="1"]\').childNodes.length')).toBe(1)
 })
 
+seen(
+  'Enter accepts the characters that an input method proposes, and leaves the caret where it is',
+  async () => {
+    const mei = await reader(service, 'mei', conversation({ words: 30, speakers: 2 }))
+    const { page, context } = await browser.enter(service, mei)
+    await edit(page, mei)
+    const session = await context.newCDPSession(page)
+    const compose = async () => {
+      await page.keyboard.press('Control+a')
+      for (const text of ['k', 'かい', '会議']) {
+        const selection = { selectionStart: text.length, selectionEnd: text.length }
+        await session.send('Input.imeSetComposition', { text, ...selection })
+      }
+      await page.keyboard.press('Enter')
+      await session.send('Input.insertText', { text: '会議' })
+    }
+    const sentence = page.locator('.utterance').nth(0)
+    await sentence.click()
+    await compose()
+    await page.keyboard.type('です')
+    expect(await sentence.textContent()).toBe('会議です')
+    const name = page.getByLabel('Name of Speaker 1')
+    await name.click()
+    await compose()
+    await page.keyboard.type('さん')
+    await page.keyboard.press('Enter')
+    await page.getByText('The name 会議さん is saved.').waitFor()
+  },
+)
+
 seen('words are found and replaced in one step', async () => {
   const cleo = await reader(service, 'cleo', conversation({ words: 200, speakers: 2 }))
   const before = await textsOf(cleo)

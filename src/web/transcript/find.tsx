@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { isComposing } from '../base/composing.ts'
 import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { words } from '../words.ts'
@@ -22,7 +23,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
       <form
         onSubmit={event => event.preventDefault()}
         onKeyDown={event => {
-          if (event.key === 'Escape') studio.setFinding(false)
+          if (event.key === 'Escape' && !isComposing(event)) studio.setFinding(false)
         }}
       >
         <AskedField search={search} />
@@ -58,7 +59,7 @@ function AskedField({ search: { asked, places, at, step } }: { search: Search })
         value={asked.value}
         onInput={event => (asked.value = event.currentTarget.value)}
         onKeyDown={event => {
-          if (event.key === 'Enter') step(event.shiftKey ? -1 : 1)
+          if (event.key === 'Enter' && !isComposing(event)) step(event.shiftKey ? -1 : 1)
         }}
       />
       <span class="hint count" role="status">

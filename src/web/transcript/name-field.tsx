@@ -1,6 +1,7 @@
 // The text field in which a person changes the name of a speaker.
 
 import { useEffect, useRef } from 'preact/hooks'
+import { isComposing } from '../base/composing.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import type { Studio } from './studio.ts'
@@ -49,6 +50,7 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
       }}
       onBlur={event => save(event.currentTarget)}
       onKeyDown={event => {
+        if (isComposing(event)) return
         if (event.key === 'Enter') event.currentTarget.blur()
         if (event.key === 'Escape') {
           event.currentTarget.value = shown

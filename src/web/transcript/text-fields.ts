@@ -1,6 +1,7 @@
 // Makes each utterance of the transcript a separate text field, so that an edit of one utterance does not change the word
 // times of the other utterances.
 
+import { isComposing } from '../base/composing.ts'
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
 import type { Studio } from './studio.ts'
@@ -86,7 +87,7 @@ function tidied(text: string): string {
 function press(studio: Studio, event: KeyboardEvent): void {
   const { edits, view, player } = studio
   const span = utteranceOf(event)
-  if (!span || !view) return
+  if (!span || !view || isComposing(event)) return
   const at = Number(span.dataset.at)
   const isCommand = event.ctrlKey || event.metaKey
   const key = event.key.toLowerCase()
