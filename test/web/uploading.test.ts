@@ -3,6 +3,7 @@
 import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { limits } from '../../src/limits.ts'
 import { seen, useBrowser } from '../support/browser-page.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
@@ -68,6 +69,44 @@ seen('a file of the wrong kind and an empty file are refused before they are sen
   await alert.getByText('letter.docx was not sent: it is not one of the accepted kinds').waitFor()
   expect(await alert.textContent()).toContain('nothing.wav was not sent: the file is empty.')
   expect(await page.locator('.upload').count()).toBe(0)
+})
+
+seen('options that the server would refuse are told before a file is sent', async () => {
+  const olga = service.account('olga')
+  const { page } = await browser.enter(service, olga)
+  // A language that the server does not know. An earlier version of the server may have offered it.
+  await page.addInitScript("localStorage.setItem('steno.options.language', '\"xx\"')")
+  await page.goto('/jobs')
+  const sent: string[] = []
+  page.on('request', request => sent.push(`${request.method()} ${new URL(request.url()).pathname}`))
+  const choose = () => page.getByLabel('Choose recordings').setInputFiles(file('told.mp3', speech(5)))
+  const speakers = page.getByLabel('How many speakers')
+  const terms = page.getByLabel('Words that may be said')
+  const refused = async (reason: string) => {
+    await choose()
+    await page.getByRole('alert').getByText(reason).waitFor()
+  }
+  await page.getByText('Names and words').click()
+  for (const count of [`${limits.speakerCountMax + 1}`, '1.5', '0']) {
+    await speakers.fill(count)
+    await refused('the number of speakers is a whole number from 1 to 50')
+  }
+  await speakers.fill(`${limits.speakerCountMax}`)
+  const longest = 'x'.repeat(limits.vocabularyTermLengthMax)
+  await terms.fill(`Weiß, ${longest}x`)
+  await refused('has more than 80 characters')
+  const most = Array.from({ length: limits.vocabularyTermsMax }, (_, at) =>
+    `${longest}${at}`.slice(-longest.length),
+  )
+  await terms.fill([...most, 'one more'].join('، '))
+  await refused('there are 101 words that may be said')
+  expect(sent.filter(request => request.startsWith('POST'))).toEqual([])
+  await terms.fill(most.join('، '))
+  await choose()
+  await page.getByRole('link', { name: 'told.mp3' }).waitFor()
+  const [job] = (await olga.get('/v1/transcriptions')).body.items
+  expect(job).toMatchObject({ language: null, speaker_count: limits.speakerCountMax })
+  expect(await page.getByRole('alert').count()).toBe(0)
 })
 
 seen('an address is taken, and a failed download says what to do', async () => {

@@ -14,7 +14,7 @@ import { words } from '../words.ts'
 import { droppedFiles } from './dropped.ts'
 import { nameInUrl, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
-import { chosenOptions, Options } from './options.tsx'
+import { chosenOptions, Options, reasonAgainstOptions } from './options.tsx'
 import { addFiles } from './uploads.ts'
 
 const text = words.add
@@ -30,6 +30,8 @@ export function Add() {
     // The server's limits may not be loaded yet if the page has just appeared. Without these limits, the page could not
     // refuse any file.
     await loadService().catch(() => null)
+    fault.value = reasonAgainstOptions() ?? ''
+    if (fault.value) return
     const refused = files.flatMap(file => reasonAgainst(file) ?? [])
     fault.value = refused.slice(0, 3).join(' ')
     addFiles(
@@ -118,6 +120,8 @@ function AddressForm() {
 }
 
 async function addAddress(address: string): Promise<void> {
+  const refused = reasonAgainstOptions()
+  if (refused !== null) throw new Error(refused)
   await submitJob({ url: address }, chosenOptions(), nameInUrl(address))
   await refreshJobs()
 }

@@ -9,6 +9,12 @@ import type { JobOptions } from './job.ts'
 
 const text = words.options
 
+// The limits of the API for the options of a job.
+const speakersMax = 50
+const promptLengthMax = 1000
+const termsMax = 100
+const termLengthMax = 80
+
 const language = storedSignal('options.language', '')
 const diarize = storedSignal('options.diarize', true)
 const speakers = storedSignal('options.speakers', '')
@@ -18,18 +24,37 @@ const vocabulary = storedSignal('options.vocabulary', '')
 /** Returns the chosen options as the fields of the API's request. */
 export function chosenOptions(): JobOptions {
   const about = prompt.value.trim()
-  const count = Number(speakers.value)
-  const terms = vocabulary.value
-    .split(/[,\n]/)
-    .map(term => term.trim())
-    .filter(Boolean)
+  const terms = chosenTerms()
+  // The browser may keep a language of an earlier visit, which no model of the server supports any more.
+  const isServed = service.value === null || languages().some(([code]) => code === language.value)
   return {
     diarize: diarize.value,
-    ...(language.value ? { language: language.value } : {}),
-    ...(diarize.value && count >= 1 ? { speaker_count: count } : {}),
+    ...(language.value && isServed ? { language: language.value } : {}),
+    ...(diarize.value && speakers.value !== '' ? { speaker_count: Number(speakers.value) } : {}),
     ...(about ? { prompt: about } : {}),
     ...(terms.length > 0 ? { vocabulary: terms } : {}),
   }
+}
+
+/**
+ * Returns the reason why the server would refuse the chosen options, or null if there is no such reason. The server
+ * checks the options of a job only after the whole file has arrived, so the page checks them before.
+ */
+export function reasonAgainstOptions(): string | null {
+  const count = Number(speakers.value)
+  const isCount = Number.isInteger(count) && count >= 1 && count <= speakersMax
+  if (diarize.value && speakers.value !== '' && !isCount) return text.wrongSpeakers(speakersMax)
+  const terms = chosenTerms()
+  const long = terms.find(term => term.length > termLengthMax)
+  if (long !== undefined) return text.longTerm(`${long.slice(0, termLengthMax)}…`, termLengthMax)
+  return terms.length > termsMax ? text.manyTerms(terms.length, termsMax) : null
+}
+
+function chosenTerms(): string[] {
+  return vocabulary.value
+    .split(/[,\n،，、]/)
+    .map(term => term.trim())
+    .filter(Boolean)
 }
 
 export function Options() {
@@ -43,14 +68,14 @@ export function Options() {
           label={text.speakers}
           type="number"
           min={1}
-          max={50}
+          max={speakersMax}
           placeholder={text.anyNumber}
           of={speakers}
         />
       )}
       <details>
         <summary>{text.more}</summary>
-        <Field label={text.prompt} hint={text.promptHint} maxLength={1000} of={prompt} />
+        <Field label={text.prompt} hint={text.promptHint} maxLength={promptLengthMax} of={prompt} />
         <Field label={text.vocabulary} hint={text.vocabularyHint} of={vocabulary} />
       </details>
     </fieldset>

@@ -28,6 +28,12 @@ export const jobWords = {
       'A sentence or two with the names and the style of the recording, such as “Interview with Ana Weiß about rents.”',
     vocabulary: 'Words that may be said',
     vocabularyHint: 'Names and terms, separated by commas.',
+    wrongSpeakers: (most: number) =>
+      `Nothing was sent: the number of speakers is a whole number from 1 to ${most}, or empty.`,
+    longTerm: (term: string, most: number) =>
+      `Nothing was sent: “${term}” has more than ${most} characters. Separate the words that may be said by commas.`,
+    manyTerms: (count: number, most: number) =>
+      `Nothing was sent: there are ${count} words that may be said. Leave at most ${most}.`,
   },
 
   uploads: {
