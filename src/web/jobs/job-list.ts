@@ -14,6 +14,9 @@ type Page = { items: Job[]; next_cursor: string | null }
 export const statusFilter = signal<JobStatus | ''>('')
 /** The filter by age: the number of days as text. `0` shows jobs of any age. */
 export const daysFilter = signal('0')
+/** The number of jobs in a page of the list, and the largest number that a request may ask for. */
+const pageLength = 50
+const pageLengthMax = 200
 const loaded = signal<Job[] | null>(null)
 /** The filters of the last request for the list of jobs. */
 let listed = ''
@@ -32,13 +35,13 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the first page of the list of jobs again. The older jobs, which were loaded before, stay in the list after
- * this page. But if the page contains no job that was loaded before, more new jobs may exist than one page holds. Some
+ * Requests the start of the list of jobs again, down to the oldest job that has not ended. The older jobs, which were
+ * loaded before, stay in the list after these jobs. But if the page contains no job that was loaded before, more new jobs may exist than one page holds. Some
  * new jobs may then be missing between the page and the older jobs. So the list begins again with this page alone.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
-  const page = await readPage(undefined)
+  const page = await readPage(undefined, unfinishedLength())
   readAt = Date.now()
   if (filter !== currentFilter()) return
   const known = loaded.value ?? []
@@ -132,7 +135,16 @@ function hide(id: string, isHidden: boolean): void {
   hidden.value = next
 }
 
-function readPage(after: string | undefined): Promise<Page> {
+/**
+ * Returns the number of jobs from the first one in the list to the last one that has not ended. Most lists start with
+ * these jobs, but the server begins with the oldest job. So in a long list, the last jobs are the first to change.
+ */
+function unfinishedLength(): number {
+  return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1
+}
+
+/** Requests a page of the list. The page has at least `least` jobs, up to the maximum of the API. */
+function readPage(after: string | undefined, least = 0): Promise<Page> {
   const midnight = new Date()
   midnight.setHours(0, 0, 0, 0)
   midnight.setDate(midnight.getDate() - Number(daysFilter.value) + 1)
@@ -141,6 +153,7 @@ function readPage(after: string | undefined): Promise<Page> {
       status: statusFilter.value,
       from: daysFilter.value === '0' ? undefined : midnight.toISOString(),
       cursor: after,
+      limit: least > pageLength ? Math.min(least, pageLengthMax) : undefined,
     },
   })
 }
