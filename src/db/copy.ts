@@ -12,6 +12,12 @@ import { openDb } from './open-db.ts'
 
 /** Checks a copy of the database. Throws if the file is not an intact database of steno. */
 export function checkCopy(file: string): void {
+  const problem = problemOf(file)
+  if (problem !== null) throw new Error(problem)
+}
+
+/** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */
+export function problemOf(file: string): string | null {
   let result: unknown
   try {
     const db = new Database(file, { readonly: true })
@@ -24,7 +30,7 @@ export function checkCopy(file: string): void {
   } catch (error) {
     result = reasonOf(error)
   }
-  if (result !== 'ok') throw new Error(`${file} is no sound backup: ${result}`)
+  return result === 'ok' ? null : `${file} is no sound backup: ${result}`
 }
 
 /**

@@ -28,7 +28,11 @@ export type Lease = {
    * database. After `afterMs` without a renewal, another server can take the lease.
    */
   isValid(): boolean
-  /** Renews the lease. Returns false if another server has taken a lease with a higher generation. */
+  /**
+   * Renews the lease. Returns false if another server has taken a lease with a higher generation. While a renewal is
+   * running, returns the result of this renewal. Otherwise, many renewals would wait for a slow folder, and each of them
+   * would count from the time of its call.
+   */
   renew(): Promise<boolean>
   /**
    * Writes the name of this server into the lease file. (When a server takes the lease, it creates the file without a
@@ -102,12 +106,19 @@ async function take(
     renewedAt = beganAt
     return true
   }
+  let renewal: Promise<boolean> | null = null
+  const renew = () => {
+    renewal ??= write({}).finally(() => {
+      renewal = null
+    })
+    return renewal
+  }
   await rm(pathOf(folder, generation - 2), { force: true })
   return {
     generation,
     last,
     isValid: () => monotonic() - renewedAt <= afterMs / 2,
-    renew: () => write({}),
+    renew,
     own: () => write({ holder }),
     release: () => write({ isReleased: true }),
   }

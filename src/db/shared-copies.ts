@@ -1,14 +1,16 @@
 // The copies of the database in the folder that a pair of servers shares.
 
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { removeOldDrafts } from '../base/draft-names.ts'
 import { errorFields, log } from '../base/log.ts'
-import { reasonOf } from '../base/reason.ts'
 import { secretPath } from '../base/seal.ts'
 import { selfCommand } from '../base/self.ts'
+import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { checkCopy, filesOf, placeCopy } from './copy.ts'
+import { filesOf } from './copy.ts'
 import { databasePath } from './db.ts'
+import { restoreInChild } from './restore-child.ts'
 
 export type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: number }
 
@@ -31,21 +33,33 @@ export function requireCopy(folder: string): void {
  * Restores the newest intact copy of the database from the shared folder. Does nothing if no copy is intact. The
  * previous database of this server stays in the data folder under another name.
  */
-export function restoreNewest({ folder, dataDir }: Settings, generation: number): void {
+export async function restoreNewest({ folder, dataDir }: Settings, generation: number): Promise<void> {
+  removeOldDrafts(dataDir)
   for (const name of listCopies(folder)) {
     const file = join(folder, name)
-    try {
-      checkCopy(file)
-    } catch (error) {
-      log.warn('copy skipped', { reason: reasonOf(error) })
+    if (!existsSync(`${file}.key`)) {
+      log.warn('copy skipped', { reason: `${file}.key is missing` })
       continue
     }
     const files = filesOf(file, dataDir).filter(({ from, to }) => !isSameSecret(from, to, dataDir))
+    using restored = new Draft(databasePath(dataDir))
+    const problem = await restoreInChild(file, restored.path)
+    if (problem !== null) {
+      log.warn('copy skipped', { reason: problem })
+      continue
+    }
     setAside(dataDir, generation)
-    placeCopy(files, dataDir)
+    for (const { to } of files) moveFile(join(restored.path, basename(to)), to)
     log.info('copy restored', { file })
     return
   }
+}
+
+/** Moves a restored file into the data folder. */
+function moveFile(from: string, to: string): void {
+  using draft = new Draft(to)
+  renameSync(from, draft.path)
+  if (!draft.place()) throw new Error(`${to} exists already`)
 }
 
 /**

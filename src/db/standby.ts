@@ -56,12 +56,22 @@ export async function joinStandby(settings: Settings, options: Options): Promise
   }
   for (; !lease; lease = await attempt()) await Bun.sleep(afterMs / limits.standbyLooks)
   log.info('lease taken', { folder, generation: lease.generation })
-  if (isForeign(lease.last)) restoreNewest(settings, lease.generation)
-  await lease.own()
-  return hold(lease, settings, options)
+  const { stop, ...standby } = hold(lease, settings, options)
+  try {
+    if (isForeign(lease.last)) await restoreNewest(settings, lease.generation)
+    await lease.own()
+  } catch (error) {
+    stop()
+    throw error
+  }
+  return standby
 }
 
-function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby {
+/**
+ * Renews the lease at intervals. Calls `onLost` when the lease is lost. `stop` ends the renewals without releasing the
+ * lease.
+ */
+function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & { stop(): void } {
   let isLost = false
   let isClosing = false
   const lose = (reason: string) => {
@@ -92,6 +102,7 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby {
   }
   return {
     check,
+    stop: () => clearInterval(renewals),
     startCopies: copyAgain,
     async close() {
       if (isLost) return

@@ -1,9 +1,10 @@
 // Tests that at most one server at a time holds the lease of a shared folder.
 
 import { beforeEach, expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Lease, openLease } from '../../src/db/lease.ts'
+import { contentOf, pathOf } from '../../src/db/lease-file.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const afterMs = 30_000
@@ -58,6 +59,16 @@ test('a former holder learns from its renewal that another server has the lease'
   expect(await second()).not.toBeNull()
   expect(await first.renew()).toBe(false)
   expect(first.isValid()).toBe(false)
+})
+
+test('while the folder is slow, renewals do not wait for each other', async () => {
+  const first = await takenBy('first')
+  const beat = () => contentOf(readFileSync(pathOf(folder, 1), 'utf8')).beat
+  const before = beat()
+  await Promise.all([first.renew(), first.renew(), first.renew()])
+  expect(beat()).toBe(before + 1)
+  await first.renew()
+  expect(beat()).toBe(before + 2)
 })
 
 test('of two servers that take the lease at the same time, one gets it', async () => {

@@ -1,7 +1,17 @@
 // Tests how the second server of a pair takes over from the first one.
 
 import { afterEach, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
@@ -77,7 +87,8 @@ test('the server that takes over has the accounts of the last copy', async () =>
   await first.lost
   // The first server may have begun to write a renewal of its lease before it stopped. The second server then waits for
   // one more lease period, so the clock must advance more than once.
-  const clock = setInterval(() => second.advance(afterMs), 1)
+  const isTaken = () => existsSync(join(folder, 'lease-00000002'))
+  const clock = setInterval(() => isTaken() || second.advance(afterMs), 1)
   await second.joined
   clearInterval(clock)
   expect(namesIn(two)).toEqual(['ana'])
@@ -110,13 +121,49 @@ test('a restart of the same server keeps its own database', async () => {
   expect(namesIn(one)).toEqual(['ana', 'late'])
 })
 
-test('a damaged copy is skipped for an older one', async () => {
+test('a server renews its lease while it checks and restores a copy', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  await closing.pop()?.()
+  // Opening a FIFO blocks the process until another process opens it too. So this newest copy is checked until the test
+  // opens it.
+  const copy = join(folder, 'copy-00000009-00000000.db')
+  writeFileSync(`${copy}.key`, readFileSync(join(one, 'secret.key')))
+  expect(Bun.spawnSync(['mkfifo', copy]).exitCode).toBe(0)
+  const script = `
+    const { joinStandby } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/standby.ts'))})
+    const settings = ${JSON.stringify({ folder, dataDir: two, afterMs: 1000, everyMs: 3_600_000 })}
+    const options = { monotonic: () => performance.now(), onWait() {}, onLost: () => process.exit(1) }
+    await joinStandby(settings, options)
+    process.exit(0)`
+  const server = Bun.spawn([process.execPath, '-e', script], { stdin: 'ignore', stderr: 'inherit' })
+  closing.push(async () => {
+    server.kill('SIGKILL')
+    await server.exited
+  })
+  const beat = () => /"holder":null,"beat":(\d+)/.exec(readLease(folder, 2))?.[1] ?? '0'
+  while (Number(beat()) < 3) await Bun.sleep(5)
+  await (await open(copy, 'w')).close()
+  expect(await server.exited).toBe(0)
+  expect(namesIn(two)).toEqual(['ana'])
+})
+
+/** Returns the content of a lease file, or an empty text if the lease is not taken yet. */
+function readLease(folder: string, generation: number): string {
+  const path = join(folder, `lease-0000000${generation}`)
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+test('a damaged or incomplete copy is skipped for an older one', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()
   addAccount(one, 'late')
   await closing.pop()?.()
   truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
+  // A copy without its key: the machine of the first server failed before the key was written.
+  copyFileSync(join(folder, 'copy-00000001-00000000.db'), join(folder, 'copy-00000001-00000002.db'))
   await joinPair(folder, two).joined
   expect(namesIn(two)).toEqual(['ana'])
 })

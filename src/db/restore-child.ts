@@ -1,0 +1,17 @@
+// Restores a copy of the database in a child process. Checking and copying a large database takes seconds or minutes. The
+// server renews its lease and sends heartbeats to systemd during this time.
+
+import { selfCommand } from '../base/self.ts'
+
+/**
+ * Checks a copy of the database, and restores it into `folder`, which must not exist. Returns the reason if the copy is
+ * not intact. Returns null if the copy is restored. Throws if it cannot be restored, for example because the disk is
+ * full.
+ */
+export async function restoreInChild(file: string, folder: string): Promise<string | null> {
+  const command = selfCommand('restore-copy', file, folder)
+  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const [problem, message] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  if ((await child.exited) !== 0) throw new Error(`${file} was not restored: ${message.trim()}`)
+  return problem === '' ? null : problem
+}
