@@ -37,20 +37,21 @@ export function lockPath(folder: string): string {
   return `${folder}.lock`
 }
 
-/** Downloads a model. If another process is already downloading it, waits for that process and uses its files. */
+/**
+ * Downloads a model. If another process is already downloading it, waits for that process. The files of that process are
+ * used if they are those of the hub.
+ */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })
   const path = lockPath(download.folder)
   let release = lockFile(path)
-  const waited = release === null
   while (release === null) {
     download.signal.throwIfAborted()
     await Bun.sleep(limits.pullWaitMs)
     release = lockFile(path)
   }
   try {
-    const installed = waited ? await installedLock(download.folder) : null
-    return installed ?? (await fetchModel(download))
+    return await fetchModel(download)
   } finally {
     release()
     // The owner of the files is changed only after the lock is released. `inheritOwner` opens and closes each file in

@@ -170,6 +170,17 @@ test('a pull that waits for another one downloads the model when the other fails
   expect(await verifyModel(dir, 'tiny')).toEqual([])
 })
 
+test('a pull that waits for another one does not return the older model when the other fails', async () => {
+  const first = start()
+  await pull(first)
+  await first.stop()
+  const config = text('{"model_type": "whisper", "a": 1}')
+  const newer = start({ breaksAfter: [0, 0, 0, 0, 0, 0, 0] }, { ...files, 'config.json': config })
+  const [one, other] = await Promise.allSettled([pull(newer), pull(newer)])
+  expect([one.status, other.status]).toEqual(['rejected', 'fulfilled'])
+  expect(await Bun.file(join(dir, 'tiny', 'config.json')).bytes()).toEqual(config)
+})
+
 test('a second pull resumes the parts that the first one left', async () => {
   const first = start({ breaksAfter: [...wholeSmall, 50_000, 0, 0, 0, 0, 0, 0] })
   await expect(pull(first)).rejects.toThrow('broke off')
