@@ -1,6 +1,6 @@
 // Starts nats-server for a test. Tests of workers are skipped if there is no nats-server.
 
-import { afterAll, beforeAll, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,10 +23,18 @@ type Options = {
   jetstream?: boolean
 }
 
+/** False from the start of a test to its success. So it is also false after a test that failed or timed out. */
+let hasPassed = true
+
 /** A test that needs nats-server. It is skipped if there is no nats-server. */
 export function natsTest(title: string, run: () => Promise<void>, timeoutMs?: number): void {
   const note = hasNats ? '' : ' (SKIPPED: there is no nats-server here)'
-  test.skipIf(!hasNats)(`${title}${note}`, run, timeoutMs)
+  const watched = async () => {
+    hasPassed = false
+    await run()
+    hasPassed = true
+  }
+  test.skipIf(!hasNats)(`${title}${note}`, watched, timeoutMs)
 }
 
 class Nats implements NatsServer {
@@ -75,7 +83,9 @@ export async function startNats({
 
 /**
  * Starts nats-server with JetStream before the first test of the calling file, and ends it after the last test. If no
- * test of the file runs, nats-server is not started: Bun then calls no function that could end it.
+ * test of the file runs, nats-server is not started: Bun then calls no function that could end it. When a test times out,
+ * Bun ends all child processes. So nats-server is started again after a test that did not pass: otherwise all further
+ * tests of the file would fail too, and hide the one that timed out.
  */
 export function sharedNats(options: Options = {}): NatsServer {
   let server: Nats | null = null
@@ -85,6 +95,12 @@ export function sharedNats(options: Options = {}): NatsServer {
     folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
     server = new Nats(folder, await freePort(), options)
     await server.start()
+  })
+  beforeEach(async () => {
+    if (hasPassed || !server) return
+    await server.kill()
+    await server.start()
+    hasPassed = true
   })
   afterAll(async () => {
     await server?.end()

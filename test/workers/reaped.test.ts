@@ -39,6 +39,24 @@ natsTest('a test that times out leaves no process and no folder', async () => {
   await until(() => processesIn(runner.folder).length === 0)
 })
 
+natsTest('after a test that timed out, the other tests of its file still have a nats-server', async () => {
+  const runner = run(`
+    const nats = sharedNats()
+    natsTest('a first test', async () => {
+      const { promise, reject } = Promise.withResolvers()
+      afterAll(() => reject(new Error('late')))
+      await promise
+    }, 100)
+    natsTest('a second test', async () => await untilReady(nats.port))
+    natsTest('a third test', async () => await untilReady(nats.port))`)
+  const printed = await runner.printed
+  expect(printed).toContain('timed out after 100ms')
+  expect(printed).toMatch(/ 2 pass\n 1 fail/)
+  await runner.exited
+  expect(readdirSync(runner.folder)).toEqual([])
+  await until(() => processesIn(runner.folder).length === 0)
+})
+
 natsTest('a test runner that is killed leaves no process', async () => {
   const runner = run(`
     const nats = sharedNats()
@@ -60,6 +78,7 @@ function run(code: string, ...args: string[]) {
     'bun:test': 'afterAll',
     [join(support, 'nats.ts')]: 'natsTest, sharedNats, startNats',
     [join(support, 'cluster.ts')]: 'runCluster',
+    [join(support, 'find-nats.ts')]: 'untilReady',
     [join(support, 'random.ts')]: 'seeded',
   }
   const lines = Object.entries(imports).map(
