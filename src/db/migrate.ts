@@ -26,6 +26,7 @@ import voices from './migrations/021_voices.sql' with { type: 'text' }
 import searchParts from './migrations/022_search_parts.sql' with { type: 'text' }
 import endedJobs from './migrations/023_ended_jobs.sql' with { type: 'text' }
 import rowsOfAccount from './migrations/024_rows_of_account.sql' with { type: 'text' }
+import rememberedWorkers from './migrations/025_remembered_workers.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -58,6 +59,7 @@ const shipped: Migration[] = [
   { name: '022_search_parts', sql: searchParts },
   { name: '023_ended_jobs', sql: endedJobs },
   { name: '024_rows_of_account', sql: rowsOfAccount },
+  { name: '025_remembered_workers', sql: rememberedWorkers },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

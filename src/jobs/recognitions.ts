@@ -3,6 +3,7 @@
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Needs } from '../engine/request.ts'
 import type { Job } from './job.ts'
 import { startNextJob } from './queue.ts'
 
@@ -33,7 +34,7 @@ export class Recognitions {
   pump(): void {
     const { db, engine, onStart } = this.#parts
     while (!this.#isClosed && engine.state().ready && this.#running < engine.capacity) {
-      const job = takeFirst(this.#interrupted) ?? startIfWritable(db, engine)
+      const job = this.#takeInterrupted() ?? startIfWritable(db, engine)
       if (!job) return
       onStart(job)
       this.#start(job)
@@ -51,6 +52,11 @@ export class Recognitions {
     else this.#interrupted.set(jobId, job)
   }
 
+  /** Returns the ids of the interrupted jobs that wait until the engine has room for them. */
+  waitingJobs(): string[] {
+    return [...this.#interrupted.keys()]
+  }
+
   /** Removes an ended job from the list of interrupted jobs. */
   forget(jobId: string): void {
     this.#interrupted.delete(jobId)
@@ -59,6 +65,16 @@ export class Recognitions {
   /** After this call, no further recognition is started. */
   close(): void {
     this.#isClosed = true
+  }
+
+  /** Removes and returns the first interrupted job for which the engine has room. Returns null if there is no such job. */
+  #takeInterrupted(): Job | null {
+    for (const [id, job] of this.#interrupted) {
+      if (!hasRoomFor(this.#parts.engine, job)) continue
+      this.#interrupted.delete(id)
+      return job
+    }
+    return null
   }
 
   #start(job: Job): void {
@@ -76,17 +92,13 @@ export class Recognitions {
  */
 function startIfWritable(db: Db, engine: Engine): Job | null {
   try {
-    return startNextJob(db, needs => engine.hasRoomFor?.(needs) ?? true)
+    return startNextJob(db, needs => hasRoomFor(engine, needs))
   } catch (error) {
     if (refusalOf(error) === null) throw error
     return null
   }
 }
 
-function takeFirst(jobs: Map<string, Job>): Job | null {
-  for (const [id, job] of jobs) {
-    jobs.delete(id)
-    return job
-  }
-  return null
+function hasRoomFor(engine: Engine, needs: Needs): boolean {
+  return engine.hasRoomFor?.(needs) ?? true
 }

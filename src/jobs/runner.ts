@@ -101,11 +101,12 @@ export class Runner {
 
   /**
    * Fails the jobs that have been in their present state for longer than the timeout of this state. The time in which a
-   * job waits for a worker does not count.
+   * job waits for an engine or a worker does not count.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
-    for (const id of engine.waitingJobs?.() ?? []) restartTimeout(db, id)
+    const waiting = [...this.#recognitions.waitingJobs(), ...(engine.waitingJobs?.() ?? [])]
+    for (const id of waiting) restartTimeout(db, id)
     for (const { state, setting, code } of timeouts) {
       for (const { id } of listStuckJobs(db, { state, timeoutMs: config[setting] })) {
         const failed = failJob(db, id, { code })

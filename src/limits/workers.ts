@@ -1,6 +1,6 @@
 // The limits of workers on other machines.
 
-import { KB, MB, minute, second } from './units.ts'
+import { hour, KB, MB, minute, second } from './units.ts'
 
 export const workerLimits = {
   natsConnectMs: 5 * second,
@@ -16,6 +16,10 @@ export const workerLimits = {
   workerBeatMs: 1 * second,
   /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
   workerHelloMs: 5 * second,
+  /**
+   * Time since the last message of a worker for which jobs wait that only this worker can do. Afterwards, such a job fails.
+   */
+  workerRememberedMs: 24 * hour,
   /** Timeout of a worker's request to the server. */
   workerRequestMs: 10 * second,
   /** First pause before a worker repeats a request that failed. The pauses grow up to `workerRetryMsMax`. */

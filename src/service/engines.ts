@@ -8,6 +8,7 @@ import { openEngine } from '../engine/supervisor.ts'
 import { findJob } from '../jobs/job.ts'
 import { claimJob, takeJobBack } from '../jobs/moves.ts'
 import { isTerminal } from '../jobs/states.ts'
+import { readRemembered } from '../workers/listing.ts'
 import type { Fleet } from '../workers/open.ts'
 
 /**
@@ -60,6 +61,8 @@ function fleetParts(
       },
     },
     wall: () => db.now(),
+    uptime: () => db.uptime(),
+    remembered: readRemembered(db),
     onDead: () => metrics.add('steno_dead_letters_total', {}),
   }
 }

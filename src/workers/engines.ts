@@ -31,11 +31,11 @@ export class Engines implements Engine {
 
   /**
    * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can do
-   * the job, each free place will do: the job then fails at once, and its error says what is missing.
+   * the job, now or later, each free place will do: the job then fails at once, and its error says what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
     const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]
-    if (!isFit && !isServed) return true
+    if (!isFit && !isServed) return !this.#mayBeDoneLater(needs)
     return (isFit && this.#ownRoom() > 0) || this.#fleet.hasRoomFor(needs)
   }
 
@@ -115,6 +115,11 @@ export class Engines implements Engine {
     const isFit = this.#isOwnFit(input)
     if (isFit !== this.#fleet.serves(input)) return isFit ? own : null
     return this.#ownRoom() > 0 ? own : null
+  }
+
+  /** Returns true if the own engine is not ready yet, or if a worker that is away could do the job. */
+  #mayBeDoneLater(needs: Needs): boolean {
+    return this.#own?.state().ready === false || this.#fleet.mayServeLater(needs)
   }
 
   #isOwnFit(needs: Needs): boolean {

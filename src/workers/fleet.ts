@@ -15,10 +15,10 @@ import type { NatsSettings } from './connection.ts'
 import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
-import { type ListedWorker, listedOf, saveList } from './listing.ts'
+import { awayOf, type ListedWorker, listedOf, saveList } from './listing.ts'
 import { canDo, freeOf } from './pools.ts'
 import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
-import { Roster, workerName } from './roster.ts'
+import { type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
 /** The server's own engine. It does the jobs that no worker can do any more. */
@@ -29,7 +29,12 @@ export type OwnEngine = {
   take(jobId: string): void
 }
 
-export type FleetParts = NatsSettings & HandOverParts & { cluster: string }
+export type FleetParts = NatsSettings &
+  HandOverParts & {
+    cluster: string
+    /** The workers that a server of this database has stored with `save`. */
+    remembered: readonly RememberedWorker[]
+  }
 
 export class Fleet implements Engine {
   /** Null if the server has no engine of its own. */
@@ -45,17 +50,19 @@ export class Fleet implements Engine {
    * the stream accepts jobs.
    */
   #refusal: string | null = null
+  /** The time, by the monotonic clock, at which the stream last became usable. */
+  #linkedAt = 0
   #isClosed = false
 
   constructor(parts: FleetParts) {
     this.#parts = parts
-    this.#roster = new Roster(parts.leaseMs)
+    this.#roster = new Roster(parts.leaseMs, parts, parts.remembered)
     this.#handOvers = new HandOvers(parts)
     this.#link = new Link(parts, {
       answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
       onReady: () => this.#onLink(),
     })
-    this.#timer = setInterval(() => this.#sweep(), parts.leaseMs / 3)
+    this.#timer = setInterval(() => this.sweep(), parts.leaseMs / 3)
   }
 
   get capacity(): number {
@@ -65,6 +72,16 @@ export class Fleet implements Engine {
   /** Returns true if at least one pool of workers can do this job. */
   serves(needs: Needs): boolean {
     return this.#roster.pools().some(({ abilities }) => canDo(abilities, needs))
+  }
+
+  /**
+   * Returns true if a worker that is away could do this job, and may come back: the server remembers workers for some
+   * time. Also true as long as not each worker could send a message: without NATS, and in the first lease with it.
+   */
+  mayServeLater(needs: Needs): boolean {
+    if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
+      return true
+    return this.#roster.away().some(abilities => canDo(abilities, needs))
   }
 
   /** Returns true if a worker that can do a job with these needs has a free place. */
@@ -98,21 +115,29 @@ export class Fleet implements Engine {
   }
 
   workers(): ListedWorker[] {
-    return this.#roster.all().map(listedOf)
+    const present = this.#roster.all()
+    const away = this.#roster.away().filter(({ name }) => !present.some(worker => worker.name === name))
+    const jobsOf = (name: string) =>
+      this.#handOvers.all().filter(({ holder }) => holder && workerName(holder.worker) === name).length
+    return [...present.map(listedOf), ...away.map(worker => awayOf(worker, jobsOf(worker.name)))]
   }
 
-  /** Stores the list of workers in the database, from which `steno workers list` reads the list. */
+  /**
+   * Stores the list of workers in the database, from which `steno workers list` reads the list, and the remembered
+   * workers, for the next start of the server.
+   */
   save(db: Db): void {
-    saveList(db, this.workers())
+    saveList(db, this.workers(), this.#roster.remembered())
   }
 
+  /** The languages of the workers that are ready, and of those that are away: jobs wait for them. */
   languages(): readonly string[] {
-    return [...new Set(this.#roster.working().flatMap(({ languages }) => languages))]
+    return [...new Set(this.#serving().flatMap(({ languages }) => languages))]
   }
 
   translates(): boolean | null {
-    const working = this.#roster.working()
-    return working.length === 0 ? null : working.some(({ translates }) => translates)
+    const serving = this.#serving()
+    return serving.length === 0 ? null : serving.some(({ translates }) => translates)
   }
 
   onReady(listener: () => void): void {
@@ -123,7 +148,7 @@ export class Fleet implements Engine {
     const { handOver } = options
     if (!handOver) throw new Error('a job without an id cannot be handed to a worker')
     options.signal.throwIfAborted()
-    const entry = new HandOver(input, options, handOver, performance.now())
+    const entry = new HandOver(input, options, handOver, this.#parts.uptime())
     this.#handOvers.add(entry)
     // If `entry.holder` is not null, it is a worker that claimed the job before this server started. The JetStream
     // stream then still contains the message of the job, so the job is not put into a queue again.
@@ -197,6 +222,10 @@ export class Fleet implements Engine {
     return this.#roster.pools().reduce((sum, pool) => sum + freeOf(pool, taken), 0)
   }
 
+  #serving(): Pick<RememberedWorker, 'languages' | 'translates'>[] {
+    return [...this.#roster.working(), ...this.#roster.away()]
+  }
+
   #taken(): Map<string, number> {
     const taken = new Map<string, number>()
     for (const { place, holder } of this.#handOvers.all()) {
@@ -215,12 +244,14 @@ export class Fleet implements Engine {
    * 3. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
-   * Does nothing if no worker is ready, or if there is no connection to JetStream, which stores the queues.
+   * Does nothing if no worker is ready, if the job waits for a worker that is away, or if there is no connection to
+   * JetStream, which stores the queues.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
     const pools = this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
+    if (able.length === 0 && this.mayServeLater(entry.input)) return
     const [freest] = (able.length > 0 ? able : pools).sort((a, b) => freeOf(b, taken) - freeOf(a, taken))
     const best = pools.find(({ name }) => name === entry.place?.pool) ?? freest
     const { stream } = this.#link
@@ -256,6 +287,8 @@ export class Fleet implements Engine {
   }
 
   #onLink(): void {
+    this.#linkedAt = this.#parts.uptime()
+    this.#roster.hearAll()
     this.#handOvers.hearAll()
     for (const pool of this.#roster.pools()) this.#openPool(pool.name)
     this.#tellReady()
@@ -265,11 +298,11 @@ export class Fleet implements Engine {
     for (const listener of this.#readyListeners) listener()
   }
 
-  #sweep(): void {
-    const now = performance.now()
-    for (const worker of this.#roster.dropSilent(now))
-      log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
+  /** Looks after the jobs of silent workers. Called three times in a lease. */
+  sweep(): void {
     if (this.#link.fault() !== null) return
+    for (const worker of this.#roster.dropSilent())
+      log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
     this.rescue()
     const due = this.#handOvers
       .all()
@@ -285,7 +318,8 @@ export class Fleet implements Engine {
 
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
-   * For example, the only worker may have stopped during a job.
+   * For example, the only worker may have stopped during a job. A job that also the own engine cannot do waits for its
+   * worker. When the worker is forgotten, the own engine gets the job too, and fails it.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -302,12 +336,12 @@ export class Fleet implements Engine {
   }
 
   #isWorkedOn({ holder, heardAt }: HandOver): boolean {
-    return holder !== null && performance.now() - heardAt < 2 * this.#parts.leaseMs
+    return holder !== null && this.#parts.uptime() - heardAt < 2 * this.#parts.leaseMs
   }
 
   #isStranded(entry: HandOver): boolean {
-    if (entry.isAborted || this.#isWorkedOn(entry)) return false
-    return !this.serves(entry.input) && this.own?.canDo(entry.input) === true
+    if (entry.isAborted || this.#isWorkedOn(entry) || this.serves(entry.input) || !this.own) return false
+    return this.own.canDo(entry.input) || !this.mayServeLater(entry.input)
   }
 
   async #answer<Kind extends RequestKind>(
@@ -330,10 +364,7 @@ export class Fleet implements Engine {
   }
 
   #hello(name: string, hello: Hello): HelloAnswer {
-    const { worker, before } = this.#roster.note(name, hello, {
-      now: performance.now(),
-      wall: this.#parts.wall(),
-    })
+    const { worker, before } = this.#roster.note(name, hello)
     if (worker.refusal !== null) {
       if (!before) log.warn('worker refused', { worker: name, reason: worker.refusal })
       return { kind: 'refused', message: worker.refusal }

@@ -8,7 +8,7 @@ import { addressesOf, isToken, tokenFor } from './addresses.ts'
 import type { AddressesAnswer, BeatAnswer, ClaimAnswer, JobInput, ResultAnswer } from './answers.ts'
 import type { HandOver } from './hand-over.ts'
 import { type Beat, bytesOf, type Claim, type Held, protocol, type ResultMessage } from './requests.ts'
-import { workerId } from './roster.ts'
+import { type Clocks, workerId } from './roster.ts'
 
 /** The functions by which the class `HandOvers` claims and finds jobs in the database. */
 export type Claims = {
@@ -23,12 +23,11 @@ export type Claims = {
   find(jobId: string): { fence: number; isOver: boolean } | null
 }
 
-export type HandOverParts = {
+/** The expiry times of signed addresses are computed from the wall clock. */
+export type HandOverParts = Clocks & {
   leaseMs: number
   secrets: Secrets
   claims: Claims
-  /** Reads the wall clock, from which the expiry times of signed addresses are computed. */
-  wall: () => number
   /** A function that is called when a job fails because the last allowed attempt ended without a result. */
   onDead?: () => void
 }
@@ -79,7 +78,7 @@ export class HandOvers {
    */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)
-    if (entry?.isHeldBy(fence)) entry.heardAt = performance.now()
+    if (entry?.isHeldBy(fence)) entry.heardAt = this.#parts.uptime()
   }
 
   /**
@@ -87,7 +86,7 @@ export class HandOvers {
    * job to another worker.) Called after a time in which NATS was unreachable, so that no worker could send a message.
    */
   hearAll(): void {
-    for (const entry of this.#entries.values()) entry.heardAt = performance.now()
+    for (const entry of this.#entries.values()) entry.heardAt = this.#parts.uptime()
   }
 
   /**
@@ -99,7 +98,7 @@ export class HandOvers {
   }
 
   #leaseLeftMs({ heardAt }: HandOver): number {
-    return heardAt + this.#parts.leaseMs - performance.now()
+    return heardAt + this.#parts.leaseMs - this.#parts.uptime()
   }
 
   inputOf(jobId: string): JobInput | null {
@@ -124,7 +123,7 @@ export class HandOvers {
     // A worker repeats its claim if the answer was late or lost. It keeps the job, even if the job was put into another
     // queue since.
     if (holder?.worker === worker && holder.delivery === delivery) {
-      entry.heardAt = performance.now()
+      entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
     if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
@@ -140,7 +139,7 @@ export class HandOvers {
     }
     const claimed = this.#parts.claims.claim(job, worker)
     if (!claimed) return { kind: 'over' }
-    entry.claimed({ worker, fence: claimed.fence, delivery }, claimed.attempts, performance.now())
+    entry.claimed({ worker, fence: claimed.fence, delivery }, claimed.attempts, this.#parts.uptime())
     return this.#grant(entry, claimed.fence, bytesMax)
   }
 
@@ -163,7 +162,7 @@ export class HandOvers {
   beat(beat: Beat): BeatAnswer {
     const entry = this.#entryOf(beat)
     if (typeof entry === 'string') return { kind: entry }
-    entry.beat(beat, performance.now())
+    entry.beat(beat, this.#parts.uptime())
     return { kind: 'continue', heard: entry.heard }
   }
 

@@ -3,7 +3,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
 import type { Db } from '../db/db.ts'
-import type { KnownWorker } from './roster.ts'
+import { limits } from '../limits.ts'
+import type { KnownWorker, RememberedWorker } from './roster.ts'
 
 export const listedWorker = Type.Object({
   name: Type.String(),
@@ -21,27 +22,56 @@ export const listedWorker = Type.Object({
 export type ListedWorker = Static<typeof listedWorker>
 
 export function listedOf(worker: KnownWorker): ListedWorker {
-  const { name, version, device, model, refusal, slots, jobs, speed, seenAt } = worker
+  const { refusal, ready, message, jobs } = worker
+  return listed(worker, {
+    ready: ready && refusal === null,
+    message: refusal ?? message,
+    jobs: jobs.length,
+  })
+}
+
+/** Lists a worker that is away, and whose abilities no other worker has. `jobs` is the number of jobs that it holds. */
+export function awayOf(worker: RememberedWorker, jobs: number): ListedWorker {
+  const until = new Date(worker.seenAt + limits.workerRememberedMs).toISOString()
+  const message = `It is away. Jobs that only this worker can do wait for it until ${until}.`
+  return listed(worker, { ready: false, message, jobs })
+}
+
+function listed(
+  { name, version, device, model, slots, speed, seenAt }: RememberedWorker,
+  { ready, message, jobs }: Pick<ListedWorker, 'ready' | 'message' | 'jobs'>,
+): ListedWorker {
   return {
     name,
     version,
     device,
     model,
-    ready: worker.ready && refusal === null,
-    message: refusal ?? worker.message,
+    ready,
+    message,
     slots,
-    jobs: jobs.length,
+    jobs,
     speed: speed === null ? null : Math.round(speed * 10) / 10,
     last_heartbeat: new Date(seenAt).toISOString(),
   }
 }
 
-export function saveList(db: Db, workers: readonly ListedWorker[]): void {
+export function saveList(
+  db: Db,
+  workers: readonly ListedWorker[],
+  remembered: readonly RememberedWorker[],
+): void {
   db.run(
-    `insert into fleet (id, workers, written_at) values (1, $workers, $now)
-     on conflict (id) do update set workers = excluded.workers, written_at = excluded.written_at`,
-    { workers: JSON.stringify(workers), now: db.now() },
+    `insert into fleet (id, workers, remembered, written_at) values (1, $workers, $remembered, $now)
+     on conflict (id) do update
+     set workers = excluded.workers, remembered = excluded.remembered, written_at = excluded.written_at`,
+    { workers: JSON.stringify(workers), remembered: JSON.stringify(remembered), now: db.now() },
   )
+}
+
+/** Returns the workers that a server remembered when it stored the list of workers for the last time. */
+export function readRemembered(db: Db): RememberedWorker[] {
+  const row = db.find<{ remembered: string }>('select remembered from fleet')
+  return row ? JSON.parse(row.remembered) : []
 }
 
 /**

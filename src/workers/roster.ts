@@ -1,5 +1,7 @@
-// The workers that have sent a message `hello` to this server.
+// The workers that have sent a message `hello` to this server: those that still send messages, and what the others could
+// do.
 
+import { limits } from '../limits.ts'
 import { type Pool, poolOf } from './pools.ts'
 import { type Hello, protocol } from './requests.ts'
 
@@ -18,56 +20,96 @@ export type KnownWorker = Hello & {
   refusal: string | null
 }
 
+/**
+ * What the server remembers of a worker, also across restarts: its state at the last message `hello` in which it was
+ * ready.
+ */
+export type RememberedWorker = Pick<
+  KnownWorker,
+  'name' | 'pool' | 'seenAt' | 'version' | 'device' | 'slots'
+> &
+  Pick<KnownWorker, 'model' | 'languages' | 'translates' | 'diarization' | 'speed'>
+
+export type Clocks = {
+  /** Reads the monotonic clock, by which the server knows how long a worker has been silent. */
+  uptime: () => number
+  /** Reads the wall clock. */
+  wall: () => number
+}
+
 export class Roster {
   readonly #workers = new Map<string, KnownWorker>()
+  /** The keys are the names of the workers. */
+  readonly #remembered: Map<string, RememberedWorker>
   readonly #leaseMs: number
+  readonly #clocks: Clocks
 
-  constructor(leaseMs: number) {
+  constructor(leaseMs: number, clocks: Clocks, remembered: readonly RememberedWorker[]) {
     this.#leaseMs = leaseMs
+    this.#clocks = clocks
+    this.#remembered = new Map(remembered.map(worker => [worker.name, worker]))
   }
 
   /**
    * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
-   * `worker`, and the state before this message as `before`. For a new worker, `before` is null.
+   * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
    */
-  note(
-    name: string,
-    hello: Hello,
-    { now, wall }: { now: number; wall: number },
-  ): { worker: KnownWorker; before: KnownWorker | null } {
+  note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } {
     const id = workerId(name, hello.session)
-    const before = this.#workers.get(id) ?? null
+    const known = this.#workers.get(id)
     const worker = {
       ...hello,
       id,
       name,
       pool: poolOf(hello),
-      heardAt: now,
-      seenAt: wall,
+      heardAt: this.#clocks.uptime(),
+      seenAt: this.#clocks.wall(),
       refusal: refusalOf(hello),
     }
     this.#workers.set(id, worker)
-    return { worker, before }
+    if (isWorking(worker)) this.#remembered.set(name, memoryOf(worker))
+    return { worker, before: known && !this.#isSilent(known) ? known : null }
   }
 
-  /** Removes and returns the workers whose last message `hello` is older than the lease. */
-  dropSilent(now: number): KnownWorker[] {
-    const silent = [...this.#workers.values()].filter(({ heardAt }) => now - heardAt > this.#leaseMs)
+  /** Restarts the lease of each worker. Called after a time in which no worker could send a message. */
+  hearAll(): void {
+    for (const worker of this.#workers.values()) worker.heardAt = this.#clocks.uptime()
+  }
+
+  /** Removes and returns the silent workers: their last message `hello` is older than the lease. */
+  dropSilent(): KnownWorker[] {
+    const silent = [...this.#workers.values()].filter(worker => this.#isSilent(worker))
     for (const { id } of silent) this.#workers.delete(id)
     return silent
   }
 
+  /** Finds a worker by its id. The worker may be silent. */
   find(id: string): KnownWorker | null {
     return this.#workers.get(id) ?? null
   }
 
+  /** Returns the workers that are not silent. */
   all(): KnownWorker[] {
-    return [...this.#workers.values()]
+    return [...this.#workers.values()].filter(worker => !this.#isSilent(worker))
+  }
+
+  /** Returns the last ready state of each worker that was ready within `workerRememberedMs`, and forgets the others. */
+  remembered(): RememberedWorker[] {
+    const oldest = this.#clocks.wall() - limits.workerRememberedMs
+    for (const { name, seenAt } of this.#remembered.values())
+      if (seenAt < oldest) this.#remembered.delete(name)
+    return [...this.#remembered.values()]
+  }
+
+  /** Returns the remembered workers whose abilities no ready worker has at the moment. */
+  away(): RememberedWorker[] {
+    const pools = new Set(this.working().map(({ pool }) => pool))
+    return this.remembered().filter(({ pool }) => !pools.has(pool))
   }
 
   /** Returns the workers that are ready and that the server has not refused. */
   working(): KnownWorker[] {
-    return this.all().filter(({ ready, refusal }) => ready && refusal === null)
+    return this.all().filter(isWorking)
   }
 
   pools(): Pool[] {
@@ -79,6 +121,20 @@ export class Roster {
     }
     return [...pools.values()]
   }
+
+  #isSilent({ heardAt }: KnownWorker): boolean {
+    return this.#clocks.uptime() - heardAt > this.#leaseMs
+  }
+}
+
+function isWorking({ ready, refusal }: KnownWorker): boolean {
+  return ready && refusal === null
+}
+
+function memoryOf(worker: KnownWorker): RememberedWorker {
+  const { name, pool, seenAt, version, device, slots, model, languages, translates, diarization, speed } =
+    worker
+  return { name, pool, seenAt, version, device, slots, model, languages, translates, diarization, speed }
 }
 
 export function workerId(name: string, session: string): string {

@@ -1,4 +1,4 @@
-// Starts a server without an engine of its own, and workers in the test process.
+// Starts a server, usually without an engine of its own, and workers in the test process.
 
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { startTestService, type TestService } from './service.ts'
@@ -6,11 +6,20 @@ import { startWorker } from './workers.ts'
 
 let clusters = 0
 
-/** Starts a server in a new cluster that no other test uses. `startOwn` starts a worker in this cluster. */
-export async function startFleet(nats: string, settings: Record<string, string> = {}, dataDir?: string) {
+/**
+ * Starts a server in a new cluster that no other test uses. `startOwn` starts a worker in this cluster. With the setting
+ * STENO_WORKERS, the server also has `own`, an engine of its own.
+ */
+export async function startFleet(
+  nats: string,
+  settings: Record<string, string> = {},
+  dataDir?: string,
+  own: SteeredEngine = steeredEngine(),
+) {
   const cluster = settings.STENO_CLUSTER ?? `test-${++clusters}`
   const service = await startTestService({
     program: null,
+    parts: { engine: own },
     settings: {
       STENO_NATS: nats,
       STENO_WORKERS: '0',

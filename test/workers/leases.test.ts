@@ -144,7 +144,13 @@ test('a holder that repeats its claim keeps the job, although its message has mo
     find: () => null,
     takeBack: () => null,
   }
-  const handOvers = new HandOvers({ leaseMs: 3_600_000, secrets, wall: () => 0, claims })
+  const handOvers = new HandOvers({
+    leaseMs: 3_600_000,
+    secrets,
+    wall: () => 0,
+    uptime: () => performance.now(),
+    claims,
+  })
   const options = { signal: new AbortController().signal, onSeconds() {} }
   const facts = { jobId: 'job', worker: null, fence, attempts: 0 }
   const entry = new HandOver(plainInput(), options, facts, performance.now())

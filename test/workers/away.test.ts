@@ -1,0 +1,208 @@
+// Tests what happens to jobs that only a worker can do while this worker is away. The clock of the server is the test's
+// own. The workers are simulated by their messages `hello`, so they are silent for exactly as long as the test wants.
+
+import { afterAll, expect } from 'bun:test'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { openSecrets } from '../../src/base/seal.ts'
+import { findJob } from '../../src/jobs/job.ts'
+import { openNats } from '../../src/workers/connection.ts'
+import { Fleet } from '../../src/workers/fleet.ts'
+import { poolOf } from '../../src/workers/pools.ts'
+import { bytesOf, type Hello, protocol } from '../../src/workers/requests.ts'
+import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { steeredEngine } from '../support/engine.ts'
+import { charges, startFleet, until } from '../support/fleet.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
+import { plainInput } from '../support/plain-input.ts'
+
+const nats = sharedNats()
+
+const hour = 3_600_000
+const german = { language: 'de' }
+const both = ['en', 'de']
+
+/** Starts a server whose own engine knows only English and can do one job at a time. The lease of workers is an hour. */
+async function start(settings: Record<string, string> = {}, dataDir?: string) {
+  const sides = { STENO_WORKERS: '1', STENO_WORKER_LEASE: '1h', ...settings }
+  const own = { ...steeredEngine(), languages: () => ['en'] }
+  const { service, cluster, startOwn } = await startFleet(nats.url, sides, dataDir, own)
+  const workers = async () => (await service.fetch('/v1/ready')).body.workers
+  await until(async () => (await workers()).connected)
+  const list = async () => (await workers()).list
+  return { service, startOwn, ...(await connect(cluster)), list, own }
+}
+
+/**
+ * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits for
+ * the answer of the server.
+ */
+async function connect(cluster: string) {
+  const inboxPrefix = subjectsOf(cluster).inbox('gpu-1')
+  const wire = await openNats({ address: nats.url, credentials: null }, { name: 'gpu-1', inboxPrefix })
+  afterAll(() => wire.close())
+  const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') =>
+    await wire.request(
+      subjectsOf(cluster).request(name, 'hello'),
+      bytesOf({ ...helloOf(languages), ...change }),
+    )
+  return { wire, hello }
+}
+
+function helloOf(languages: string[]): Hello {
+  const abilities = { model: 'steered', languages, translates: true, diarization: 'ready' }
+  const state = {
+    version: '1',
+    ready: true,
+    message: 'ready',
+    device: 'none',
+    slots: 1,
+    speed: null,
+    jobs: [],
+  }
+  return { protocol, session: 'x', ...state, ...abilities }
+}
+
+natsTest(
+  'a job that only a silent worker can do waits for this worker, and is done when it is back',
+  async () => {
+    const { service, own, startOwn, hello, list } = await start()
+    const ana = service.account('ana')
+    await hello(both)
+    service.later(hour + 1)
+    const id = await ana.transcribe(undefined, german)
+    await ana.until(id, 'pending')
+    service.later(22 * hour)
+    expect((await ana.job(id)).status).toBe('pending')
+    expect(await list()).toMatchObject([{ name: 'gpu-1', ready: false, jobs: 0 }])
+    expect((await service.fetch('/v1')).body.languages).toContainEqual({ code: 'de', served: true })
+    expect(own.tasks).toHaveLength(0)
+    const { engine } = await startOwn('gpu-1', { ...steeredEngine(), languages: () => both })
+    engine.finish(await engine.given(1))
+    await ana.until(id, 'completed')
+    expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  },
+)
+
+natsTest(
+  'a job that only a worker of an earlier day could do goes to the own engine, which fails it',
+  async () => {
+    const { service, own, hello, list } = await start()
+    const ana = service.account('ana')
+    await hello(both)
+    service.later(hour + 1)
+    const id = await ana.transcribe(undefined, german)
+    await ana.until(id, 'pending')
+    service.later(23 * hour)
+    expect((await own.given(1)).input.language).toBe('de')
+    expect(await list()).toEqual([])
+  },
+)
+
+natsTest('jobs that only workers can do wait also when the server starts without these workers', async () => {
+  const cluster = { STENO_CLUSTER: 'restarted' }
+  const first = await start(cluster)
+  const ana = first.service.account('ana')
+  await first.hello(both)
+  first.service.later(hour + 1)
+  const id = await ana.transcribe(undefined, german)
+  await ana.until(id, 'pending')
+  await first.service.stop()
+  const { service, own, list } = await start(cluster, first.service.dataDir)
+  service.later(2 * hour)
+  expect(await list()).toMatchObject([{ name: 'gpu-1', ready: false }])
+  expect(findJob(service.db, id)?.state).toBe('pending')
+  expect(own.tasks).toHaveLength(0)
+})
+
+natsTest('a job that a restart interrupted waits for its worker too', async () => {
+  const cluster = { STENO_CLUSTER: 'interrupted' }
+  const first = await start(cluster)
+  const ana = first.service.account('ana')
+  await first.hello(both)
+  const id = await ana.transcribe(undefined, german)
+  await ana.until(id, 'processing')
+  first.service.later(0)
+  await first.service.stop()
+  const { service, own, hello } = await start(cluster, first.service.dataDir)
+  service.later(2 * hour)
+  expect(own.tasks).toHaveLength(0)
+  await hello(['en'])
+  service.later(0)
+  await own.given(1)
+})
+
+natsTest('a job that the own engine can do waits until this engine has loaded its model', async () => {
+  const { service, own, hello } = await start()
+  const ana = service.account('ana')
+  service.later(hour + 1)
+  own.setReady(false)
+  await hello(['de'])
+  const id = await ana.transcribe(undefined, { language: 'en' })
+  await ana.until(id, 'pending')
+  own.setReady(true)
+  own.finish(await own.given(1))
+  await ana.until(id, 'completed')
+})
+
+natsTest('a server that has just started waits for a lease before it gives up on a job', async () => {
+  const { service, own } = await start()
+  const ana = service.account('ana')
+  const id = await ana.transcribe(undefined, german)
+  await ana.until(id, 'pending')
+  expect(own.tasks).toHaveLength(0)
+  service.later(hour + 1)
+  await own.given(1)
+})
+
+natsTest('a job waits no longer for a worker that comes back with another model', async () => {
+  const { service, own, hello } = await start()
+  const ana = service.account('ana')
+  await hello(both)
+  service.later(hour + 1)
+  const id = await ana.transcribe(undefined, german)
+  await ana.until(id, 'pending')
+  await hello([], { session: 'y', ready: false })
+  service.later(0)
+  expect((await ana.job(id)).status).toBe('pending')
+  await hello(['en'], { session: 'y' })
+  service.later(0)
+  await own.given(1)
+})
+
+natsTest('a job that a silent worker holds goes only to workers that can do it', async () => {
+  const cluster = 'held'
+  let now = 0
+  const parts = { cluster, leaseMs: hour, secrets: openSecrets(temporaryFolder()), remembered: [] }
+  const claims = { claim: () => null, takeBack: () => null, find: () => null }
+  const clocks = { uptime: () => now, wall: () => now }
+  const fleet = new Fleet({ address: nats.url, credentials: null, claims, ...clocks, ...parts })
+  afterAll(() => fleet.close())
+  await until(() => fleet.fault() === null)
+  const { wire, hello } = await connect(cluster)
+  const manager = await jetstreamManager(wire)
+  const queued = async () => {
+    const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
+    return Object.keys(state.subjects ?? {})
+  }
+  const laterWith = async (ms: number, ...known: string[][]) => {
+    now += ms
+    for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
+    fleet.sweep()
+    // The answer proves that NATS has got all earlier messages of the server.
+    await hello(['en'])
+  }
+  const subject = (languages: string[]) => subjectsOf(cluster).job(poolOf(helloOf(languages)), 'again', 'job')
+  await laterWith(hour + 1, both, ['en'])
+  const handOver = { jobId: 'job', worker: 'gpu-2/x', fence: 1, attempts: 1 }
+  const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
+  void fleet.transcribe({ ...plainInput(), ...german, path: '' }, options)
+  await laterWith(2 * hour, ['en'])
+  expect(await queued()).toEqual([])
+  await laterWith(0, both)
+  await until(async () => (await queued()).length > 0)
+  expect(await queued()).toEqual([subject(both)])
+  // The worker is forgotten after a day. A worker without the language then gets the job, and fails it.
+  await laterWith(25 * hour, ['en'])
+  await until(async () => (await queued()).includes(subject(['en'])))
+})
