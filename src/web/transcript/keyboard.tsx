@@ -75,7 +75,8 @@ export function Keyboard({ studio }: { studio: Studio }) {
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.closest('dialog')) return true
-  if (target instanceof HTMLInputElement && target.type === 'range') return !/^Arrow(Left|Right)$/.test(key)
+  if (target instanceof HTMLInputElement && target.type === 'range')
+    return /^(Arrow(Up|Down)|Page|Home|End)/.test(key)
   if (target instanceof HTMLInputElement && target.type === 'checkbox') return key === ' '
   if (target.closest('input, select, textarea')) return true
   return key === ' ' && target.closest('button, a, summary') !== null

@@ -37,7 +37,6 @@ export function Wave({ studio }: { studio: Studio }) {
         aria-label={text.position}
         aria-valuetext={showClock(player.seconds.value)}
         onInput={event => studio.goTo(Number(event.currentTarget.value))}
-        onChange={event => event.currentTarget.blur()}
       />
     </div>
   )
@@ -84,7 +83,8 @@ function useWave(studio: Studio, { whole, played, lane, slider }: Elements): voi
     studio.onTime = seconds => {
       const share = player.duration === 0 ? 0 : seconds / player.duration
       if (played.current) played.current.style.clipPath = `inset(0 ${(1 - share) * 100}% 0 0)`
-      if (slider.current && document.activeElement !== slider.current) slider.current.value = String(seconds)
+      // While the person drags the slider, the mouse alone moves it.
+      if (slider.current && !slider.current.matches(':active')) slider.current.value = String(seconds)
     }
     return () => {
       resized.disconnect()
