@@ -12,6 +12,7 @@ export const words = {
   tryAgain: 'Try again',
   reload: 'Refresh',
   undo: 'Undo',
+  undoKeys: 'Ctrl+Z',
   close: 'Close',
   justNow: 'just now',
   cancel: 'Cancel',

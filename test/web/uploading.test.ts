@@ -134,6 +134,10 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   expect(await page.getByRole('link', { name: 'talk.mp3' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
+  await page.getByRole('button', { name: 'Delete talk.mp3' }).press('Enter')
+  await page.getByText('talk.mp3 was deleted.').waitFor()
+  await page.keyboard.press('Control+z')
+  await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
   // The page delays the DELETE request, so that the person can click Undo. If the person leaves the page, the page

@@ -1,4 +1,5 @@
-// Short messages at the lower edge of the page. A message may have the button "Undo".
+// Short messages at the lower edge of the page. A message may have the button "Undo". The keys Ctrl+Z do the same: within
+// the short time of a message, a person with a keyboard alone could not reach the button.
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -61,6 +62,10 @@ export function Toasts() {
     box.current?.hidePopover()
     if (!isEmpty) box.current?.showPopover()
   }, [toasts.value])
+  useEffect(() => {
+    addEventListener('keydown', undoByKey)
+    return () => removeEventListener('keydown', undoByKey)
+  }, [])
   return (
     <div ref={box} class="toasts" role="status" popover="manual">
       {toasts.value.map(({ id, text, isFault, action }) => (
@@ -68,7 +73,7 @@ export function Toasts() {
           <span>{text}</span>
           {action && (
             <button type="button" class="quiet" onClick={action.run}>
-              {action.label}
+              {action.label} <kbd>{words.undoKeys}</kbd>
             </button>
           )}
           <button type="button" class="quiet icon" aria-label={words.close} onClick={() => close(id)}>
@@ -78,6 +83,17 @@ export function Toasts() {
       ))}
     </div>
   )
+}
+
+/** Runs the action of the newest message that has one. In a text field, Ctrl+Z belongs to the text. */
+function undoByKey(event: KeyboardEvent): void {
+  const { target, key, ctrlKey, metaKey, shiftKey } = event
+  if (key.toLowerCase() !== 'z' || !(ctrlKey || metaKey) || shiftKey || event.defaultPrevented) return
+  if (target instanceof HTMLElement && (target.isContentEditable || target.closest('input, textarea'))) return
+  const action = toasts.value.findLast(toast => toast.action !== null)?.action
+  if (!action) return
+  event.preventDefault()
+  action.run()
 }
 
 function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
