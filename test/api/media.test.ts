@@ -49,6 +49,18 @@ test('a range is only sent of the file that the client knows', async () => {
   expect([other.status, other.text]).toEqual([200, source])
 })
 
+test('a client that has the file gets 304 without the file', async () => {
+  const { audio } = await startJob()
+  const { headers } = await audio()
+  const etag = headers.get('etag')!
+  for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+    const same = await audio({ 'If-None-Match': known, Range: 'bytes=0-3' })
+    expect([known, same.status, same.text, same.headers.get('etag')]).toEqual([known, 304, '', etag])
+    expect(same.headers.get('cache-control')).toBe(headers.get('cache-control'))
+  }
+  expect((await audio({ 'If-None-Match': '"other"' })).text).toBe(source)
+})
+
 test('a range after the end gets 416 with the size of the file', async () => {
   const { audio } = await startJob()
   const { status, headers, body } = await audio({ Range: 'bytes=1000-' })

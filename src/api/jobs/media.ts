@@ -34,7 +34,10 @@ export const media = (service: Service) => {
           summary: 'Get the media file of a transcription, or a part of it',
           otherBodies: { '*/*': 'The file as it came in' },
           success: { status: 200, description: 'The whole file', headers: ['Accept-Ranges', 'ETag'] },
-          also: { 206: 'The part that the header Range asks for' },
+          also: {
+            206: 'The part that the header Range asks for',
+            304: 'The file has the ETag that the header If-None-Match names',
+          },
           fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT', 'GONE', 'RANGE_NOT_SATISFIABLE'],
         }),
       },

@@ -1,7 +1,10 @@
 import { ApiError } from '../../errors.ts'
 import { readRange } from './byte-range.ts'
 
-/** Sends a file, or the part of it that the header Range requests. */
+/**
+ * Sends a file, or the part of it that the header Range requests. The response is 304 without the file if If-None-Match
+ * contains its ETag.
+ */
 export function sendFile(
   file: Bun.BunFile,
   request: Request,
@@ -9,6 +12,7 @@ export function sendFile(
 ): Response {
   const { size } = file
   const headers = { ...others, ETag, 'Accept-Ranges': 'bytes' }
+  if (isKnown(request.headers.get('if-none-match'), ETag)) return new Response(null, { status: 304, headers })
   // If-Range contains the ETag of the part that the client already has. If the ETag of the file is different, the whole
   // file is sent.
   const isSame = [null, ETag].includes(request.headers.get('if-range'))
@@ -21,4 +25,10 @@ export function sendFile(
     status: 206,
     headers: { ...headers, 'Content-Range': `bytes ${start}-${end - 1}/${size}` },
   })
+}
+
+/** Returns true if a header If-None-Match contains the ETag. A cache may have made the ETag weak: `W/"a"` is `"a"`. */
+function isKnown(ifNoneMatch: string | null, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
 }
