@@ -27,8 +27,11 @@ export type RouteDetail = {
    * The schema of a JSON response that Elysia does not validate, because the handler returns it as a Response object.
    */
   answer?: TSchema
-  /** The content types of the responses that are not JSON, each with a description. */
-  otherBodies?: Record<string, string>
+  /**
+   * The content types of the responses that are not JSON, each with a description of the body. For server-sent events,
+   * the schema of the data of one event is here instead.
+   */
+  otherBodies?: Record<string, string | TSchema>
   /** The content type of the request body, if the body is a file. */
   requestBytes?: string
   /**

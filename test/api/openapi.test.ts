@@ -188,6 +188,30 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   for (const code of codes) expect([code, told.includes(code)]).toEqual([code, true])
 })
 
+test('the document tells a generated client what files and events are, and which headers they take', async () => {
+  const { paths } = await readDocument()
+  const get = (what: string) => paths[`/v1/transcribe/{id}/${what}`].get
+  const typesOf = (content: Anything) =>
+    Object.entries(content).map(([type, { schema }]: Anything) => [type, schema.format])
+  const media = ['application/octet-stream', 'audio/*', 'video/*'].map(type => [type, 'binary'])
+  const { responses } = get('audio')
+  expect(typesOf(responses[200].content)).toEqual(media)
+  expect(typesOf(responses[206].content)).toEqual(media)
+  expect(typesOf(get('peaks').responses[200].content)).toEqual(media.slice(0, 1))
+  expect(typesOf(get('export').responses[200].content)).toEqual([
+    ['text/plain', undefined],
+    ['text/vtt', undefined],
+  ])
+  expect(get('events').responses[200].content['text/event-stream'].schema.anyOf).toEqual([
+    { $ref: '#/components/schemas/ListedTranscription' },
+    { $ref: '#/components/schemas/SegmentEvent' },
+  ])
+  const headersOf = ({ parameters }: Anything) =>
+    parameters.filter((each: Anything) => each.in === 'header').map(({ name }: Anything) => name)
+  expect(headersOf(get('audio'))).toEqual(['range', 'if-range', 'if-none-match'])
+  expect(headersOf(get('events'))).toEqual(['last-event-id'])
+})
+
 test('the document lists the error codes of jobs, and the CORS headers of GET /v1', async () => {
   const { components, paths } = await readDocument()
   expect(components.schemas.JobError.properties.code.enum).toEqual(Object.keys(jobErrors))

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
 import { findOwnJob } from '../../jobs/job.ts'
@@ -6,7 +7,7 @@ import { gate } from '../gate/gate.ts'
 import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
-import { idParam } from '../shapes/job.ts'
+import { eventHeaders, idParam, listedJob, segment } from '../shapes/job.ts'
 import { openEventStream } from './event-stream.ts'
 
 /** The route of the server-sent events of a job. */
@@ -46,13 +47,16 @@ export const events = (service: Service) => {
     {
       account: 'events',
       params: idParam,
+      headers: eventHeaders,
       detail: about({
         summary: 'Follow a transcription by server-sent events',
         description:
           'Event `job`: the job without its result, at each change but at most once a second. Event `segment`: an utterance and its `index`, as soon as it is complete; its speaker is null, because speakers are known at the end only. The stream ends after the event of the ended job. Last-Event-ID continues a stream.',
         otherBodies: {
-          'text/event-stream':
-            'Event `job` with a ListedTranscription, event `segment` with a SegmentEvent, and comments',
+          'text/event-stream': Type.Union([listedJob, segment], {
+            description:
+              'The data of an event: of `job` a ListedTranscription, of `segment` a SegmentEvent. Comments come too.',
+          }),
         },
         fails: ['TRANSCRIPTION_NOT_FOUND'],
       }),

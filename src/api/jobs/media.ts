@@ -11,6 +11,7 @@ import { gate } from '../gate/gate.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { idParam } from '../shapes/job.ts'
+import { mediaHeaders } from '../shapes/media.ts'
 import { sendFile } from './send-file.ts'
 
 /** The routes that the media player of the web app uses: the media file of a job, and the peaks of its waveform. */
@@ -30,9 +31,14 @@ export const media = (service: Service) => {
       {
         account: 'jobs.get',
         params: idParam,
+        headers: mediaHeaders,
         detail: about({
           summary: 'Get the media file of a transcription, or a part of it',
-          otherBodies: { '*/*': 'The file as it came in' },
+          otherBodies: {
+            [unknownType]: 'The file as it came in',
+            'audio/*': 'The file as it came in',
+            'video/*': 'The file as it came in',
+          },
           success: { status: 200, description: 'The whole file', headers: ['Accept-Ranges', 'ETag'] },
           also: {
             206: 'The part that the header Range asks for',
@@ -58,7 +64,7 @@ export const media = (service: Service) => {
         detail: about({
           summary: 'Get the waveform of a transcription',
           otherBodies: {
-            'application/octet-stream': 'One byte for each 50 ms: the highest amplitude, 0 to 255',
+            [unknownType]: 'One byte for each 50 ms: the highest amplitude, 0 to 255',
           },
           fails: ['TRANSCRIPTION_NOT_FOUND', 'CONFLICT', 'GONE'],
         }),

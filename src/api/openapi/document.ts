@@ -7,7 +7,6 @@ import { keyStart } from '../../accounts/key.ts'
 import type { Scope } from '../../accounts/scope.ts'
 import { routesOf, templateOf } from '../route.ts'
 import { errorBody } from '../shapes/answer-values.ts'
-import { segment } from '../shapes/job.ts'
 import { apiVersion } from '../version.ts'
 import { openComponents, version } from './components.ts'
 import { headerComponents } from './headers.ts'
@@ -24,7 +23,6 @@ export function describe(app: AnyElysia): Description {
     methods[method] = operation(route, methods[method] ?? {}, components)
   }
   components.reference(errorBody)
-  components.reference(segment)
   return {
     openapi: version,
     info: {

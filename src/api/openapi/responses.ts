@@ -9,14 +9,10 @@ import { errorBody } from '../shapes/answer-values.ts'
 import type { Components } from './components.ts'
 import { answerHeaders, errorHeaders, headersOf } from './headers.ts'
 
-export function successResponse({ hooks: { response, detail } }: Route, { reference }: Components): object {
+export function successResponse({ hooks: { response, detail } }: Route, components: Components): object {
   const { status, description, headers } = detail.success ?? { status: 200, description: 'Success' }
   const shape = detail.answer ?? response?.[status]
-  const others = Object.entries(detail.otherBodies ?? {}).map(([type, description]) => [
-    type,
-    { schema: { type: 'string', description } },
-  ])
-  const content = { ...(shape ? json(reference(shape)) : {}), ...Object.fromEntries(others) }
+  const content = { ...(shape ? json(components.reference(shape)) : {}), ...otherContent(detail, components) }
   return {
     [status]: {
       description,
@@ -26,13 +22,29 @@ export function successResponse({ hooks: { response, detail } }: Route, { refere
   }
 }
 
+/** Returns the bodies of the success response that are not JSON. */
+function otherContent({ otherBodies = {} }: RouteDetail, { reference }: Components): object {
+  return Object.fromEntries(
+    Object.entries(otherBodies).map(([type, body]) => {
+      if (typeof body !== 'string') return [type, { schema: reference(body) }]
+      const format = type.startsWith('text/') ? {} : { format: 'binary' }
+      return [type, { schema: { type: 'string', ...format, description: body } }]
+    }),
+  )
+}
+
 /** Returns the responses of a route that are neither its success response nor an error with an error code. */
-export function otherResponses({ hooks: { response, detail } }: Route, { reference }: Components): object {
+export function otherResponses({ hooks: { response, detail } }: Route, components: Components): object {
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
       const shape = response?.[Number(status)]
-      const content = shape ? { content: json(reference(shape)) } : {}
-      return [status, { description, headers: headersOf(['Link']), ...content }]
+      // 206 is a part of the file that 200 is.
+      const content = {
+        ...(shape ? json(components.reference(shape)) : {}),
+        ...(status === '206' ? otherContent(detail, components) : {}),
+      }
+      const body = Object.keys(content).length > 0 ? { content } : {}
+      return [status, { description, headers: headersOf(['Link']), ...body }]
     }),
   )
 }

@@ -28,6 +28,7 @@ export function webhooks({ reference }: Components): object {
           operationId: operationId(event),
           summary,
           description: `X-Service-Signature is the ${signatureRule}.`,
+          security: [],
           parameters,
           requestBody: {
             required: true,

@@ -6,6 +6,7 @@ import { jobError, metadata } from '../../jobs/events.ts'
 import { jobStates } from '../../jobs/states.ts'
 import { result, utterance } from '../../transcripts/transcript.ts'
 import { answer, instant, uuid } from './answer-values.ts'
+import { open } from './query-values.ts'
 import { uuidFormat } from './request-values.ts'
 
 const jobFields = {
@@ -50,6 +51,15 @@ export const segment = Type.Composite(
     utterance,
   ],
   { $id: 'SegmentEvent' },
+)
+
+export const eventHeaders = Type.Object(
+  {
+    'last-event-id': Type.Optional(
+      Type.String({ description: 'The last id that was read: the segments up to it are skipped' }),
+    ),
+  },
+  open,
 )
 
 export const cancelled = answer(
