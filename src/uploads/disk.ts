@@ -21,7 +21,7 @@ export async function receive(
   { bytesMax }: { bytesMax: number },
 ): Promise<Received | null> {
   const hasher = new Bun.CryptoHasher('sha256')
-  const file = await open(path, 'wx', 0o600)
+  await using file = await open(path, 'wx', 0o600)
   // The writer is a FileSink. Of all ways to write a file in Bun, FileSink needs the least memory if the disk is slower
   // than the network.
   const sink = Bun.file(path).writer({ highWaterMark: limits.uploadBufferBytes })
@@ -51,7 +51,6 @@ export async function receive(
       // The upload has already failed. If `sink.end` also throws here, its error is ignored. If the body was too large,
       // `receive` returns null. Otherwise, it rejects with the first error.
     }
-    await file.close()
   }
 }
 
@@ -65,7 +64,7 @@ export async function append(
   path: string,
   { from, bytesMax }: { from: number; bytesMax: number },
 ): Promise<boolean> {
-  const file = await open(path, 'a', 0o600)
+  await using file = await open(path, 'a', 0o600)
   // The file is open with the flag `a`, so the sink writes at the end of the file.
   const sink = Bun.file(file.fd).writer({ highWaterMark: limits.uploadBufferBytes })
   let end = from
@@ -79,12 +78,8 @@ export async function append(
     }
     return true
   } finally {
-    try {
-      await sink.end()
-      await file.datasync()
-    } finally {
-      await file.close()
-    }
+    await sink.end()
+    await file.datasync()
   }
 }
 

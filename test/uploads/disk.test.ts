@@ -82,3 +82,22 @@ test('an append whose flush fails closes its file', async () => {
     await expect(append(chunks(), '/dev/full', { from: 0, bytesMax: 10 })).rejects.toThrow()
   expect(descriptors()).toBeLessThan(before + 10)
 })
+
+// A file that is not closed ends the server when the garbage collector finds it.
+test('an upload for which there is only one free file descriptor fails and closes its file', async () => {
+  const script = `
+    const { receive } = await import(${module})
+    const { closeSync, openSync, readdirSync } = await import('node:fs')
+    const descriptors = () => readdirSync('/proc/self/fd').length
+    const before = descriptors()
+    const held = []
+    try { for (;;) held.push(openSync('/dev/null')) } catch {}
+    closeSync(held.pop())
+    const path = ${JSON.stringify(join(scratch, 'one-descriptor'))}
+    const code = await receive(new Response('sound').body, path, { bytesMax: 10 }).catch(error => error.code)
+    for (const file of held) closeSync(file)
+    console.log(code, descriptors() - before)`
+  const limited = ['sh', '-c', 'ulimit -n 100; exec "$0" -e "$1"', process.execPath, script]
+  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
+  expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['EMFILE 0\n', 0])
+})
