@@ -1,6 +1,7 @@
 // Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a key, a signed
 // address or a transcript.
 
+import { firstErrorOf } from './reason.ts'
 import { visible } from './visible.ts'
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
@@ -32,7 +33,8 @@ export const log = {
  * only to the log: a response to a caller must not contain these fields.
  */
 export function errorFields(error: unknown): Fields {
-  return error instanceof Error ? { error: error.message, stack: error.stack } : { error: String(error) }
+  const first = firstErrorOf(error)
+  return first instanceof Error ? { error: first.message, stack: first.stack } : { error: String(first) }
 }
 
 function write(level: Level, event: string, fields: Fields): void {

@@ -1,10 +1,15 @@
 /**
- * Returns the message of an error, or the text of any other thrown value. If a block threw an error, and a `using`
- * declaration of this block then failed to release its resource, returns the message of the first error.
+ * Returns the error that a block threw. If a `using` declaration of this block then failed to release its resource, the
+ * caller gets a SuppressedError, which has no message, and the error of the block is inside it.
  */
+export function firstErrorOf(error: unknown): unknown {
+  return error instanceof SuppressedError ? firstErrorOf(error.suppressed) : error
+}
+
+/** Returns the message of an error, or the text of any other thrown value. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof SuppressedError) return reasonOf(error.suppressed)
-  return error instanceof Error ? error.message : String(error)
+  const first = firstErrorOf(error)
+  return first instanceof Error ? first.message : String(first)
 }
 
 /** Returns the first line of an error's message. Native libraries append a stack to their messages. */

@@ -45,6 +45,14 @@ test('each event is one line of JSON, whatever its fields contain', () => {
   ])
 })
 
+test('an error is logged that a second error followed, when its resource was released', () => {
+  const late = new SuppressedError(new Error('not removed'), new Error('not written'))
+  expect(errorFields(late)).toEqual({
+    error: 'not written',
+    stack: expect.stringContaining('not written'),
+  })
+})
+
 test('in the pretty format no field controls the terminal', () => {
   setLogFormat('pretty')
   log.info('request', { id: '\u001b[31mX\u009b2J\u007f', text: 'a \u009b2J' })
