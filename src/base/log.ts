@@ -6,10 +6,12 @@ import { visible } from './visible.ts'
 
 export type Fields = Record<string, string | number | boolean | null | undefined>
 type Level = (typeof levels)[number]
+export type LogEvent = { level: Level; event: string; fields: Fields }
 type Format = 'pretty' | 'json' | 'silent'
 
 let format: Format = 'silent'
 let lowest: Level = 'info'
+let pass: ((event: LogEvent) => void) | null = null
 
 export const levels = ['info', 'warn', 'error'] as const
 
@@ -20,6 +22,11 @@ export const levels = ['info', 'warn', 'error'] as const
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen
   lowest = lowestLevel
+}
+
+/** Passes each event to the function `receive` too. An engine process, which writes no log, passes its events to the server. */
+export function passLogTo(receive: (event: LogEvent) => void): void {
+  pass = receive
 }
 
 export const log = {
@@ -38,6 +45,7 @@ export function errorFields(error: unknown): Fields {
 }
 
 function write(level: Level, event: string, fields: Fields): void {
+  pass?.({ level, event, fields })
   if (format === 'silent' || levels.indexOf(level) < levels.indexOf(lowest)) return
   const time = new Date().toISOString()
   if (format === 'json') {

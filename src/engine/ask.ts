@@ -2,6 +2,7 @@
 // voice print.
 
 import { nativeEnvironment } from '../base/carried.ts'
+import { levels, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import type { Order, Report } from './protocol.ts'
 
@@ -19,7 +20,7 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
     env: environment(),
     signal,
     killSignal: 'SIGKILL',
-    ipc: (report: Report) => resolve(report),
+    ipc: (report: Report) => (report?.kind === 'log' ? writeToLog(report, child.pid) : resolve(report)),
     onExit: () => resolve(null),
   })
   try {
@@ -29,6 +30,11 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
     child.kill('SIGKILL')
     await child.exited
   }
+}
+
+/** Writes an event of an engine process to the log of this process. A faulty child process may send any level. */
+export function writeToLog({ level, event, fields }: Report & { kind: 'log' }, pid: number): void {
+  if (levels.includes(level)) log[level](event, { pid, ...fields })
 }
 
 /** Returns the environment of this process without steno's settings, because the settings contain secrets. */

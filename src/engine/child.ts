@@ -3,6 +3,7 @@
 // (messages of the type `Order`) from the server and sends reports to the server, both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
+import { passLogTo } from '../base/log.ts'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
@@ -25,6 +26,7 @@ export async function engine(): Promise<void> {
   process.on('SIGINT', () => {})
   process.on('uncaughtException', endByFault)
   process.on('unhandledRejection', endByFault)
+  passLogTo(event => send({ kind: 'log', ...event }))
   let models: LoadedModels | null = null
   let reading: Reading = { durationMsMax: 0, mediaProgram: null }
   for await (const order of orders()) {

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import { errorFields, log } from '../base/log.ts'
-import { environment } from './ask.ts'
+import { environment, writeToLog } from './ask.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
@@ -115,6 +115,7 @@ export class EngineProcess {
   #receive(report: Report): void {
     if (report === null || typeof report !== 'object' || !('kind' in report)) return
     try {
+      if (report.kind === 'log') writeToLog(report, this.pid)
       for (const listener of this.#listeners) listener.onReport(report)
     } catch (error) {
       log.error('engine report not read', { pid: this.pid, ...errorFields(error) })

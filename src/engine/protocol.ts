@@ -1,5 +1,6 @@
 // The messages between the server and its engine processes.
 
+import type { LogEvent } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import type { JobErrorCode } from '../errors.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
@@ -100,3 +101,5 @@ export type Report =
   | { kind: 'compacted'; sha256: string }
   | { kind: 'notCompacted'; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }
+  /** An event for the log of the server. */
+  | ({ kind: 'log' } & LogEvent)

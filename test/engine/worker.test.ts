@@ -1,6 +1,7 @@
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { log } from '../../src/base/log.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { defaults } from '../support/defaults.ts'
@@ -23,6 +24,15 @@ function open(behaviour: string): Worker {
     notice: null,
   }
   worker = new Worker(model, defaults, { command: [process.execPath, fakeChild, behaviour] })
+  return worker
+}
+
+function openPocket(): Worker {
+  const model = { folder: pocket ?? '', name: 'pocket', others: [], detector: null, notice: null }
+  worker = new Worker(
+    { ...model, voices: voicesFor('pocket', '') },
+    { ...defaults, device: 'cpu', threads: 1 },
+  )
   return worker
 }
 
@@ -79,17 +89,33 @@ test('the exit of the child process rejects all its jobs', async () => {
 })
 
 test.skipIf(!pocket)(
+  `an engine process logs why it cannot read the file of a job${unless(pocket, 'pocket model')}`,
+  async () => {
+    using logged = spyOn(log, 'error').mockImplementation(() => {})
+    const opened = openPocket()
+    await opened.load()
+    const input = plainInput({ path: join(temporaryFolder(), 'missing') })
+    const { signal } = new AbortController()
+    await expect(opened.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
+      'A step on our side failed',
+    )
+    expect(logged.mock.calls).toEqual([
+      [
+        'media file missing',
+        expect.objectContaining({ pid: opened.pid, error: expect.stringMatching(/^ENOENT: .*missing'$/) }),
+      ],
+    ])
+  },
+)
+
+test.skipIf(!pocket)(
   `an error in the code of a job ends the engine process${unless(pocket, 'pocket model')}`,
   async () => {
-    const model = { folder: pocket ?? '', name: 'pocket', others: [], detector: null, notice: null }
-    worker = new Worker(
-      { ...model, voices: voicesFor('pocket', '') },
-      { ...defaults, device: 'cpu', threads: 1 },
-    )
-    await worker.load()
+    const opened = openPocket()
+    await opened.load()
     const input = plainInput({ vocabulary: 'no list' as never, path: join(clips ?? '', 'en-short.flac') })
     const { signal } = new AbortController()
-    await expect(worker.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
+    await expect(opened.run(input, { signal, onSeconds: () => {} })).rejects.toThrow(
       'the engine process ended (1)',
     )
   },
