@@ -87,18 +87,46 @@ static const char *open_decoder(Source *source, const AVStream *stream)
     return result == AVERROR(ENOMEM) ? "too-large" : NULL;
 }
 
-// Selects the first audio stream that can be decoded. FFmpeg discards all other streams. Returns null, or the reason
-// of a refusal.
+// Tracks that accompany the main sound: commentary, the description of pictures, and sound without speech.
+static const int secondary_roles =
+    AV_DISPOSITION_COMMENT | AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DEPENDENT;
+
+// Returns the rank of an audio stream; a media player plays the stream with the highest rank. Returns -1 for any other
+// stream.
+enum { RANK_MAX = 3 };
+static int rank_of(const AVStream *stream)
+{
+    if (stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
+        return -1;
+    const int is_main = !(stream->disposition & secondary_roles);
+    const int is_default = (stream->disposition & AV_DISPOSITION_DEFAULT) != 0;
+    return 2 * is_main + is_default;
+}
+
+// Opens the decoder of the first stream with this rank that can be decoded. Returns null, or the reason of a refusal.
+static const char *open_first(Source *source, int rank, bool *has_audio)
+{
+    const AVFormatContext *format = source->format;
+    for (unsigned i = 0; i < format->nb_streams && !source->decoder; i++) {
+        if (rank_of(format->streams[i]) != rank)
+            continue;
+        *has_audio = true;
+        source->stream_index = (int)i;
+        const char *refusal = open_decoder(source, format->streams[i]);
+        if (refusal)
+            return refusal;
+    }
+    return NULL;
+}
+
+// Selects the audio stream that a media player plays, or the next one if it cannot be decoded. FFmpeg discards all other
+// streams. Returns null, or the reason of a refusal.
 static const char *open_audio(Source *source)
 {
     AVFormatContext *format = source->format;
     bool has_audio = false;
-    for (unsigned i = 0; i < format->nb_streams && !source->decoder; i++) {
-        if (format->streams[i]->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
-            continue;
-        has_audio = true;
-        source->stream_index = (int)i;
-        const char *refusal = open_decoder(source, format->streams[i]);
+    for (int rank = RANK_MAX; rank >= 0 && !source->decoder; rank--) {
+        const char *refusal = open_first(source, rank, &has_audio);
         if (refusal)
             return refusal;
     }
