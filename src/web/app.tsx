@@ -1,7 +1,7 @@
 // The root component of the web app: the header, and the page that belongs to the address.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { AccountPage } from './account/account.tsx'
 import { AppsPage } from './account/apps.tsx'
 import { BalancePage } from './account/balance.tsx'
@@ -10,7 +10,7 @@ import { RegisterPage } from './account/register.tsx'
 import { session } from './account/session.ts'
 import { SignInAgain, SignInPage } from './account/sign-in.tsx'
 import { WebhooksPage } from './account/webhooks.tsx'
-import { path } from './base/route.ts'
+import { announcePage, path } from './base/route.ts'
 import { JobsPage } from './jobs/jobs.tsx'
 import { SearchPage } from './jobs/search.tsx'
 import { UnsavedUploads } from './jobs/uploading.tsx'
@@ -35,7 +35,10 @@ const pages: Record<string, { title: string; Page: FunctionComponent }> = {
 
 export function App() {
   const at = path.value
-  useTitle(pages[at]?.title)
+  const title = pages[at]?.title
+  useEffect(() => {
+    if (title) announcePage(title)
+  }, [title])
   if (session.value === undefined) return <Offline />
   if (session.value === null) {
     return (
@@ -74,19 +77,4 @@ function Body({ at }: { at: string }) {
       </p>
     </main>
   )
-}
-
-/**
- * Sets the title of the document. When another page appears, also moves the focus, so that a screen reader reads the
- * focused element. The focus moves to the main field of the page. If the page has no main field, the focus moves to its
- * heading.
- */
-function useTitle(title: string | undefined): void {
-  const isFirst = useRef(true)
-  useEffect(() => {
-    if (title) document.title = `${title} · steno`
-    const target = ['main [autofocus]', 'main h1'].map(each => document.querySelector<HTMLElement>(each))
-    if (!isFirst.current) target.find(Boolean)?.focus()
-    isFirst.current = false
-  }, [title])
 }

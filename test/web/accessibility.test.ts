@@ -153,6 +153,42 @@ async function check(context: BrowserContext, page: Page, where: string): Promis
   return [...(result.value as string[]), ...wide].map(fault => `${where}: ${fault}`)
 }
 
+seen('a person with a keyboard keeps the place on each page, and when a part of a page closes', async () => {
+  const { page } = await browser.enter(service, ana, { viewport: { width: 1024, height: 300 } })
+  const focused = (what: string) => until(page, `document.activeElement.matches('${what}')`)
+  const press = (name: string) => page.getByRole('button', { name }).press('Enter')
+  await page.goto('/jobs')
+  const link = page.locator(`a[href="/jobs/${ana.jobId}"]`)
+  await link.focus()
+  const scrolled = await page.evaluate('scrollY')
+  expect(scrolled).toBeGreaterThan(0)
+  await page.keyboard.press('Enter')
+  await focused('main h1')
+  expect(await page.title()).toBe('talk.mp3 · steno')
+  await press('Edit')
+  await page.getByRole('textbox', { name: 'Sentence at 0:05' }).press('Escape')
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+  await focused('[data-at="1"]')
+  for (const tool of ['Find', 'Unsure words']) {
+    await press(tool)
+    await page.locator('.text-bars').getByRole('button', { name: 'Close' }).press('Enter')
+    await page.locator('.text-bars > *').waitFor({ state: 'detached' })
+    await focused('.tool')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe(tool)
+  }
+  await press('ana@example.org')
+  await page.getByRole('link', { name: 'Balance' }).focus()
+  await page.keyboard.press('Escape')
+  await focused('.menu-button')
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  await page.locator('.menu').waitFor({ state: 'detached' })
+  await page.goBack()
+  await until(page, `scrollY === ${scrolled}`)
+  await focused('main h1')
+  expect(await page.evaluate('scrollY')).toBe(scrolled)
+})
+
 seen('a script that inserts HTML is stopped by the policy of the page, and the tests see it', async () => {
   const { page, faults } = await browser.open(service)
   await page.goto('/')

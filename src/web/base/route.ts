@@ -3,6 +3,8 @@
 import { computed, signal } from '@preact/signals'
 
 const address = signal(read())
+/** True if the person has come to the present page from another page of the app. */
+let hasMoved = false
 
 export const path = computed(() => address.value.pathname)
 export const query = computed(() => address.value.searchParams)
@@ -20,8 +22,20 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
     else history.pushState(null, '', target)
   }
   const isOtherPage = target.pathname !== path.value
-  address.value = read()
+  move()
   if (isOtherPage && !replace) scrollTo(0, 0)
+}
+
+/**
+ * Sets the title of the document. If the person has come from another page of the app, also moves the focus, so that a
+ * screen reader reads the focused element. The focus moves to the main field of the page. If the page has no main field,
+ * the focus moves to its heading. The page does not scroll: after "Back", the browser shows the earlier place.
+ */
+export function announcePage(title: string): void {
+  document.title = `${title} · steno`
+  if (!hasMoved) return
+  const targets = ['main [autofocus]', 'main h1'].map(each => document.querySelector<HTMLElement>(each))
+  targets.find(Boolean)?.focus({ preventScroll: true })
 }
 
 /** Changes the address in the address bar. The page stays the same, and the browser's history gets no new entry. */
@@ -30,8 +44,8 @@ export function note(to: string): void {
 }
 
 export function startRouting(): void {
-  addEventListener('popstate', () => (address.value = read()))
-  addEventListener('hashchange', () => (address.value = read()))
+  addEventListener('popstate', move)
+  addEventListener('hashchange', move)
   document.addEventListener('click', event => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     if (!link || event.defaultPrevented || event.button !== 0 || !isInside(link)) return
@@ -46,6 +60,12 @@ export function startRouting(): void {
 function isInside(link: HTMLAnchorElement): boolean {
   if (link.origin !== location.origin || link.target || link.hasAttribute('download')) return false
   return !/^\/(docs|v1|assets|verify|oauth)\b/.test(link.pathname)
+}
+
+function move(): void {
+  const before = path.peek()
+  address.value = read()
+  hasMoved ||= path.peek() !== before
 }
 
 function read(): URL {

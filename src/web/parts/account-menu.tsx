@@ -1,7 +1,7 @@
 // The menu of the signed-in account, in the header of every page.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { details, session, signOut } from '../account/session.ts'
 import { type Theme, theme, themes } from '../base/theme.ts'
 import { words } from '../words.ts'
@@ -12,13 +12,17 @@ const text = words.header
 
 export function AccountMenu() {
   const isOpen = useSignal(false)
-  // A click at any place of the page closes the menu, and the Escape key closes it too. There are two exceptions: if
-  // the target of the click or of the key is the button of the menu, or an element with the class `stay`, the menu
-  // stays open.
+  const button = useRef<HTMLButtonElement>(null)
+  // A click at any place of the page closes the menu, and the Escape key closes it too. There are two exceptions: a
+  // click on the button of the menu opens or closes it, and an element with the class `stay` keeps it open.
   useEffect(() => {
     const close = (event: Event) => {
-      if (event instanceof KeyboardEvent && event.key !== 'Escape') return
-      if (event.target instanceof Element && event.target.closest('.menu-button, .menu .stay')) return
+      const isKey = event instanceof KeyboardEvent
+      if (isKey && event.key !== 'Escape') return
+      const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
+      if (event.target instanceof Element && event.target.closest(exceptions)) return
+      // Otherwise, the focus would be lost with the entry of the menu that has it.
+      if (isKey && isOpen.value) button.current?.focus()
       isOpen.value = false
     }
     document.addEventListener('click', close)
@@ -31,6 +35,7 @@ export function AccountMenu() {
   return (
     <div class="account-menu">
       <button
+        ref={button}
         type="button"
         class="quiet menu-button"
         aria-expanded={isOpen.value}

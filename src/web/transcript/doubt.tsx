@@ -4,6 +4,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Icon } from '../parts/icon.tsx'
+import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
 import { Steps } from './steps.tsx'
 import type { Studio } from './studio.ts'
@@ -19,6 +20,7 @@ function OpenDoubtBar({ studio }: { studio: Studio }) {
   const at = useSignal(-1)
   const places = studio.doubt.places.value
   const count = places.length
+  useReturnedFocus()
   useEffect(() => () => studio.view?.unlight('current'), [])
   const step = (by: 1 | -1) => {
     at.value = at.value < 0 && by < 0 ? count - 1 : (at.value + by + count) % count

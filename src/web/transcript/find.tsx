@@ -5,6 +5,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../base/composing.ts'
 import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { useReturnedFocus } from '../parts/returned-focus.ts'
 import { words } from '../words.ts'
 import { type Search, useSearch } from './search.ts'
 import { Steps } from './steps.tsx'
@@ -47,6 +48,7 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 
 function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
   const field = useRef<HTMLInputElement>(null)
+  useReturnedFocus()
   useEffect(() => field.current?.focus(), [])
   const count = places.value.length
   return (

@@ -3,7 +3,7 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { go } from '../base/route.ts'
+import { announcePage, go } from '../base/route.ts'
 import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
@@ -17,9 +17,9 @@ const text = words.job
 
 export function JobPage({ id }: { id: string }) {
   const job = useLoaded(() => readJob(id), [id])
-  const title = job.value.value ? nameOf(job.value.value) : words.jobs.title
+  const title = job.value.value && nameOf(job.value.value)
   useEffect(() => {
-    document.title = `${title} · steno`
+    if (title !== null) announcePage(title)
   }, [title])
   return (
     <main id="main" class="page job-page">

@@ -92,7 +92,8 @@ function press(studio: Studio, event: KeyboardEvent): void {
   const isCommand = event.ctrlKey || event.metaKey
   const key = event.key.toLowerCase()
   if (key === 'escape') {
-    span.blur()
+    leave(studio, event)
+    keepFocus(span)
     edits.setEditing(false)
   } else if (key === 'enter' && isCommand) {
     studio.playFrom(view.startOf(at))
@@ -107,6 +108,15 @@ function press(studio: Studio, event: KeyboardEvent): void {
     return
   }
   event.preventDefault()
+}
+
+/**
+ * Keeps the focus on the sentence when it is no text field any more, so that a person with a keyboard does not lose the
+ * place in the text.
+ */
+function keepFocus(span: HTMLElement): void {
+  span.tabIndex = -1
+  span.addEventListener('blur', () => span.removeAttribute('tabindex'), { once: true })
 }
 
 function utteranceOf({ target }: Event): HTMLElement | null {

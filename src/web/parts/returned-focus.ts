@@ -1,0 +1,14 @@
+import { useEffect } from 'preact/hooks'
+
+/**
+ * When the calling component disappears, moves the focus back to the element that had it before. Otherwise, a person
+ * with a keyboard or a screen reader would start again at the top of the page.
+ */
+export function useReturnedFocus(): void {
+  useEffect(() => {
+    const before = document.activeElement
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
+  }, [])
+}
