@@ -43,6 +43,10 @@ seen(
       speaker_count: 2,
     })
 
+    task.options.onSeconds(30)
+    await page.getByText('Transcribing 50 %').waitFor()
+    // A screen reader reads each change of an element with this role aloud. The progress would be read every second.
+    expect(await page.getByRole('status').first().textContent()).toBe('Being transcribed')
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
     task.options.onUtterances?.([heard], 0)
     await page.getByText('Guten Morgen.').waitFor()

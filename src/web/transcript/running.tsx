@@ -35,7 +35,11 @@ export function Running({ job: first, onEnd }: RunningProps) {
       <header class="job-head">
         <JobTitle job={job.value} />
       </header>
-      <div class="running" role="status">
+      <div class="running">
+        {/* A screen reader reads each new state aloud. It does not read the progress, which changes every second. */}
+        <p class="unseen" role="status">
+          {words.jobs.statuses[status]}
+        </p>
         <p class="lead">{status === 'processing' && progress ? progress : words.jobs.statuses[status]}</p>
         <progress aria-label={text.progress} max={100} {...(percent == null ? {} : { value: percent })} />
         <p class="hint">{text.staysSafe}</p>
