@@ -117,6 +117,7 @@ seen('an address is taken, and a failed download says what to do', async () => {
   const cleo = service.account('cleo')
   const { page } = await browser.enter(service, cleo)
   await page.goto('/jobs')
+  await page.getByLabel('How many speakers').fill('3')
   await page.getByLabel('Or the address of a recording').fill('https://example.org/feed/episode%2012.mp3')
   await page.getByRole('button', { name: 'Add' }).click()
   await page.getByRole('link', { name: 'episode 12.mp3' }).waitFor()
@@ -124,8 +125,14 @@ seen('an address is taken, and a failed download says what to do', async () => {
   await page.getByRole('button', { name: 'Cancel episode 12.mp3' }).click()
   await page.getByText('Cancelled. Nothing was charged.').waitFor()
   await page.getByRole('link', { name: 'episode 12.mp3' }).click()
-  await page.getByRole('button', { name: 'Try again' }).waitFor()
+  const again = page.getByRole('button', { name: 'Try again' })
+  await again.waitFor()
   expect((await cleo.job(job.id)).error.code).toBe('CANCELLED')
+  await again.click()
+  await page.getByRole('heading', { name: 'episode 12.mp3' }).waitFor()
+  await page.getByRole('progressbar').waitFor()
+  const [second] = (await cleo.get('/v1/transcriptions')).body.items
+  expect(second).toMatchObject({ diarize: true, speaker_count: 3 })
 })
 
 seen('a deleted transcript can be brought back, and is gone when the time is over', async () => {

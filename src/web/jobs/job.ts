@@ -12,6 +12,9 @@ export type Job = {
   audio_duration_seconds: number | null
   language: string | null
   diarize: boolean
+  speaker_count: number | null
+  name_speakers: boolean
+  channels: 'mix' | 'split'
   cost_cents: number | null
   /**
    * Texts that were stored with the job when it was submitted. The web app stores the name of the original file under
@@ -34,9 +37,16 @@ const longestName = 255
 export type JobOptions = {
   language?: string
   diarize?: boolean
-  speaker_count?: number
+  speaker_count?: number | null
+  name_speakers?: boolean
+  channels?: 'mix' | 'split'
   prompt?: string
   vocabulary?: string[]
+}
+
+/** Returns the options of a job for another attempt. The API does not return the prompt and the vocabulary of a job. */
+export function optionsOf({ language, diarize, speaker_count, name_speakers, channels }: Job): JobOptions {
+  return { diarize, speaker_count, name_speakers, channels, ...(language ? { language } : {}) }
 }
 
 export type JobSource = { upload_id: string } | { url: string }

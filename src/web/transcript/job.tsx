@@ -4,7 +4,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { announcePage, go } from '../base/route.ts'
-import { isEnded, nameOf, submitJob } from '../jobs/job.ts'
+import { isEnded, nameOf, optionsOf, submitJob } from '../jobs/job.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { tellFault } from '../parts/toast.tsx'
@@ -45,8 +45,7 @@ function Failed({ job }: { job: WholeJob }) {
   const again = async () => {
     if (!url) return
     isBusy.value = true
-    const options = { diarize: job.diarize, ...(job.language ? { language: job.language } : {}) }
-    await submitJob({ url }, options, nameOf(job)).then(({ id }) => go(`/jobs/${id}`), tellFault)
+    await submitJob({ url }, optionsOf(job), nameOf(job)).then(({ id }) => go(`/jobs/${id}`), tellFault)
     isBusy.value = false
   }
   return (
