@@ -158,6 +158,13 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
 })
 
+/** A script that returns true if the browser would ask the person for confirmation before the page is closed. */
+const isLeavingAsked = `(() => {
+  const leaving = new Event('beforeunload', { cancelable: true })
+  dispatchEvent(leaving)
+  return leaving.defaultPrevented
+})()`
+
 seen('an upload waits for a server that restarts, and for the rate limit', async () => {
   const finn = service.account('finn')
   const { page } = await browser.enter(service, finn)
@@ -176,8 +183,11 @@ seen('an upload waits for a server that restarts, and for the rate limit', async
     return route.fulfill({ status, headers: { 'Retry-After': '1' }, json: { error } })
   })
   await page.getByLabel('Choose recordings').setInputFiles(file('patient.mp3', speech(5)))
+  await page.getByText('sent; the job is being started').waitFor()
+  expect(await page.evaluate(isLeavingAsked)).toBe(true)
   await page.getByRole('link', { name: 'patient.mp3' }).waitFor()
   expect(Object.values(refusals)).toEqual([[], []])
+  expect(await page.evaluate(isLeavingAsked)).toBe(false)
 })
 
 seen('an upload goes on after the network was lost, after a pause, and after a reload', async () => {

@@ -90,11 +90,11 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
 }
 
 /**
- * While files are being sent or wait to be sent, the browser asks the person for confirmation before the page is
- * closed.
+ * While files are being sent or wait to be sent, or the job of a file is not started yet, the browser asks the person for
+ * confirmation before the page is closed.
  */
 export function UnsavedUploads() {
-  const isSending = uploads.value.some(({ state }) => state === 'sending' || state === 'queued')
+  const isSending = uploads.value.some(({ state }) => ['sending', 'queued', 'starting'].includes(state))
   useEffect(() => {
     if (!isSending) return
     const warn = (event: BeforeUnloadEvent) => event.preventDefault()
