@@ -2,6 +2,8 @@
 // files.
 
 #include "media.h"
+// A private header of FFmpeg. It gives access to the functions that recognise an ID3 tag.
+#include <libavformat/id3v2.h>
 #include <libavutil/intreadwrite.h>
 
 enum { BUFFER_BYTES = 32 * 1024 };
@@ -92,4 +94,13 @@ void input_close(AVIOContext *io)
     av_freep(&io->opaque);
     av_freep(&io->buffer);
     avio_context_free(&io);
+}
+
+// Returns the length of the ID3 tag at the beginning of the file, or 0 if there is none. This tag belongs into MP3 files,
+// but some programs write it into others too. FFmpeg skips it in MP3, AAC and FLAC files and a few more kinds.
+int64_t input_tag_bytes(void)
+{
+    uint8_t head[ID3v2_HEADER_SIZE];
+    const bool is_read = input_read_at(0, head, sizeof head) == (int)sizeof head;
+    return is_read && ff_id3v2_match(head, ID3v2_DEFAULT_MAGIC) ? ff_id3v2_tag_len(head) : 0;
 }

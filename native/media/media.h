@@ -59,6 +59,7 @@ void input_restore(void);
 void input_end_at(int64_t at);
 int input_read_at(int64_t at, uint8_t *bytes, int length);
 int64_t input_size(void);
+int64_t input_tag_bytes(void);
 
 // edits.c and links.c: facts that FFmpeg does not report.
 // The minimum size of an MP4 index for which the full edit list is not applied. For a smaller index, FFmpeg applies the

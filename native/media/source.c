@@ -186,7 +186,8 @@ const char *source_open(Source *source, const Order *order, int64_t from)
     }
     if (refusal) {
         source_close(source);
-        return refusal;
+        const int64_t tag_bytes = from == 0 ? input_tag_bytes() : 0;
+        return tag_bytes > 0 && strcmp(refusal, "not-media") == 0 ? source_open(source, order, tag_bytes) : refusal;
     }
     describe(source);
     source->drops_index = has_hidden_index || is_flv(source->format);

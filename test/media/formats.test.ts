@@ -2,7 +2,10 @@
 // sound.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { contentTypes } from '../../src/media/formats.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 import { expectTune, later, sampleRate, tune } from './tones.ts'
@@ -35,4 +38,11 @@ test('AMR in 3GP, as phones record it, has the duration of its frames', async ()
     durationMs: 2000,
   })
   expect(await decodeAll(fixture('amr.3gp'))).toHaveLength(2 * sampleRate)
+})
+
+test('an ID3 tag before the media is skipped', async () => {
+  const path = join(temporaryFolder(), 'tagged.wav')
+  const tag = Buffer.from('ID3\x03\0\0\0\0\x02\0'.padEnd(10 + 256, '\0'), 'latin1')
+  writeFileSync(path, Buffer.concat([tag, readFileSync(fixture('pcm.wav'))]))
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 })
