@@ -36,6 +36,10 @@ const timeError = 0.1 * framesPerSecond
  * aligns the text of all segments with the sound in one step. But the words of a segment stay between the start and the
  * end of this segment, with a small tolerance. Otherwise a word could get the time of speech for which the model
  * returned no text.
+ *
+ * But the model can also return wrong timestamp tokens, for example if it leaves out quiet speech before the text. The
+ * words of a segment are then crowded together at its start or end. In this case, the times of the segments are ignored
+ * in the whole window.
  */
 export function wordTimes(
   tokenizer: Tokenizer,
@@ -44,17 +48,45 @@ export function wordTimes(
   frames: number,
 ): AlignedWord[] {
   if (segments.length === 0) return []
-  const starts = startsOf(warp(attentionIn(bandsOf(segments, frames), frames)))
+  const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
+  const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
+  if (!areCrowded(merged, frames)) return limitLengths(merged)
+  const anywhere = segments.flatMap(({ attention }) =>
+    attention.map(attention => ({ begin: 0, end: frames, attention })),
+  )
+  return limitLengths(
+    mergePunctuation(alignedIn(tokenizer, language, segments, { bands: anywhere, frames }).flat()),
+  )
+}
+
+/** Returns the words of each segment, with their times. `bands` has one band for each attention array. */
+function alignedIn(
+  tokenizer: Tokenizer,
+  language: string,
+  segments: readonly Segment[],
+  { bands, frames }: { bands: readonly AttendedBand[]; frames: number },
+): AlignedWord[][] {
+  const starts = startsOf(warp(attentionIn(bands, frames)))
   let next = 0
-  const words = segments.flatMap(segment => {
+  return segments.map(segment => {
     const first = next
     next += segment.attention.length
-    return withinTimes(
-      wordsOf(tokenizer.words(segment.ids, language), segment, starts.slice(first, next)),
-      segment,
-    )
+    return wordsOf(tokenizer.words(segment.ids, language), segment, starts.slice(first, next))
   })
-  return limitLengths(mergePunctuation(words))
+}
+
+/** Nobody says three words in 0.1 s, even in a language of short words. The time is in model frames of 20 ms. */
+const crowd = { words: 3, frames: 0.1 * framesPerSecond }
+
+/**
+ * Returns true if several words in a row have almost no time, although sound follows. Without sound after them, such
+ * words are usually invented: the model went on after the end of the speech.
+ */
+function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
+  return words.some((word, index) => {
+    const last = words[index + crowd.words - 1]
+    return last !== undefined && last.to - word.from < crowd.frames && last.to < frames - framesPerSecond
+  })
 }
 
 function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {

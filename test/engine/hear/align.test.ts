@@ -68,6 +68,23 @@ test('words of two segments stay in order, and the silence between them belongs 
   expect(found[2]!.from).toBeGreaterThanOrEqual(295)
 })
 
+test('words that are said after the end of their segment get the time at which they are said', () => {
+  // The timestamp tokens say that the four words end at 1.2 s, and the attention says that they begin at 4 s.
+  const said = [200, 230, 260, 290].map(from => attendTo(400, from, from + 30))
+  const wrong = segment([0, 1, 2, 3], 0, 60, [...said, attendTo(400, 320, 400)])
+  const found = wordTimes(tokenizer, 'en', [wrong], 400)
+  for (const [index, from] of [230, 260, 290].entries())
+    expect(Math.abs(found[index + 1]!.from - from)).toBeLessThanOrEqual(5)
+})
+
+test('words that the model invented after the end of the speech stay in their segment', () => {
+  // As in real models, the attention of the invented words goes back to words that were said before.
+  const said = segment([4], 20, 80, [attendTo(400, 20, 80), attendTo(400, 80, 81)])
+  const back = [100, 130, 160, 190, 220].map(from => attendTo(400, from, from + 30))
+  const found = wordTimes(tokenizer, 'en', [said, segment([0, 1, 2, 3], 397, 400, back)], 400)
+  expect(found[1]!.from).toBeGreaterThan(350)
+})
+
 test('a word includes the first 0.2 s of the full stop that is merged into it', () => {
   const attention = [
     attendTo(200, 20, 40),
