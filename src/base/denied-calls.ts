@@ -20,7 +20,8 @@ export const calls = {
     perf_event_open: [298, 241],
   },
   /**
-   * System calls that change the kernel itself, or give access to parts of the kernel that often had vulnerabilities.
+   * System calls that change the kernel or the whole system, or give access to parts of the kernel that often had
+   * vulnerabilities.
    */
   kernel: {
     bpf: [321, 280],

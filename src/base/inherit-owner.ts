@@ -1,5 +1,5 @@
-// Gives the files that root has written into the folder of another user to this user. So a service that runs as this
-// user can read what a command of root has unpacked, downloaded or restored.
+// Changes the owner of files that root has written into the folder of another user. The new owner is this user. So a
+// service of this user can read what a command of root has unpacked, downloaded or restored.
 
 import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -18,9 +18,9 @@ export function inheritOwner(path: string): void {
 }
 
 /**
- * Gives the file or folder at `path` to `owner`, if it belongs to root, and then everything below it. The owner may
- * change the folder at the same time, so no symbolic link is followed: each folder is read through its open descriptor.
- * A file with several hard links stays, because another of its names may be outside of the folder.
+ * Gives all files and folders of root, at `path` and below it, to `owner`. This user may change the folder at the same
+ * time, so no symbolic link is followed: each folder is read through its open descriptor. A file with several hard
+ * links keeps its owner, because another of its names may be outside of the folder.
  */
 function give(path: string, owner: { uid: number; gid: number }): void {
   const file = openUnlinked(path)

@@ -25,8 +25,8 @@ const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
  * The two lowest bits of a bit mask, both set. `restrictTo` passes this value to the kernel in two fields. In the field
  * for the network, the two bits forbid the process to bind to TCP ports and to connect to them. In the field for
- * contact with other processes (its scope), they forbid connections to the abstract sockets of other processes, and
- * signals to other processes.
+ * contact with other processes (its scope), they forbid connections to the abstract sockets of processes outside this
+ * restriction, and signals to such processes. Child processes are inside.
  */
 const bothBits = 0b11n
 
@@ -48,8 +48,8 @@ export function landlockVersion(): number {
 /**
  * Forbids this process to read or execute files that are not in the list `read`, and to change files that are not in
  * the list `write`. If a list contains a folder, the list also allows all files and folders below this folder. Listing
- * folders and device operations (ioctl) stay allowed. Returns false if the kernel has no Landlock or refuses the
- * restriction.
+ * folders and device operations (ioctl) stay allowed. A recent kernel also forbids what `bothBits` describes. Returns
+ * false if the kernel has no Landlock or refuses the restriction.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()

@@ -61,7 +61,8 @@ function write(level: Level, event: string, fields: Fields): void {
 }
 
 /**
- * A field may have text of a caller, such as the id in the path of a request, so its control characters are escaped.
+ * Formats the text of a field. The text may be from a caller, such as the id in the path of a request, so its control
+ * characters are escaped.
  */
 function shownText(value: string): string {
   return visible(/\s/.test(value) ? JSON.stringify(value) : value)

@@ -1,6 +1,7 @@
 // A seccomp filter of system calls, for a process that handles untrusted data. The filter permanently denies the system
 // calls in denied-calls.ts to every thread of the process. A denied call fails with the error EPERM, or with ENOSYS if
-// the call is too new for the lists in that file. The process then continues.
+// the call is too new for the lists in that file. The process then continues. But a call for another architecture, such
+// as a 32-bit call on x64, ends the process.
 
 import { ptr } from 'bun:ffi'
 import { filterProgram, type Machine, verdict } from './seccomp-program.ts'

@@ -65,9 +65,10 @@ export class Draft implements Disposable {
 }
 
 /**
- * Gives the path `target` to the file `draft`. Fails if a file exists at `target`. A hard link does both in one step. If
- * the file system has no hard links (such as that of a USB stick or of a Windows share), an empty file first takes the
- * path, and the draft is then renamed to it. So no process ever sees a part of the content.
+ * Puts the file `draft` at the path `target`. Fails if a file exists at `target`. A hard link does this in one step. If
+ * the file system has no hard links (such as that of a USB stick or of a Windows share), creates an empty file at
+ * `target`, and then renames the draft to `target`. So another process may see an empty file, but never a part of the
+ * content.
  */
 export function placeFile(draft: string, target: string): void {
   try {

@@ -9,8 +9,8 @@ export function localHost(host: string): string {
 }
 
 /**
- * Requests /v1/health. Returns `steno` if a steno service answers, and `refused` if no server accepts the connection.
- * Otherwise returns a short description of the HTTP response.
+ * Requests /v1/health. Returns `steno` if a steno service answers, and `refused` if there is no such host or if no
+ * server accepts the connection. Otherwise returns the status of the HTTP response, or the kind of the error.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')

@@ -11,10 +11,9 @@ export type LicensedPart = {
   licence: string
   /** The type of this part. CycloneDX defines these names for the types of components. */
   type: 'application' | 'library' | 'machine-learning-model'
-  /**
-   * The text of the licence notice of this part, including the place where the source code of the part is published.
-   */
+  /** The text of the licence notice of this part. */
   text: string
+  /** The place where the source code of this part is published. */
   source: string
   /**
    * The files of the built program that belong to this part (such as a library). Each entry is the path of a file, or

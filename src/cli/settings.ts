@@ -65,8 +65,8 @@ export function dataConfig(flags: Flags = {}): Config {
  * downloaded models, unless a setting names another folder for models.
  *
  * The variable HF_ENDPOINT contains the address of the hub, the server from which models are downloaded. HF_TOKEN
- * contains the token for the hub. These variables may be set only in the settings of the installed service. So they are
- * copied into the environment of this process.
+ * contains the token for the hub. The settings of the installed service may have these variables when the environment
+ * of this process does not. So they are copied into this environment.
  */
 export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)

@@ -29,8 +29,8 @@ export type Db = {
    */
   uptime(): number
   /**
-   * Tests that the database can be written: sets the application id of the database again, to the same value, so the
-   * content does not change. Throws if the write fails.
+   * Tests that the database can be written: writes the application id into the header of the database. The first call
+   * sets this id, and later calls do not change the content. Throws if the write fails.
    */
   probe(): void
   /**

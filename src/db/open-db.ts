@@ -97,8 +97,8 @@ export function openDb(
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint() {
       // A drain moves the write-ahead log into the database file, in steps between which the event loop must run. A
-      // checkpoint would wait for the end of a running drain, and would block the event loop while it waits, so the
-      // drain could never end. For this reason, no checkpoint is made while a drain is running.
+      // checkpoint would wait for the end of a running drain and block the event loop meanwhile. So the drain could not
+      // end before the busy timeout of SQLite. For this reason, no checkpoint is made while a drain is running.
       if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
     },
     drainLog: drain.run,

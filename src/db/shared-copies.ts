@@ -82,7 +82,7 @@ function setAside(dataDir: string, generation: number): void {
 }
 
 /**
- * Returns a function that copies the database into the shared folder. The copy is made in a child process, because
+ * The returned function `copy` copies the database into the shared folder. The copy is made in a child process, because
  * copying a large database takes seconds. An error is logged and not thrown: the next copy may succeed.
  */
 export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {

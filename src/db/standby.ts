@@ -29,7 +29,7 @@ export type Standby = {
   check(): void
   /**
    * Starts to copy the database at intervals into the folder that both servers of the pair share. Resolves when the
-   * first copy is complete.
+   * first copy is complete or has failed.
    */
   startCopies(): Promise<void>
   /** Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. */

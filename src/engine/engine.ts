@@ -25,7 +25,7 @@ export type Engine = {
   readonly capacity: number
   /**
    * Returns true if the engine could start a job with these needs at once. It is called only while fewer than `capacity`
-   * jobs run. An engine without this function can do each job in each free place.
+   * jobs run. An engine without this function can then start any job.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState

@@ -23,7 +23,7 @@ import type { Task } from './task.ts'
 
 export type Counts = { done: number; failed: number; skipped: number; seconds: number }
 
-/** A source that can be transcribed: its file is inspected, and some of its output files are missing. */
+/** A source whose file is inspected. `missing` has the output files that must be written. */
 type Prepared = { work: Work; missing: Output[]; input: TranscribeInput }
 
 type Run = {
@@ -61,7 +61,7 @@ export class Batch {
       number += 1
       const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
       const work: Work = { source, outputs, screen, utterances: [], turns: [], elapsedMs: 0 }
-      // The copy of standard input or of a download is removed when the next source is read, so such a source is
+      // The copy of standard input, or a download, is removed when the next such source is read. So such a source is
       // transcribed alone.
       const isAlone = source.kind !== 'file'
       if (isAlone) await this.#transcribe(group.splice(0))

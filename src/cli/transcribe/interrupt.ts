@@ -3,7 +3,7 @@
 import { interruptedCode } from '../failure.ts'
 
 /**
- * Runs `work` with an abort signal. Ctrl-C, SIGTERM and SIGHUP abort this signal. A second Ctrl-C ends the process
+ * Calls `work` with an AbortSignal. The first Ctrl-C, SIGTERM or SIGHUP aborts it, and the second one ends the process
  * immediately.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {

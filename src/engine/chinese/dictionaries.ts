@@ -16,7 +16,7 @@ export type Script = 'simplified' | 'traditional'
 /**
  * The dictionaries for each target script, in the order in which they are applied. Each dictionary is a list of texts
  * such as `后来 後來|后 後`. OpenCC has its own traditional characters, such as `裏`. Two of the dictionaries convert
- * between these and the characters that are usual in Taiwan, such as `裡`.
+ * between OpenCC's characters and the characters that are usual in Taiwan, such as `裡`.
  */
 const sources: Record<Script, string[][]> = {
   simplified: [

@@ -17,7 +17,7 @@ export function powerOfTwo(least: number): number {
 }
 
 export type Runs = {
-  /** Prepares one run of the decoder. This run can be started only once, and the caller must close it. */
+  /** Prepares a run of the decoder that no later batch uses again. The caller must close this run. */
   once(shape: Omit<RunShape, 'record'>): DecoderRun
   step(rows: number, withScores: boolean): DecoderRun
   end(): void

@@ -1,5 +1,5 @@
-// Checks the results of a decoder on a GPU when a model is opened. If a driver or a GPU kernel has a fault, this
-// decoder is not used, so the fault never causes wrong text.
+// Checks the results of a decoder on a GPU when a model is opened. If a fault of a driver or of a GPU kernel makes
+// these results wrong, this decoder is not used.
 
 import { windowMelFrames } from '../audio.ts'
 import { type History, type Rules, rulesOf } from './allowed.ts'

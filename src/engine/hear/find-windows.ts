@@ -1,5 +1,5 @@
 // Finds the windows of a recording while its media file is still being read. Voice detection finds speech spans. The
-// speech spans are joined to windows, which have at most 30 s of sound. The windows are grouped into blocks. The
+// speech spans are joined into windows, which have at most 30 s of sound. The windows are grouped into blocks. The
 // windows of a block are decoded together as one batch.
 
 import { sampleRate, windowSamples } from '../audio.ts'

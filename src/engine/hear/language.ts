@@ -6,8 +6,8 @@ import type { Whisper } from './whisper.ts'
 import type { Window } from './windows.ts'
 
 /**
- * The maximum number of windows that vote on the language. More windows would take more time, and would not change the
- * detected language.
+ * The maximum number of windows that vote on the language. More windows would take more time, and would seldom change
+ * the detected language.
  */
 const votersMax = 8
 

@@ -4,8 +4,8 @@
 import type { Range } from './allowed.ts'
 
 /**
- * A score that is this much lower than the highest score is ignored. If its exponential were
- * added to the exponential of the highest score, the 32-bit float would not change.
+ * A score that is this much lower than the highest score is ignored. If its exponential were added to the exponential
+ * of the highest score, the 32-bit float would not change.
  */
 const negligible = 18
 

@@ -9,8 +9,8 @@ import type { VoiceReading } from './voice-network.ts'
 import type { Window } from './windows.ts'
 
 /**
- * - `text doubtful`: every attempt to decode the speech failed the checks of the model. The text of the best attempt is
- *   used.
+ * - `text doubtful`: the text failed the checks of the model or is incomplete, and further attempts to decode the
+ *   speech gave no better text.
  * - `speech without text`: voice detection found speech, and the model returned no text for it.
  */
 export type SpeechWarning = 'text doubtful' | 'speech without text'

@@ -1,4 +1,4 @@
-// Joins the tokens of a text to words.
+// Joins the tokens of a text into words.
 
 /**
  * Divides tokens into short runs, each of which decodes to complete characters. A character may consist of several
@@ -20,7 +20,7 @@ export function splitCharacters(ids: readonly number[], decode: (ids: readonly n
 type Piece = { text: string; ids: number[] }
 
 /**
- * Joins pieces of text to words, for languages without spaces between words. A new word begins at each boundary that
+ * Joins pieces of text into words, for languages without spaces between words. A new word begins at each boundary that
  * `Intl.Segmenter` finds. A boundary inside an element of `pieces` is ignored.
  */
 export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[] {
@@ -36,8 +36,8 @@ export function joinAtBreaks(pieces: readonly Piece[], language: string): Piece[
 }
 
 /**
- * Joins characters to words, for languages with spaces between words. Punctuation becomes a word of its own, which
- * `mergePunctuation` later joins to its neighbour.
+ * Joins pieces of text into words, for languages with spaces between words. Punctuation that is not inside a word
+ * becomes a word of its own, which `mergePunctuation` later joins to its neighbour.
  */
 export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   let glued = false
@@ -50,7 +50,7 @@ export function joinAtSpaces(pieces: readonly Piece[]): Piece[] {
   })
 }
 
-/** Joins the elements of `pieces` to words. A word begins at each element for which `begins` returns true. */
+/** Joins the elements of `pieces` into words. A word begins at each element for which `begins` returns true. */
 function joined(
   pieces: readonly Piece[],
   begins: (piece: Piece, before: string, next: string) => boolean,

@@ -39,7 +39,7 @@ const lengthAfterPause = 0.12 * sampleRate
 /**
  * Lengthens very short words: moves their start to an earlier time, into the pause before the word. Voice detection and
  * attention often miss the soft first sound of a word after a pause. Its measured time then covers only its last sound,
- * or nothing. No word starts before the end of the previous word.
+ * or nothing. No start is moved before the end of the previous word.
  */
 export function lengthenShort<Word extends Span>(words: readonly Word[]): Word[] {
   let before = 0

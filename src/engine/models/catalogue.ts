@@ -31,7 +31,7 @@ export type VoiceProfile = {
   features: string
   /**
    * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
-   * `mergeBelow` is null.
+   * `mergeBelow` is null, and if no PLDA model is installed.
    */
   threshold: number
   /**
