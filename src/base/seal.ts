@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hmacSha256, sameText } from './hash.ts'
+import { inheritOwner } from './inherit-owner.ts'
 import { Draft } from './whole-file.ts'
 
 export type Secrets = {
@@ -70,6 +71,7 @@ export function openSecrets(dataDir: string): Secrets {
 function createSecret(path: string): void {
   using draft = new Draft(path)
   writeFileSync(draft.path, randomBytes(secretBytes), { mode: 0o600 })
+  inheritOwner(draft.path)
   // If another process has created a secret first, place() does nothing, and this process uses that secret.
   draft.place()
 }

@@ -2,6 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { touchPrivate } from '../base/private-file.ts'
+import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
 import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
@@ -47,7 +48,7 @@ export function openDb(
     onWrite = () => {},
   }: DbOptions = {},
 ): Db {
-  const sql = new Database(touchPrivate(databasePath(dataDir)), { strict: true })
+  const sql = openFile(databasePath(dataDir))
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
   sql.run('pragma journal_mode = wal')
   sql.run(`pragma synchronous = ${synchronous}`)
@@ -111,5 +112,14 @@ export function openDb(
       // file, the operating system releases all locks that the process has on this file, also the locks of SQLite.
       fileFlusher.close()
     },
+  }
+}
+
+function openFile(path: string): Database {
+  touchPrivate(path)
+  try {
+    return new Database(path, { strict: true })
+  } catch (error) {
+    throw new Error(`${path} cannot be opened: ${reasonOf(error)}; it must belong to the user of the service`)
   }
 }

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -16,9 +17,11 @@ import { join } from 'node:path'
 import { draftPath } from '../../src/base/draft-names.ts'
 import { newId } from '../../src/base/id.ts'
 import { setLogFormat } from '../../src/base/log.ts'
+import { openSecrets } from '../../src/base/seal.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, foreignFolder, notGiven, otherUser } from '../support/other-owner.ts'
 import { startTestService, steered } from '../support/service.ts'
 
 let folder = ''
@@ -147,4 +150,25 @@ steered('another secret.key is noticed at the start, in one line', async () => {
   rmSync(join(folder, 'secret.key'))
   await startTestService({ dataDir: folder })
   expect(lines.filter(line => line.includes('secret.key'))).toHaveLength(1)
+})
+
+byRoot('a database that root creates belongs to the owner of the data folder', () => {
+  const data = foreignFolder()
+  openSecrets(data)
+  const db = openDb(data)
+  db.tx(() => {})
+  expect(readdirSync(data)).toContain('steno.db-wal')
+  expect(notGiven(data)).toEqual([])
+  db.close()
+  expect(notGiven(data)).toEqual([])
+})
+
+byRoot('a database of root in a data folder of another user is named in the error', () => {
+  const data = foreignFolder()
+  openDb(data).close()
+  chownSync(join(data, 'steno.db'), 0, 0)
+  const module = JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))
+  const script = `process.setuid(${otherUser}); (await import(${module})).openDb(${JSON.stringify(data)})`
+  const { stderr } = Bun.spawnSync([process.execPath, '-e', script])
+  expect(`${stderr}`).toContain(`${data}/steno.db cannot be opened: unable to open database file`)
 })
