@@ -44,7 +44,9 @@ export function readFields(fields: Fields, task: Task): Wanted {
 
 function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
   const wanted = choicesOf(fields, 'timestamp_granularities', granularities)
-  if (wanted.length > 0 && format !== 'verbose_json') {
+  // OpenAI's models named gpt- have no times, and OpenAI ignores this field for them. The Vercel AI SDK sends it.
+  const isIgnored = fields.one('model')?.startsWith('gpt-')
+  if (wanted.length > 0 && format !== 'verbose_json' && !isIgnored) {
     throw invalidField(
       'timestamp_granularities',
       `timestamp_granularities needs response_format verbose_json, but response_format is ${format}.`,

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Fields } from '../../../src/api/openai/fields.ts'
+import { readFields } from '../../../src/api/openai/options.ts'
 import { speech } from '../../support/media.ts'
 import { answerWith, dialogue, post, recording, startOpenAi } from '../../support/openai.ts'
 import { steered } from '../../support/service.ts'
@@ -186,4 +188,12 @@ steered('a server that stops cancels the job, and asks the caller to send the re
   const { status, headers } = await wanted
   expect([status, headers.get('retry-after')]).toEqual([503, '1'])
   expect(options.signal.aborted).toBe(true)
+})
+
+test('granularities without verbose_json are ignored for models that have no times at OpenAI', () => {
+  const fields = new Fields()
+  fields.add('model', 'gpt-4o-transcribe')
+  fields.add('response_format', 'json')
+  fields.add('timestamp_granularities[]', 'word')
+  expect(readFields(fields, 'transcribe').format).toBe('json')
 })
