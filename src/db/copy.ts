@@ -8,12 +8,17 @@ import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { databasePath } from './db.ts'
+import { listApplied } from './migrate.ts'
 import { openDb } from './open-db.ts'
 
-/** Checks a copy of the database. Throws if the file is not an intact database of steno. */
+/**
+ * Checks a copy of the database. Throws if the file is not an intact database of steno, or if a newer program made it.
+ */
 export function checkCopy(file: string): void {
   const problem = problemOf(file)
   if (problem !== null) throw new Error(problem)
+  using db = new Database(file, { readonly: true })
+  listApplied(db)
 }
 
 /** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */

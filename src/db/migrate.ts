@@ -64,12 +64,20 @@ const shipped: Migration[] = [
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {
   sql.run('create table if not exists migrations (name text primary key, applied_at integer not null) strict')
-  const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()
-  const unknown = applied.find(({ name }) => !migrations.some(known => known.name === name))
-  if (unknown) throw new Error(`the database was made by a newer steno (it has ${unknown.name})`)
-
+  const applied = listApplied(sql, migrations)
   for (const { name, sql: statements } of migrations.slice(applied.length)) {
     sql.run(statements)
     sql.run('insert into migrations (name, applied_at) values (?, ?)', [name, nowMs])
   }
+}
+
+/**
+ * Returns the names of the migrations that the database has. Throws if this program does not know one of them, because a
+ * newer program has then changed the database.
+ */
+export function listApplied(sql: Database, migrations: Migration[] = shipped): string[] {
+  const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()
+  const unknown = applied.find(({ name }) => !migrations.some(known => known.name === name))
+  if (unknown) throw new Error(`the database was made by a newer steno (it has ${unknown.name})`)
+  return applied.map(({ name }) => name)
 }

@@ -1,10 +1,12 @@
 // Tests the commands of an operator while a server is running in another process.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
@@ -234,6 +236,19 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
   await Bun.write(`${file}.key`, new Uint8Array(32))
   const damaged = await findCommand(data, 'restore', file)
   expect([damaged.code, damaged.err]).toEqual([1, expect.stringContaining('no sound backup')])
+  expect(existsSync(data)).toBe(false)
+})
+
+test('a backup of a newer program is not restored, and the folder stays empty', async () => {
+  const [data, made, file] = [join(folder, 'older'), temporaryFolder(), join(folder, 'newer.db')]
+  openDb(made).close()
+  renameSync(join(made, 'steno.db'), file)
+  await Bun.write(`${file}.key`, new Uint8Array(32))
+  const newer = new Database(file)
+  newer.run("insert into migrations (name, applied_at) values ('999_later', 0)")
+  newer.close()
+  const { code, err } = await findCommand(data, 'restore', file)
+  expect([code, err]).toEqual([1, 'steno: the database was made by a newer steno (it has 999_later)\n'])
   expect(existsSync(data)).toBe(false)
 })
 
