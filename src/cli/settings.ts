@@ -1,5 +1,6 @@
-// Reads the settings of a command from the environment. Finds the folder in which the command keeps its files: the data
-// folder of a service, or else the user's cache folder.
+// Reads the settings of a command: from its flags, from the environment, and from the settings file of the installed
+// service. Finds the folder in which the command keeps its files: the data folder of a service, or else the user's
+// cache folder.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

@@ -19,7 +19,7 @@ const scriptNames: Record<Script, RegExp> = {
  * - the recognised text, by the script of most of its characters;
  * - the vocabulary, by the script of most of its characters.
  *
- * Once it is known, the script stays the same, because the first texts may already have been reported to the caller.
+ * A known script does not change any more, because the first texts may already have been reported to the caller.
  */
 export class OneScript {
   readonly #context: Context

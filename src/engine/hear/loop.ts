@@ -1,8 +1,9 @@
 // Finds loops: tokens that the model repeats.
 
 /**
- * Finds a sequence of 1 to 24 tokens that occurs at least `times` times at the end of the tokens. Returns the number of
- * tokens up to the end of the first occurrence of this sequence. Returns null if there is no loop.
+ * Finds a sequence of 1 to 24 tokens that is repeated at the end of the tokens. It must occur at least `times` times,
+ * and more often if it has only one or two tokens. Returns the number of tokens up to the end of its first occurrence.
+ * Returns null if there is no loop.
  */
 export function loopStart(tokens: readonly number[], times = 4): number | null {
   const length = tokens.length

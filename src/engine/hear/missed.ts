@@ -46,8 +46,8 @@ export function warnOfMissed(window: Window, texts: readonly PlacedText[], liste
 }
 
 /**
- * If the text of a window is incomplete, the speech after this text is decoded again. This is the minimum length of
- * such speech, in samples. Shorter speech usually belongs to the last word of the text.
+ * The minimum length of speech, in samples, that is decoded again after an incomplete text. Shorter speech usually
+ * belongs to the last word of the text.
  */
 const restMin = 0.4 * sampleRate
 

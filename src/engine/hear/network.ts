@@ -25,8 +25,8 @@ export type EncoderInput = {
    */
   soundFrames?: number
   /**
-   * Called when the window is encoded, if a small network (the voice network) can read the encoder's output. See
-   * `VoiceReading` for what it finds.
+   * Called when the window is encoded, if the model has a voice network: a small network that reads the encoder's
+   * output. See `VoiceReading` for what it finds.
    */
   onVoiceReading?: ((reading: VoiceReading) => void) | null | undefined
 }

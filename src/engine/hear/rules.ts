@@ -50,8 +50,8 @@ export function choose(
 }
 
 /**
- * The minimum result of `textShare`, which computes the probability of all text tokens by subtraction from 1. The
- * rounding errors of a lower result would be too large. The probabilities of the text tokens are then added up instead.
+ * If the result of `textShare` is below this limit, the rounding errors of its subtraction are too large. The
+ * probabilities of the text tokens are then added up instead.
  */
 const textShareMin = 0.01
 

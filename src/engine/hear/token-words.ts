@@ -2,7 +2,7 @@
 
 /**
  * Divides tokens into short runs, each of which decodes to complete characters. A character may consist of several
- * tokens. A run has at most 8 tokens.
+ * tokens. A run has at most 8 tokens, even if its text is then not complete.
  */
 export function splitCharacters(ids: readonly number[], decode: (ids: readonly number[]) => string) {
   const characters: { text: string; ids: number[] }[] = []

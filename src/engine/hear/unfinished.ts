@@ -6,10 +6,9 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * A limit in model frames (20 ms each). If there is speech after the last sentence of a text, this speech is decoded
- * again. The last sentence is decoded again together with this speech, because the model makes more errors in short
- * windows. But if the time from the start of the sentence to the end of the window is longer than this limit, only the
- * speech after the sentence is decoded again.
+ * The maximum time, in model frames (20 ms each), from the start of the last sentence of a text to the end of the
+ * window. If the time is not longer, this sentence is decoded again together with the speech after it, because the model
+ * makes more errors in short windows. Otherwise only the speech after the sentence is decoded again.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**

@@ -50,7 +50,7 @@ export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): 
 }
 
 /**
- * Some speech models cannot detect the language. For such a model, Whisper detects it from the first block (the windows
- * that are decoded together). Whisper reads at most this many windows of the block, and chooses the longest windows.
+ * The maximum number of windows from which Whisper detects the language for a speech model that cannot detect it. They
+ * are the longest windows of the first block (the windows that are decoded together).
  */
 const votersMax = 3

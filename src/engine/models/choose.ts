@@ -27,8 +27,8 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed and runs well on the device. An old download may lack the float weights that a
- * CPU needs.
+ * Returns true if the model is installed and has the weights that the device needs. An old download may lack the float
+ * weights that a CPU needs.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)
