@@ -78,6 +78,9 @@ bool caf_select(AVFormatContext *format);
 bool avi_hide_index(void);
 void matroska_hide_attachments(void);
 
+// wav.c: samples whose format FFmpeg does not recognise.
+void wav_correct_codec(AVFormatContext *format);
+
 // streams.c: the streams of a container.
 bool is_flv(const AVFormatContext *format);
 int find_streams(AVFormatContext *format);

@@ -52,6 +52,7 @@ static const char *open_format(Source *source, const Order *order, int64_t from)
     if (result >= 0) {
         source->format = format;
         result = find_streams(format);
+        wav_correct_codec(format);
     }
     return result == AVERROR(ENOMEM) ? "too-large" : result < 0 ? "not-media" : NULL;
 }

@@ -40,6 +40,44 @@ test('AMR in 3GP, as phones record it, has the duration of its frames', async ()
   expect(await decodeAll(fixture('amr.3gp'))).toHaveLength(2 * sampleRate)
 })
 
+test('integers of 24 bits in 32 bits are decoded, in the extensible WAV header', async () => {
+  const path = join(temporaryFolder(), 'recording.wav')
+  writeFileSync(path, extensibleWav(readFileSync(fixture('pcm.wav')).subarray(44)))
+  expect((await inspect(path)).codec).toBe('pcm_s32le')
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
+
+  // Without the extensible header, such samples are floats.
+  const plain = readFileSync(path)
+  plain.writeUInt16LE(1, 20)
+  plain.writeUInt16LE(24, 34)
+  writeFileSync(path, plain)
+  expect((await inspect(path)).codec).toBe('pcm_f24le')
+})
+
+/** Writes 16-bit samples at 8 kHz as a WAV file with samples of 32 bits, of which 24 are used. */
+function extensibleWav(samples: Buffer): Buffer {
+  const data = Buffer.alloc(2 * samples.length)
+  for (let at = 0; at < samples.length; at += 2) samples.copy(data, 2 * at + 2, at, at + 2)
+  const head = Buffer.alloc(68)
+  head.write('RIFF')
+  head.writeUInt32LE(head.length - 8 + data.length, 4)
+  head.write('WAVEfmt ', 8)
+  head.writeUInt32LE(40, 16)
+  head.writeUInt16LE(0xfffe, 20)
+  head.writeUInt16LE(1, 22)
+  head.writeUInt32LE(8000, 24)
+  head.writeUInt32LE(8000 * 4, 28)
+  head.writeUInt16LE(4, 32)
+  head.writeUInt16LE(32, 34)
+  head.writeUInt16LE(22, 36)
+  head.writeUInt16LE(24, 38)
+  head.writeUInt32LE(4, 40)
+  head.write('0100000000001000800000aa00389b71', 44, 'hex')
+  head.write('data', 60)
+  head.writeUInt32LE(data.length, 64)
+  return Buffer.concat([head, data])
+}
+
 test('an ID3 tag before the media is skipped', async () => {
   const path = join(temporaryFolder(), 'tagged.wav')
   const tag = Buffer.from('ID3\x03\0\0\0\0\x02\0'.padEnd(10 + 256, '\0'), 'latin1')

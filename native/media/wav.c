@@ -1,0 +1,33 @@
+// Recognises samples in a WAV file whose format FFmpeg takes for another one.
+
+#include "boxes.h"
+#include "media.h"
+#include <libavutil/intreadwrite.h>
+#include <string.h>
+
+enum { RIFF_HEAD_BYTES = 12, CHUNK_HEAD_BYTES = 8, CHUNKS_MAX = 1000, EXTENSIBLE = 0xFFFE };
+
+// Returns true if the file has the extensible header. The header is in the chunk `fmt `.
+static bool is_extensible(void)
+{
+    int64_t at = RIFF_HEAD_BYTES;
+    for (int chunks = 0; chunks < CHUNKS_MAX; chunks++) {
+        const uint8_t *chunk = peek(at, CHUNK_HEAD_BYTES + 2);
+        if (!chunk)
+            return false;
+        if (memcmp(chunk, "fmt ", 4) == 0)
+            return AV_RL16(chunk + CHUNK_HEAD_BYTES) == EXTENSIBLE;
+        const int64_t size = AV_RL32(chunk + 4);
+        at += CHUNK_HEAD_BYTES + size + size % 2;
+    }
+    return false;
+}
+
+// FFmpeg takes samples of 24 bits that are stored in 32 bits for the floats of an old program. That program does not
+// write the extensible header; with this header, the samples are integers.
+void wav_correct_codec(AVFormatContext *format)
+{
+    AVCodecParameters *codec = format->nb_streams > 0 ? format->streams[0]->codecpar : NULL;
+    if (codec && codec->codec_id == AV_CODEC_ID_PCM_F24LE && is_extensible())
+        codec->codec_id = AV_CODEC_ID_PCM_S32LE;
+}
