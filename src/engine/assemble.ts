@@ -52,7 +52,7 @@ function labelled({ from, to, speaker }: Turn): SpeakerTurn {
   return { start: rounded(seconds(from)), end: rounded(seconds(to)), speaker: labelOf(speaker) }
 }
 
-/** Returns the labels of all speakers, in the order in which the speakers first speak. */
+/** Returns the labels of all speakers who have words, in the order of their first words. */
 function labelsOf(texts: readonly Attributed[]): string[] {
   const count = texts.reduce((most, { speaker = -1 }) => Math.max(most, speaker + 1), 0)
   return Array.from({ length: count }, (_, speaker) => labelOf(speaker))

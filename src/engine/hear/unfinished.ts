@@ -7,8 +7,8 @@ import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
  * The maximum time, in model frames (20 ms each), from the start of the last sentence of a text to the end of the
- * window. If the time is not longer, this sentence is decoded again together with the speech after it, because the model
- * makes more errors in short windows. Otherwise only the speech after the sentence is decoded again.
+ * window. If the time is not longer, this sentence is decoded again together with the speech after it, because the
+ * model makes more errors in short windows. Otherwise only the speech after the sentence is decoded again.
  */
 const sentenceFramesMax = 15 * framesPerSecond
 /**
