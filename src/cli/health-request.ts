@@ -9,9 +9,9 @@ export function localHost(host: string): string {
 }
 
 /**
- * Requests /v1/health. Returns `steno` if the response has the header X-Request-Id, which steno sends. Returns `refused`
- * if there is no such host, or if no server accepts the connection. Otherwise returns the status of the HTTP response,
- * or the kind of the error.
+ * Requests /v1/health. Returns `steno` if the response has the header X-Request-Id, which steno sends. Returns
+ * `refused` if there is no such host, or if no server accepts the connection. Otherwise returns the status of the HTTP
+ * response, or the kind of the error.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')
