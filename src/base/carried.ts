@@ -2,7 +2,7 @@
 // their paths. In a checkout, carried files are in the project folder. The built program contains copies of these
 // files, and unpacks the copies once.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,6 +27,17 @@ export function findCarried(path: string): string | null {
 
 export function isCompiled(): boolean {
   return carried !== null
+}
+
+/**
+ * Returns the path of the running program, for the start of a child process. This is `process.execPath`, unless `steno
+ * upgrade` has put another version there since the start. An engine of another version would not work with this one.
+ */
+export function ownProgram(): string {
+  const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
+    statSync(path, { throwIfNoEntry: false }),
+  )
+  return own && (own.ino !== there?.ino || own.dev !== there.dev) ? '/proc/self/exe' : process.execPath
 }
 
 /**
@@ -74,7 +85,7 @@ function unpackedFolder(files: Embedded): string {
   const folder = join(nativeHome(), files.hash)
   if (!existsSync(folder)) {
     log.info('unpacking', { folder })
-    Bun.spawnSync([process.execPath, 'unpack'], {
+    Bun.spawnSync([ownProgram(), 'unpack'], {
       env: { ...process.env, [folderVariable]: nativeHome() },
       stdio: ['ignore', 'ignore', 'ignore'],
     })

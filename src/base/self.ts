@@ -1,10 +1,10 @@
 // Builds the command line that starts another process of this program, as a child process.
 
 import { fileURLToPath } from 'node:url'
-import { isCompiled } from './carried.ts'
+import { isCompiled, ownProgram } from './carried.ts'
 
 export function selfCommand(...args: string[]): string[] {
   return isCompiled()
-    ? [process.execPath, ...args]
+    ? [ownProgram(), ...args]
     : [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url)), ...args]
 }

@@ -1,7 +1,7 @@
 // Tests the built program in an empty folder, with an empty environment, and without a network if the machine can run a
 // process without a network.
 
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   chownSync,
@@ -11,6 +11,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -19,6 +20,7 @@ import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
 import { builtProgram } from '../support/built-program.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { prepareData, serve } from '../support/server.ts'
 import { type WholeJob, wholeJob } from '../support/whole-job.ts'
 
 const root = join(import.meta.dir, '../..')
@@ -128,6 +130,36 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   const runs = Bun.spawnSync([here, 'version'], { env: {} })
   expect(runs.exitCode).toBe(0)
 })
+
+// After an upgrade, the file of the program is that of another version until the restart of the server.
+test('a running server starts its engines from its own program, also after the file is replaced', async () => {
+  const program = join(emptyFolder('replaced'), 'steno')
+  copyFileSync(binary, program)
+  const data = prepareData()
+  afterAll(() => data.remove())
+  const server = await serve(data, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, [program])
+  afterAll(() => server.stop())
+  const at = `http://127.0.0.1:${server.port}`
+  while ((await fetch(`${at}/v1/ready`)).status !== 200) await Bun.sleep(20)
+  rmSync(program)
+  await Bun.write(program, 'another version')
+  const [engine = 0] = childrenOf(server.pid)
+  process.kill(engine, 'SIGKILL')
+  while (childrenOf(server.pid).includes(engine)) await Bun.sleep(20)
+
+  const body = new FormData()
+  body.append('model', 'whisper-1')
+  body.append('file', Bun.file(clip))
+  const headers = { Authorization: `Bearer ${data.key}` }
+  const answer = await fetch(`${at}/v1/audio/transcriptions`, { method: 'POST', headers, body })
+  expect(await answer.json()).toMatchObject({ text: expect.stringContaining('If it is cloudy') })
+}, 60_000)
+
+function childrenOf(pid: number): number[] {
+  const tasks = readdirSync(`/proc/${pid}/task`)
+  const lists = tasks.map(task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
+  return lists.flatMap(list => list.split(' ').filter(Boolean).map(Number))
+}
 
 test('it prints the licences of its components', () => {
   const place = emptyFolder('licenses')
