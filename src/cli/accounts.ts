@@ -81,7 +81,7 @@ const remove = command({
       }
       if (values.yes) {
         eraseAccount(db, dataDir, account)
-        db.checkpoint()
+        db.checkpoint(limits.databaseBusyMs)
       }
       return { ...found, balance: dollars(account.balanceUnits) }
     })

@@ -35,9 +35,10 @@ export type Db = {
   probe(): void
   /**
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
-   * Does nothing while a call of `drainLog` is running.
+   * Does nothing while a call of `drainLog` is running. A reader in another process, such as a backup, prevents this until
+   * its end. `waitMs` is the maximum time to wait for it, in milliseconds. Without a time, the next call tries again.
    */
-  checkpoint(): void
+  checkpoint(waitMs?: number): void
   /**
    * Moves the write-ahead log into the database file, and flushes both files without blocking the event loop. A caller
    * that writes much data calls this function after every few transactions, and awaits the result. Without these calls,

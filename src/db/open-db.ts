@@ -96,11 +96,16 @@ export function openDb(
     now,
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
-    checkpoint() {
-      // A drain moves the write-ahead log into the database file, in steps between which the event loop must run. A
-      // checkpoint would wait for the end of a running drain and block the event loop meanwhile. So the drain could not
-      // end before the busy timeout of SQLite. For this reason, no checkpoint is made while a drain is running.
-      if (!drain.isRunning()) sql.query('pragma wal_checkpoint(truncate)').all()
+    checkpoint(waitMs = 0) {
+      // A running drain already moves the log, and flushes it outside the event loop.
+      if (drain.isRunning()) return
+      const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()?.timeout ?? busyMs
+      sql.run(`pragma busy_timeout = ${waitMs}`)
+      try {
+        sql.query('pragma wal_checkpoint(truncate)').all()
+      } finally {
+        sql.run(`pragma busy_timeout = ${before}`)
+      }
     },
     drainLog: drain.run,
     copyTo: target => void sql.query('vacuum into $target').run({ target }),

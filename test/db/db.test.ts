@@ -137,3 +137,24 @@ test('the probe fails on a full disk', async () => {
   expect(await new Response(child.stdout).text()).toBe('full true\n')
   expect(await child.exited).toBe(0)
 })
+
+test('a checkpoint does not wait for a backup, and the next one empties the log', () => {
+  const folder = temporaryFolder()
+  const log = () => statSync(join(folder, 'steno.db-wal')).size
+  const busyMs = 5000
+  const own = openDb(folder, { busyMs })
+  const backup = new Database(join(folder, 'steno.db'))
+  backup.run('begin')
+  backup.query('select count(*) from accounts').get()
+  own.run("insert into fleet (id, workers, written_at) values (1, '[]', 0)")
+  const beganAt = performance.now()
+  own.checkpoint()
+  expect(performance.now() - beganAt).toBeLessThan(busyMs / 2)
+  expect(log()).toBeGreaterThan(0)
+  expect(own.find('pragma busy_timeout')).toEqual({ timeout: busyMs })
+  backup.run('commit')
+  own.checkpoint()
+  expect(log()).toBe(0)
+  backup.close()
+  own.close()
+})
