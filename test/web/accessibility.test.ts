@@ -11,6 +11,7 @@ import { reader, seen, signIn, until, useBrowser } from '../support/browser-page
 import { conversation } from '../support/conversation.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
+import { wavFile } from '../support/sound.ts'
 
 const browser = useBrowser()
 const service = await startTestService({
@@ -36,6 +37,10 @@ await ana.post('/v1/transcribe', {
 
 const failed = await ana.transcribe(speech(5))
 await ana.post(`/v1/transcribe/${failed}/cancel`)
+// The player shows the hours of a long transcript. The recording itself may be short.
+const long = { ...conversation({ words: 30, speakers: 2 }), duration_seconds: 3 * 3600 }
+const pia = await reader(service, 'pia', long, wavFile(new Int16Array(16_000)))
+setOperator(service.db, pia.id, true)
 const running = await ana.transcribe(speech(5))
 
 /**
@@ -152,6 +157,38 @@ async function check(context: BrowserContext, page: Page, where: string): Promis
   const wide = overflow ? ['the page is wider than the window'] : []
   return [...(result.value as string[]), ...wide].map(fault => `${where}: ${fault}`)
 }
+
+/** Returns the elements of the page that reach beyond the right edge of the window. */
+const outside = `[...document.querySelectorAll('header *, main *')]
+  .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
+  .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`
+
+seen('each control is inside the window of a small phone, and of a phone with large text', async () => {
+  for (const [width, fontSize] of [
+    [320, 16],
+    [390, 24],
+  ] as const) {
+    const { page, context } = await browser.enter(service, pia, { viewport: { width, height: 700 } })
+    const session = await context.newCDPSession(page)
+    await session.send('Page.setFontSizes', { fontSizes: { standard: fontSize, fixed: fontSize } })
+    await page.goto(`/jobs/${pia.jobId}`)
+    await until(page, "document.querySelector('video')?.readyState > 0")
+    expect(await page.evaluate('getComputedStyle(document.body).fontSize')).toBe(`${fontSize}px`)
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Find' }).click()
+    await page.getByText('/ 3:00:00').waitFor()
+    const found = (await page.evaluate(outside)) as string[]
+    for (const address of ['/jobs', '/operator']) {
+      await page.goto(address)
+      await page
+        .getByRole('heading', { name: address === '/jobs' ? 'Transcripts' : 'Latest requests' })
+        .last()
+        .waitFor()
+      found.push(...((await page.evaluate(outside)) as string[]))
+    }
+    expect(found).toEqual([])
+  }
+})
 
 seen('a person with a keyboard keeps the place on each page, and when a part of a page closes', async () => {
   const { page } = await browser.enter(service, ana, { viewport: { width: 1024, height: 300 } })
