@@ -25,17 +25,18 @@ export function giveUpAllBut(paths: Paths): void {
 }
 
 /**
- * Removes all capabilities of this process except `anyFile`, the access to files of every user. A program that this
- * process starts cannot regain these capabilities.
+ * Removes all capabilities of this process except `anyFile`, the access to files of every user. If the process does not
+ * have `anyFile`, removes all. A program that this process starts cannot regain these capabilities.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
   // The first three numbers are the lower 32 bits of the effective, permitted and inheritable capabilities. The last
-  // three numbers are the upper 32 bits of these capabilities. The call cannot add capabilities that the process does
-  // not have.
-  systemCall('capset', ptr(header), ptr(new Uint32Array([anyFile, anyFile, 0, 0, 0, 0])))
+  // three numbers are the upper 32 bits of these capabilities. The call fails, and removes nothing, if the process does
+  // not have one of the capabilities that are kept.
+  for (const kept of [anyFile, 0])
+    if (systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0]))) === 0) return
 }
 
 /** Prevents other processes of the same user from reading the memory and the environment of this process. */
