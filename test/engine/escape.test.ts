@@ -9,7 +9,7 @@ import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const isWhole = process.platform === 'linux' && missingProtections().length === 0
-const secrets = ['secret.key', 'steno.db', 'steno.db-wal', 'mail/a.eml']
+const secrets = ['secret.key', 'steno.db', 'steno.db-wal', 'replaced-3.db', 'backup.db', 'mail/a.eml']
 const others = ['media/a', 'uploads/a', 'models/base/config.json', 'native/a.so']
 
 function makeDataFolder(): string {
