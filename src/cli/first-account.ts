@@ -1,6 +1,5 @@
 // Creates an account at the first start of the server. At later starts, suggests how to create another API key.
 
-import { resolve } from 'node:path'
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
@@ -45,6 +44,6 @@ function ownCommand(): string {
  * if these commands find the same data folder without the flag.
  */
 function folderFlag(dataDir: string): string {
-  const isFound = process.env.STENO_DATA_DIR !== undefined || dataDir === resolve(settings.dataDir.default)
-  return isFound ? '' : ` --data-dir ${dataDir}`
+  const found = settings.dataDir.parse(process.env.STENO_DATA_DIR || settings.dataDir.default)
+  return found === dataDir ? '' : ` --data-dir ${dataDir}`
 }

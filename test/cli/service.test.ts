@@ -32,6 +32,10 @@ test('the first start creates an account and shows its key once; the next start 
   expect(second.out()).not.toContain('sk_live_')
   expect(second.out()).toContain('another API key: ./steno keys create local@localhost')
   expect((await fetch(`${second.url}/v1/balance`, { headers: { Authorization: key } })).status).toBe(200)
+  await second.stop('SIGTERM')
+
+  const third = await serve(join(folder, 'not used'), ['--data-dir', data])
+  expect(third.out()).toContain(`another API key: ./steno keys create local@localhost --data-dir ${data}`)
 })
 
 test('commands that change accounts and keys take effect at once while the server runs', async () => {
