@@ -5,8 +5,9 @@ import { build } from '../base/build.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
 import type { Service } from './service.ts'
+import type { Storage } from './storage.ts'
 
-export function metricsText({ db, config, engine, fleet, metrics }: Service): string {
+export function metricsText({ db, config, engine, fleet, metrics }: Service, storage: Storage): string {
   const counts = new Map(countJobs(db).map(({ state, jobs }) => [state, jobs]))
   const unfinished = jobStates.filter(state => !isTerminal(state))
   const { ready, model, device } = engine.state()
@@ -15,14 +16,26 @@ export function metricsText({ db, config, engine, fleet, metrics }: Service): st
   for (const state of unfinished) metrics.set('steno_jobs', { state }, counts.get(state) ?? 0)
   if (fleet) measureFleet(metrics, fleet)
   metrics.set('steno_build_info', { ...build, bun: Bun.version }, 1)
-  const { bavail, bsize } = statfsSync(config.dataDir)
-  metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
+  for (const [part, isWritable] of Object.entries(storage))
+    metrics.set('steno_storage_writable', { part }, Number(isWritable))
+  measureDisk(metrics, config.dataDir)
   const { user, system } = process.cpuUsage()
   metrics.set('process_resident_memory_bytes', {}, process.memoryUsage.rss())
   metrics.set('process_cpu_seconds_total', {}, (user + system) / 1e6)
   metrics.set('process_start_time_seconds', {}, Math.round(performance.timeOrigin) / 1000)
   metrics.set('process_open_fds', {}, readdirSync('/proc/self/fd').length)
   return metrics.text()
+}
+
+/** Sets the free space of the disk. If the data folder is missing, its disk is not known, and there is no value. */
+function measureDisk(metrics: Service['metrics'], dataDir: string): void {
+  metrics.clear('steno_disk_free_bytes')
+  try {
+    const { bavail, bsize } = statfsSync(dataDir)
+    metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
+  } catch {
+    // `steno_storage_writable` shows that the folder cannot be used.
+  }
 }
 
 function measureFleet(metrics: Service['metrics'], fleet: NonNullable<Service['fleet']>): void {

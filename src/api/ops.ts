@@ -1,17 +1,16 @@
 import { Elysia } from 'elysia'
-import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { limits } from '../limits.ts'
 import { parseNets } from '../net/nets.ts'
 import { emptyState } from './gate/request-state.ts'
 import { metricsText } from './metrics-text.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/ops.ts'
+import { openStorageCheck } from './storage.ts'
 
 /** The endpoints for operators, such as health checks and metrics. The rate limits do not apply to these endpoints. */
 export const ops = (service: Service) => {
-  const isWritable = writability(service)
+  const checkStorage = openStorageCheck(service)
   return new Elysia({ tags: ['Operations'] })
     .decorate('requestState', emptyState)
 
@@ -22,12 +21,12 @@ export const ops = (service: Service) => {
 
     .get(
       '/v1/ready',
-      ({ set }) => {
+      async ({ set }) => {
+        const { database, media } = await checkStorage()
         const engine = service.engine.state()
-        const database = isWritable()
-        const ready = database && engine.ready
+        const ready = database && media && engine.ready
         set.status = ready ? 200 : 503
-        return { ready, database, engine, ...workersOf(service) }
+        return { ready, database, media, engine, ...workersOf(service) }
       },
       {
         response: { 200: shapes.readiness, 503: shapes.readiness },
@@ -40,9 +39,9 @@ export const ops = (service: Service) => {
 
     .get(
       '/metrics',
-      ({ requestState }) => {
+      async ({ requestState }) => {
         if (!mayMeasure(service, requestState.ip)) throw new ApiError('FORBIDDEN')
-        return new Response(metricsText(service), {
+        return new Response(metricsText(service, await checkStorage()), {
           headers: { 'Content-Type': service.metrics.contentType },
         })
       },
@@ -60,29 +59,4 @@ const loopback = parseNets('127.0.0.0/8,::1')!
 
 function mayMeasure({ config }: Service, ip: string): boolean {
   return loopback.has(ip) || config.metricsNets.has(ip)
-}
-
-/**
- * Returns a function that tests whether the database can be written. The function reuses its last result for
- * `readyEveryMs`, because anyone may send any number of requests to /v1/ready.
- */
-function writability(service: Service): () => boolean {
-  let isWritable = false
-  let probedAt = Number.NEGATIVE_INFINITY
-  return () => {
-    const now = performance.now()
-    if (now - probedAt < limits.readyEveryMs) return isWritable
-    probedAt = now
-    isWritable = canWrite(service.db)
-    return isWritable
-  }
-}
-
-function canWrite(db: Db): boolean {
-  try {
-    db.probe()
-    return true
-  } catch {
-    return false
-  }
 }

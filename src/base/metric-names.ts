@@ -27,6 +27,7 @@ export const declared = {
   steno_nats_connected: ['gauge', '1 when the server can hand jobs to NATS.'],
   steno_dead_letters_total: ['counter', 'Jobs that failed because workers broke off each attempt.'],
   steno_engine_crashes_total: ['counter', 'Engine processes that exited by themselves and were replaced.'],
+  steno_storage_writable: ['gauge', '1 when the database, or the folders of media files, can be written.'],
   steno_disk_free_bytes: ['gauge', 'Free space of the disk with the data folder.'],
   process_resident_memory_bytes: ['gauge', 'Memory of the server process.'],
   process_cpu_seconds_total: ['counter', 'CPU time of the server process, without its engines.'],

@@ -1,6 +1,6 @@
 // The media files of jobs. Uploaded files are in the folder `uploads`, downloaded files in the folder `media`.
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
@@ -8,8 +8,21 @@ import { listJobsWithOldMedia } from './due-jobs.ts'
 import type { Job } from './job.ts'
 
 export function makeMediaFolders(dataDir: string): void {
-  for (const folder of ['uploads', 'media'])
-    mkdirSync(join(dataDir, folder), { recursive: true, mode: 0o700 })
+  for (const folder of mediaFolders(dataDir)) mkdirSync(folder, { recursive: true, mode: 0o700 })
+}
+
+/** Returns true if the process may create files in the folders of media files. Does not check the free space. */
+export function canWriteMedia(dataDir: string): boolean {
+  try {
+    for (const folder of mediaFolders(dataDir)) accessSync(folder, constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function mediaFolders(dataDir: string): string[] {
+  return ['uploads', 'media'].map(name => join(dataDir, name))
 }
 
 export function mediaPath(dataDir: string, job: Job): string {

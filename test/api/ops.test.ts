@@ -1,5 +1,10 @@
 import { expect, test } from 'bun:test'
+import { renameSync, rmdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openStorageCheck } from '../../src/api/storage.ts'
+import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { steeredEngine } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
@@ -16,13 +21,46 @@ steered('health answers while the process runs, ready only when it can work', as
   }
   expect(await service.fetch('/v1/ready')).toMatchObject({
     status: 200,
-    body: { ready: true, database: true, engine },
+    body: { ready: true, database: true, media: true, engine },
   })
   service.engine.setReady(false)
   expect(await service.fetch('/v1/ready')).toMatchObject({
     status: 503,
     body: { ready: false, database: true, engine: { ready: false, message: 'not yet' } },
   })
+})
+
+test('without the folder of uploads, ready and metrics say that media cannot be written', async () => {
+  const service = await startTestService({ alone: true })
+  rmdirSync(join(service.dataDir, 'uploads'))
+  expect(await service.fetch('/v1/ready')).toMatchObject({
+    status: 503,
+    body: { ready: false, database: true, media: false },
+  })
+  const { text } = await service.fetch('/metrics')
+  expect(text).toContain('\nsteno_storage_writable{part="database"} 1\n')
+  expect(text).toContain('\nsteno_storage_writable{part="media"} 0\n')
+})
+
+test('a database whose writes do not reach the disk is not writable', async () => {
+  const dataDir = temporaryFolder()
+  makeMediaFolders(dataDir)
+  const durable = () => Promise.reject(new Error('EIO: i/o error, fdatasync'))
+  const check = openStorageCheck({ db: { probe() {}, durable }, config: { dataDir } })
+  expect(await check()).toEqual({ database: false, media: true })
+})
+
+test('metrics are served while the data folder is missing', async () => {
+  const service = await startTestService({ alone: true })
+  const free = async () => (await service.fetch('/metrics')).text.match(/^steno_disk_free_bytes .*$/gm)
+  expect(await free()).toHaveLength(1)
+  const away = `${service.dataDir}.away`
+  renameSync(service.dataDir, away)
+  try {
+    expect(await free()).toBeNull()
+  } finally {
+    renameSync(away, service.dataDir)
+  }
 })
 
 steered('metrics count jobs, seconds of audio and requests', async () => {

@@ -106,6 +106,7 @@ export const examples: Record<string, object> = {
   Readiness: {
     ready: true,
     database: true,
+    media: true,
     engine: { ready: true, message: 'ready', model: 'base', device: 'cpu', diarization: 'ready' },
   },
 }

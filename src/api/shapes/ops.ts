@@ -11,7 +11,8 @@ export const readiness = answer(
   'Readiness',
   Type.Object({
     ready: Type.Boolean(),
-    database: Type.Boolean(),
+    database: Type.Boolean({ description: 'The database can be written' }),
+    media: Type.Boolean({ description: 'Media files can be written; the free space is not checked' }),
     engine: engineState,
     workers: Type.Optional(
       Type.Object(
