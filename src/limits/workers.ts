@@ -26,6 +26,11 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
+   * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time doubles with each
+   * such error until a job is completed.
+   */
+  workerRestMs: { min: 10 * second, max: 5 * minute },
+  /**
    * Interval at which a worker that cannot take jobs checks whether the server has accepted it and whether its engine
    * is ready.
    */

@@ -41,6 +41,8 @@ export class Assignment {
    * claim before it. 0 until the server has accepted the claim.
    */
   fence = 0
+  /** True after an error of this machine, such as a full disk. The next job would probably meet the same error. */
+  isOfMachine = false
   readonly #parts: Parts
   readonly #claim: Claim
   readonly #stop = new AbortController()
@@ -120,21 +122,22 @@ export class Assignment {
     this.fence = claim.fence
     const held = { session, job, fence: claim.fence, token: claim.token }
     const place = join(folder, `${job}.${claim.fence}`)
-    mkdirSync(place, { recursive: true, mode: 0o700 })
     const beats = new Beats(limits.workerBeatMs, () => this.#beat(held))
     const startedAt = performance.now()
     let result: Pick<ResultMessage, 'transcript' | 'peaks' | 'failure'>
     let audioSeconds = 0
     try {
+      mkdirSync(place, { recursive: true, mode: 0o700 })
       const input = claim.input ?? (await this.#ask(() => server.fetchInput(held, this.#stop.signal)))
       audioSeconds = input.durationMs / 1000
       const path = await fetchMedia(server, held, claim.addresses, place, this.#stop.signal)
       result = await this.#transcribe(path, input)
     } catch (error) {
       if (this.#stop.signal.aborted) throw error
+      this.isOfMachine = !(error instanceof JobFailure)
       result = { failure: failureOf(error) }
     } finally {
-      rmSync(place, { recursive: true, force: true })
+      removeMedia(place)
       await beats.close()
     }
     const workSeconds = (performance.now() - startedAt) / 1000
@@ -206,6 +209,15 @@ export class Assignment {
         await pause(Math.min(pauseMs, limits.workerRetryMsMax), this.#stop.signal)
       }
     }
+  }
+}
+
+/** Removes the media of a job. An error is only logged, because the result of the job must still be delivered. */
+function removeMedia(place: string): void {
+  try {
+    rmSync(place, { recursive: true, force: true })
+  } catch (error) {
+    log.error('media not removed', errorFields(error))
   }
 }
 

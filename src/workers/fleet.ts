@@ -57,7 +57,9 @@ export class Fleet implements Engine {
   constructor(parts: FleetParts) {
     this.#parts = parts
     this.#roster = new Roster(parts.leaseMs, parts, parts.remembered)
-    this.#handOvers = new HandOvers(parts)
+    this.#handOvers = new HandOvers(parts, ({ input, brokenOffBy }) =>
+      this.#roster.working().some(worker => !brokenOffBy.has(worker.name) && canDo(worker, input)),
+    )
     this.#link = new Link(parts, {
       answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
       onReady: () => this.#onLink(),

@@ -4,6 +4,7 @@
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './answers.ts'
+import { workerName } from './roster.ts'
 
 /**
  * The worker that made the last claim of a job. `fence` is the number of this claim. JetStream may deliver the message
@@ -27,6 +28,8 @@ export class HandOver {
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
+  /** The worker that made the last claim of the job, also after the end of this claim. Null if there was no claim. */
+  lastWorker: string | null
   attempts: number
   /** The time, by the monotonic clock, of the last message from the worker that holds the job. */
   heardAt: number
@@ -37,6 +40,8 @@ export class HandOver {
    * succeed. Null if there was no such failure.
    */
   failure: Error | null = null
+  /** The names of the workers whose machines have caused such a failure. */
+  readonly brokenOffBy = new Set<string>()
   readonly #options: TranscribeOptions
   readonly #settle: (transcript: Transcript) => void
   readonly #fail: (error: unknown) => void
@@ -49,6 +54,7 @@ export class HandOver {
     this.durationMs = input.durationMs
     this.attempts = facts.attempts
     this.holder = facts.worker === null ? null : { worker: facts.worker, fence: facts.fence, delivery: 0 }
+    this.lastWorker = facts.worker
     this.heardAt = now
     this.done = promise
     this.#options = options
@@ -72,6 +78,7 @@ export class HandOver {
 
   claimed(holder: Holder, attempts: number, now: number): void {
     this.holder = holder
+    this.lastWorker = holder.worker
     this.attempts = attempts
     this.heardAt = now
     this.heard = 0
@@ -112,6 +119,7 @@ export class HandOver {
 
   /** Ends the claim of the worker that holds the job, so that another worker can claim the job at once. */
   release(failure: Error): void {
+    if (this.holder) this.brokenOffBy.add(workerName(this.holder.worker))
     this.holder = null
     this.failure = failure
   }

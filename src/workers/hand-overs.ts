@@ -34,6 +34,7 @@ export type HandOverParts = Clocks & {
 
 export class HandOvers {
   readonly #parts: HandOverParts
+  readonly #hasOther: (entry: HandOver) => boolean
   readonly #entries = new Map<string, HandOver>()
   /**
    * The results that are being stored, by the id of the job. `answers` are the functions that send an answer to the
@@ -41,8 +42,13 @@ export class HandOvers {
    */
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
-  constructor(parts: HandOverParts) {
+  /**
+   * `hasOther` returns true if a ready worker that has not broken off the job could do it. In this case, the workers that
+   * have broken it off do not get it again.
+   */
+  constructor(parts: HandOverParts, hasOther: (entry: HandOver) => boolean) {
     this.#parts = parts
+    this.#hasOther = hasOther
   }
 
   get size(): number {
@@ -133,6 +139,8 @@ export class HandOvers {
     // the holder, the holder keeps the job.
     const leftMs = this.#leaseLeftMs(entry)
     if (holder && holder.worker !== worker && leftMs > 0) return { kind: 'later', afterMs: Math.ceil(leftMs) }
+    if (entry.brokenOffBy.has(name) && this.#hasOther(entry))
+      return { kind: 'later', afterMs: limits.workerRetryMs }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)
       return { kind: 'over' }
@@ -152,9 +160,9 @@ export class HandOvers {
   }
 
   #giveUp(entry: HandOver): void {
-    const { jobId, attempts, holder } = entry
+    const { jobId, attempts, lastWorker } = entry
     this.#entries.delete(jobId)
-    log.error('dead letter', { job_id: jobId, attempts, last_worker: holder?.worker ?? null })
+    log.error('dead letter', { job_id: jobId, attempts, last_worker: lastWorker })
     this.#parts.onDead?.()
     entry.fail(entry.failure ?? new JobFailure('PROCESSING_ERROR'))
   }

@@ -42,6 +42,9 @@ export class Worker {
   #pool: string | null = null
   #leaseMs = limits.workerHelloMs
   #speed: number | null = null
+  /** After an error of this machine, the worker takes no jobs for `#restMs`, until the time `#restsUntil`. */
+  #restMs = 0
+  #restsUntil = 0
   #refusal: string | null = null
 
   private constructor(settings: WorkerSettings, engine: Engine, nats: NatsConnection) {
@@ -122,6 +125,10 @@ export class Worker {
     rmSync(this.#settings.folder, { recursive: true, force: true })
   }
 
+  get #isResting(): boolean {
+    return performance.now() < this.#restsUntil
+  }
+
   get #isDraining(): boolean {
     return this.#draining.signal.aborted
   }
@@ -171,12 +178,13 @@ export class Worker {
 
   #hello(): Hello {
     const { ready, message, model, device, diarization } = this.#engine.state()
+    const rest = `A job met an error of this machine, and the log says which. The worker rests for ${this.#restMs / 1000} s.`
     return {
       protocol,
       session: this.#session,
       version: build.version,
-      ready: ready && !this.#isDraining,
-      message: message.slice(0, 1000),
+      ready: ready && !this.#isDraining && !this.#isResting,
+      message: this.#isResting ? rest : message.slice(0, 1000),
       device,
       model: model ?? 'none',
       languages: [...this.#engine.languages()],
@@ -223,9 +231,22 @@ export class Worker {
     this.#assignments.set(job, assignment)
     const outcome = await assignment.done
     this.#assignments.delete(job)
+    if (assignment.isOfMachine) this.#rest()
     if (!outcome) return
+    this.#restMs = 0
     const speed = outcome.audioSeconds / Math.max(outcome.workSeconds, 0.001)
     this.#speed = this.#speed === null ? speed : 0.8 * this.#speed + 0.2 * speed
+  }
+
+  /**
+   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without the rest, this worker would
+   * always be free, would take each job before the workers that are busy with their jobs, and would break it off.
+   */
+  #rest(): void {
+    const { min, max } = limits.workerRestMs
+    this.#restMs = Math.min(max, Math.max(min, 2 * this.#restMs))
+    this.#restsUntil = performance.now() + this.#restMs
+    void this.#sayHello()
   }
 
   /**
@@ -234,7 +255,7 @@ export class Worker {
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
-    if (pool === null || !this.#engine.state().ready) {
+    if (pool === null || !this.#engine.state().ready || this.#isResting) {
       await this.#pause(limits.workerReadyMs)
       return null
     }

@@ -151,17 +151,43 @@ natsTest(
     const { service, startOwn } = await startServer()
     const ana = service.account('ana')
     const id = await ana.transcribe()
-    const { engine } = await startOwn()
-    for (let attempt = 1; attempt <= 4; attempt++) {
-      const { reject } = await engine.given(attempt)
-      reject(new Error('the graphics card is gone'))
-    }
+    const workers = []
+    for (let count = 1; count <= 4; count++) workers.push(await startOwn(`gpu-${count}`))
+    // A worker does not get a job again that it has broken off, so each worker gets the job once.
+    await Promise.all(
+      workers.map(async ({ engine }) => (await engine.given(1)).reject(new Error('the disk is full'))),
+    )
     await until(async () => (await ana.job(id)).status === 'failed')
     expect((await ana.job(id)).error.code).toBe('INTERNAL_ERROR')
     expect(charges(service, id)).toEqual(['reserve', 'release'])
     expect((await service.fetch('/metrics')).text).toContain('steno_dead_letters_total 1')
   },
   30_000,
+)
+
+natsTest(
+  'a worker rests after an error of its machine, and the job waits for a worker that is busy',
+  async () => {
+    const { service, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const list = async () => (await service.fetch('/v1/ready')).body.workers.list
+    const busy = await startOwn('gpu-1')
+    const long = await ana.transcribe()
+    const task = await busy.engine.given(1)
+    const broken = await startOwn('gpu-2')
+    const id = await ana.transcribe()
+    const { reject } = await broken.engine.given(1)
+    reject(new Error('the disk is full'))
+    const isResting = ({ name, message }: { name: string; message: string }) =>
+      name === 'gpu-2' && message.includes('rests for 10 s')
+    await until(async () => (await list()).some(isResting))
+    expect((await list()).find(isResting).ready).toBe(false)
+    busy.engine.finish(task)
+    busy.engine.finish(await busy.engine.given(2))
+    await ana.until(long, 'completed')
+    await ana.until(id, 'completed')
+    expect(broken.engine.tasks).toHaveLength(1)
+  },
 )
 
 natsTest('a worker finishes its job while the server restarts, and delivers it afterwards', async () => {

@@ -1,9 +1,12 @@
 // Tests which worker keeps a job, and when the message of a job is delivered again.
 
 import { afterEach, expect, jest, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
+import { jobErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
-import type { BeatAnswer, ClaimAnswer, HelloAnswer } from '../../src/workers/answers.ts'
+import type { BeatAnswer, ClaimAnswer, HelloAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import type { Delivery } from '../../src/workers/delivery.ts'
@@ -115,8 +118,6 @@ natsTest('a worker says hello three times in a lease, although the server does n
 
 test('a worker stops a job at most a second after the server knows that the job has ended', async () => {
   jest.useFakeTimers()
-  const addresses = { media: '', input: '', result: '' }
-  const yours: ClaimAnswer = { kind: 'yours', fence: 1, token: '', input: plainInput(), addresses }
   const asked: string[] = []
   const fetching = Promise.withResolvers<void>()
   const removed = Promise.withResolvers<void>()
@@ -137,26 +138,7 @@ test('a worker stops a job at most a second after the server knows that the job 
 })
 
 test('a holder that repeats its claim keeps the job, although its message has moved to another queue', () => {
-  const secrets = openSecrets(temporaryFolder())
-  let fence = 1
-  const claims = {
-    claim: () => ({ fence: ++fence, attempts: fence - 1 }),
-    find: () => null,
-    takeBack: () => null,
-  }
-  const handOvers = new HandOvers({
-    leaseMs: 3_600_000,
-    secrets,
-    wall: () => 0,
-    uptime: () => performance.now(),
-    claims,
-  })
-  const options = { signal: new AbortController().signal, onSeconds() {} }
-  const facts = { jobId: 'job', worker: null, fence, attempts: 0 }
-  const entry = new HandOver(plainInput(), options, facts, performance.now())
-  entry.place = { pool: 'pool', sequence: 1 }
-  handOvers.add(entry)
-  const claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
+  const { handOvers, entry } = handOver()
   const granted = handOvers.claim('gpu-1', claim, Infinity)
   expect(granted).toMatchObject({ kind: 'yours', fence: 2 })
   entry.heardAt = Number.NEGATIVE_INFINITY
@@ -167,6 +149,71 @@ test('a holder that repeats its claim keeps the job, although its message has mo
   expect(handOvers.claim('gpu-2', { ...claim, sequence: 2 }, Infinity)).toMatchObject({ kind: 'later' })
 })
 
+test('a worker that has broken a job off gets it again only if no other worker can do it', async () => {
+  let hasOther = true
+  const { handOvers } = handOver(() => hasOther)
+  const breakOff = async (name: string, delivery: number) => {
+    const answer = handOvers.claim(name, { ...claim, delivery }, Infinity)
+    if (answer.kind !== 'yours') return answer.kind
+    const held = { session: 'x', job: 'job', fence: answer.fence, token: answer.token }
+    const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
+    return (await handOvers.result({ ...held, failure })).kind
+  }
+  expect(await breakOff('gpu-1', 1)).toBe('again')
+  expect(await breakOff('gpu-1', 2)).toBe('later')
+  expect(await breakOff('gpu-2', 3)).toBe('again')
+  expect(await breakOff('gpu-2', 4)).toBe('later')
+  hasOther = false
+  expect(await breakOff('gpu-1', 5)).toBe('again')
+})
+
+test('a worker that cannot write in its folder gives its job back at once', async () => {
+  const file = join(temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  const delays: number[] = []
+  const assignment = assign(
+    {
+      ask: async kind => (kind === 'claim' ? yours : { kind: 'later' }),
+      deliver: async () => ({ kind: 'again' }),
+    },
+    limits.workerHelloMs,
+    { giveBack: ms => delays.push(ms) },
+    file,
+  )
+  await assignment.done
+  expect(delays).toEqual([limits.workerRetryMs])
+  expect(assignment.isOfMachine).toBe(true)
+})
+
+const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
+
+const yours: ClaimAnswer = {
+  kind: 'yours',
+  fence: 1,
+  token: '',
+  input: plainInput(),
+  addresses: { media: '', input: '', result: '' },
+}
+
+/** Returns the hand-overs of a server with one job, for which the queue of a pool has the message with the number 1. */
+function handOver(hasOther = () => false) {
+  let fence = 1
+  const claims = {
+    claim: () => ({ fence: ++fence, attempts: fence - 1 }),
+    find: () => ({ fence, isOver: false }),
+    takeBack: () => null,
+  }
+  const clocks = { wall: () => 0, uptime: () => performance.now() }
+  const parts = { leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), ...clocks, claims }
+  const handOvers = new HandOvers(parts, hasOther)
+  const options = { signal: new AbortController().signal, onSeconds() {} }
+  const facts = { jobId: 'job', worker: null, fence, attempts: 0 }
+  const entry = new HandOver(plainInput(), options, facts, performance.now())
+  entry.place = { pool: 'pool', sequence: 1 }
+  handOvers.add(entry)
+  return { handOvers, entry }
+}
+
 /** Returns the delays with which a worker gives a message back after this answer to its claim. */
 async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
   const delays: number[] = []
@@ -176,17 +223,21 @@ async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
 
 /** Returns an assignment of a worker. The functions of `server` answer the worker in place of a server. */
 function assign(
-  server: { ask: (kind: string) => Promise<ClaimAnswer | BeatAnswer>; addressOf?: () => string },
+  server: {
+    ask: (kind: string) => Promise<ClaimAnswer | BeatAnswer>
+    addressOf?: () => string
+    deliver?: () => Promise<ResultAnswer>
+  },
   leaseMs: number,
   answers: Partial<Pick<Delivery, 'keep' | 'giveBack' | 'remove'>>,
+  folder = temporaryFolder(),
 ): Assignment {
   const delivery = { jobId: 'job', sequence: 1, count: 1, remove() {}, keep() {}, giveBack() {}, ...answers }
-  const claim: Claim = { protocol, session: 'x', job: 'job', sequence: 1, delivery: 1 }
   return new Assignment(delivery, claim, {
     server: server as unknown as Server,
     engine: steeredEngine(),
     session: 'x',
-    folder: temporaryFolder(),
+    folder,
     leaseMs,
   })
 }
