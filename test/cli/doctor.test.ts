@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { cpSync, truncateSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
 import { wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { readConfig } from '../../src/config.ts'
@@ -74,6 +75,22 @@ const rates: [string, string, number][] = [
 ]
 test.each(rates)('“%s” heard as “%s” has a word error rate of %d', (truth, heard, rate) => {
   expect(wordErrorRate(truth, heard)).toBeCloseTo(rate)
+})
+
+test('a data folder that a server would refuse stays as it is', async () => {
+  // Media without their database. A server with a new database would remove them.
+  mkdirSync(join(folder, 'media'))
+  await Bun.write(join(folder, 'media/kept'), 'sound')
+  const host = { config: readConfig({}), dataDir: folder }
+  const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.(host)
+  const homeBefore = nativeHome()
+  await expect(of('data folder')).rejects.toThrow('steno.db is missing')
+  expect(nativeHome()).toBe(join(cacheDir(), 'native'))
+  setNativeHome(homeBefore)
+  for (const check of ['disk speed', 'database'] as const)
+    await expect(of(check)).rejects.toThrow('not tried, because the data folder cannot be used')
+  expect(await of('clock')).toMatch(/time service/)
+  expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['media', 'media/kept'])
 })
 
 test('an address, a port, a mail server and a disk that cannot be used are named, with what to do', async () => {

@@ -3,6 +3,7 @@
 import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
+import { cacheDir, setNativeHome } from '../../base/carried.ts'
 import { firstLineOf } from '../../base/reason.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
@@ -13,21 +14,34 @@ import { openDb } from '../../db/open-db.ts'
 import { limits } from '../../limits.ts'
 import { askHealth, localHost } from '../health-request.ts'
 
-/** The input of the checks of this machine. `dataDir` is null if there is no data folder yet. */
-export type Host = { config: Config; dataDir: string | null }
+/** The input of the checks of this machine. */
+export type Host = {
+  config: Config
+  /** Null if there is no data folder yet. */
+  dataDir: string | null
+  /** True if the server would refuse this data folder. The checks then write nothing into it. */
+  isRefused?: boolean
+}
 
 type Check = (host: Host) => Promise<string>
 
 const none = 'none yet; steno serve makes one'
+const notTried = 'not tried, because the data folder cannot be used'
 
 export const hostChecks: Record<string, Check> = {
-  'data folder': async ({ dataDir }) => {
-    if (dataDir === null) return none
-    makeDataDir(dataDir)
-    const probe = join(dataDir, `.doctor-${process.pid}`)
-    await Bun.write(probe, 'written')
-    rmSync(probe)
-    return dataDir
+  'data folder': async host => {
+    if (host.dataDir === null) return none
+    try {
+      makeDataDir(host.dataDir)
+      const probe = join(host.dataDir, `.doctor-${process.pid}`)
+      await Bun.write(probe, 'written')
+      rmSync(probe)
+    } catch (error) {
+      host.isRefused = true
+      setNativeHome(join(cacheDir(), 'native'))
+      throw error
+    }
+    return host.dataDir
   },
   'disk space': async ({ dataDir, config: { fileBytesMax } }) => {
     const { bavail, bsize } = statfsSync(dataDir ?? '.')
@@ -38,22 +52,26 @@ export const hostChecks: Record<string, Check> = {
       )
     return `${formatSize(free)} free`
   },
-  'disk speed': async ({ dataDir }) => {
+  'disk speed': async ({ dataDir, isRefused }) => {
     if (dataDir === null) return none
+    if (isRefused) throw new Error(notTried)
     const speed = writeSpeed(join(dataDir, `.doctor-${process.pid}`))
     if (speed < limits.diskBytesPerSecondMin)
       throw new Error(`${formatSize(speed)} a second; put the data folder on a faster or local disk`)
     return `writes ${formatSize(speed)} a second`
   },
-  database: async ({ dataDir }) => {
+  database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return none
+    if (isRefused) throw new Error(notTried)
     openDb(dataDir).close()
     return 'opened and closed'
   },
-  clock: async ({ dataDir }) => {
+  clock: async ({ dataDir, isRefused }) => {
     const now = Date.now()
     const written =
-      dataDir === null ? 0 : (statSync(databasePath(dataDir), { throwIfNoEntry: false })?.mtimeMs ?? 0)
+      dataDir === null || isRefused
+        ? 0
+        : (statSync(databasePath(dataDir), { throwIfNoEntry: false })?.mtimeMs ?? 0)
     if (written > now + limits.rateWindowMs)
       throw new Error(
         `it shows ${new Date(now).toISOString()}, before the last change of the database: set the clock`,
