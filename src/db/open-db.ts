@@ -1,6 +1,7 @@
 // Opens the database, and applies the migrations that it lacks.
 
 import { Database } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
@@ -108,7 +109,15 @@ export function openDb(
       }
     },
     drainLog: drain.run,
-    copyTo: target => void sql.query('vacuum into $target').run({ target }),
+    copyTo(target) {
+      try {
+        sql.query('vacuum into $target').run({ target })
+      } catch (error) {
+        // SQLite leaves the journal of a copy that failed, for example because the disk is full.
+        rmSync(`${target}-journal`, { force: true })
+        throw error
+      }
+    },
     durable: flusher.flush,
     close() {
       flusher.close()

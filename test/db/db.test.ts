@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { lockDataDir } from '../../src/db/data-dir.ts'
 import type { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -130,13 +130,33 @@ test('the probe fails on a full disk', async () => {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(size) })
     } catch {}
     try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails
-  // in the same way as on a full disk.
-  const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 1500; exec "$0" -e "$1"`, process.execPath, script]
-  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
-  expect(await new Response(child.stdout).text()).toBe('full true\n')
-  expect(await child.exited).toBe(0)
+  expect(await runOnFullDisk(1500, script)).toBe('full true\n')
 })
+
+test('a copy that fails on a full disk leaves no journal', async () => {
+  const target = join(temporaryFolder(), 'copy.db')
+  const script = `
+    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
+    try { openDb(${JSON.stringify(folder)}).copyTo(${JSON.stringify(target)}) } catch { console.log('full') }`
+  expect(await runOnFullDisk(100, script)).toBe('full\n')
+  expect(readdirSync(dirname(target))).toEqual(['copy.db'])
+})
+
+/**
+ * Runs the code `script` in a child process in which no file can have more than `kilobytes`, and returns its output. On a
+ * write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With the trap, the write fails in the same
+ * way as on a full disk.
+ */
+async function runOnFullDisk(kilobytes: number, script: string): Promise<string> {
+  const limit = `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" -e "$1"`
+  const child = Bun.spawn(['bash', '-c', limit, process.execPath, script], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const output = await child.stdout.text()
+  expect(await child.exited).toBe(0)
+  return output
+}
 
 test('a checkpoint does not wait for a backup, and the next one empties the log', () => {
   const folder = temporaryFolder()
