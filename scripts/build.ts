@@ -60,11 +60,12 @@ const embed: BunPlugin = {
   },
 }
 
+const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
+
 /**
  * A plugin of Bun's bundler that replaces the content of page-files.ts. In a checkout, page-files.ts exports null. In
  * the built program, it exports the files of the web app.
  */
-const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 const embedPage: BunPlugin = {
   name: 'embed the page',
   setup(build) {

@@ -1,6 +1,6 @@
 // Generates two API clients from the OpenAPI document: one in Python and one in TypeScript. Runs one whole job with
-// each client, on the recording CLIP: `bun scripts/clients.ts [CLIP]`. If the tool that generates a client is missing,
-// the script skips this client and prints a message.
+// each client, on the recording CLIP: `bun scripts/clients.ts [CLIP]`. If the variable of a tool is not set, the script
+// skips the client of this tool and prints a message.
 //
 // STENO_TEST_OPENAPI_PYTHON is the path of a Python interpreter that has the package openapi-python-client.
 // STENO_TEST_OPENAPI_JAR is the path of the file openapi-generator-cli.jar, which needs Java. STENO_TEST_PROGRAM is the

@@ -1,6 +1,6 @@
 // Makes a release in dist/release: for each target the program, its signature and its bill of materials, and also
-// checksums, a provenance statement, and the changes since the last tag. Each program is built twice, in fresh clones
-// in two folders. If the two results differ in one byte, the release fails.
+// checksums, the public key, a provenance statement, and the changes since the last tag. Each program is built twice,
+// in fresh clones in two folders. If the two results differ in one byte, the release fails.
 //
 // STENO_SIGNING_KEY=/path/key.pem make release
 //

@@ -1,5 +1,5 @@
-// Writes the page docs/settings.md from the list of settings in src/config/settings.ts. A test fails if this page and the
-// list differ.
+// Writes the page docs/settings.md from the list of settings in src/config/settings.ts. A test fails if this page and
+// the list differ.
 
 import { settings } from '../src/config/settings.ts'
 import { flagOf } from '../src/config.ts'

@@ -35,8 +35,9 @@ type Clip = { name: string; group: string; truth: Truth; path: string }
 /**
  * The result of one program for one clip. `of` is the number of words in the reference text, and `errors` is the number
  * of word errors. `paired` is the number of words that were recognised correctly. Only the times of these words are
- * compared with the reference. `near` is the number of paired words whose time differs from the reference by at most
- * 0.2 s. `language` is the detected language, or null if none was detected.
+ * compared with the reference. `near` is the number of paired words whose start and end each differ from the reference
+ * by at most 0.2 s. `language` is the detected language, or null if no text was recognised. For transformers.js,
+ * `language` is the given language, and no times are compared.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

@@ -34,7 +34,10 @@ const hourMs = 3_600_000
 const timeoutSeconds = 6
 const suspendMs = 8000
 const faultMs = 1500
-/** The maximum time, in milliseconds, from the last fault to the end of all jobs. */
+/**
+ * The maximum time, in milliseconds, for which the benchmark waits after the last fault until the callers have stopped.
+ * It then waits at most this time again until all jobs have ended.
+ */
 const endsWithinMs = 90_000
 
 type Room = { mount: string | null; folder: string; dataDir: string; key: string; random: Random }
@@ -166,7 +169,7 @@ class Server {
   #clockStepMs = 0
   #starts = 0
   url = ''
-  /** For each state of a job: the number of jobs that were in this state when the server was killed. */
+  /** For each state of an unfinished job: the number of jobs in this state, added up over all kills of the server. */
   readonly interrupted = new Map<string, number>()
   worstHealthMs = 0
   /** The number of times that the server exited although no fault killed it. */

@@ -1,7 +1,7 @@
 // Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text. Compares steno
 // with the pipeline of transformers.js and with whisper.cpp, all with the same weights and with two threads each;
-// whisper.cpp also runs with one thread. Compare the programs by their CPU times, because the wall times depend on the
-// other programs of the machine.
+// whisper.cpp also runs with one thread, and steno also with 8-bit weights. Compare the programs by their CPU times,
+// because the wall times depend on the other programs of the machine.
 //
 // STENO_BENCH_WHISPER_CPP: the path of whisper-cli. STENO_BENCH_GGML: the path of the same weights in whisper.cpp's
 // format.

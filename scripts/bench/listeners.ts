@@ -1,6 +1,6 @@
 // Measures server-sent events with many listeners: the delay from the engine to each listener, and the memory of the
 // server. Measures twice: first with these listeners alone, and then with additional clients. Each additional client
-// requests a long transcript and never reads the response.
+// requests all events of a job with a long transcript, and never reads the response.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'

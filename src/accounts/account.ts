@@ -62,7 +62,8 @@ export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null)
 }
 
 /**
- * Removes the personal data of an account. The account's row in the database stays, because the ledger refers to it.
+ * Removes the personal data of an account. The account's row in the database stays, because entries of the ledger may
+ * refer to it.
  */
 export function forgetAccount(db: Db, id: string): void {
   db.run(

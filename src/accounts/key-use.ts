@@ -1,5 +1,5 @@
 // Records when each API key was last used. The times are first kept in memory. A sweep (a periodic task of the service)
-// writes the times to the database. A GET request therefore never waits for the write lock of the database.
+// writes the times to the database. So a request does not need the write lock of the database to record its time.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

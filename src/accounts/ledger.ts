@@ -29,7 +29,7 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
 
 /**
  * Settles the reserve of a job, so that the reserved amount becomes a charge. Throws a LedgerError if the job has no
- * reserve, or if its reserve was already settled or released.
+ * reserve of this amount, or if its reserve was already settled or released.
  */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)

@@ -66,7 +66,7 @@ export function useVerification(db: Db, token: string): boolean {
 
 /**
  * Deletes expired verification links. Then deletes unverified accounts that are older than `verificationTtlMs` and have
- * neither a valid link nor a ledger entry.
+ * neither a valid link nor a ledger entry. An erased account counts as unverified.
  */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {

@@ -71,8 +71,9 @@ function retry({ config }: Service): string {
 }
 
 /**
- * Creates an account and sends its verification mail. Does nothing if the address is already registered. Does not
- * wait until the mail is sent, so that the response time does not reveal whether the address is registered.
+ * Creates an account and sends its verification mail. Sends no mail if the account is already verified, or if it got a
+ * mail a short time ago. Does not wait until the mail is sent, so that the response time does not reveal whether the
+ * address is registered.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

@@ -68,7 +68,10 @@ export async function answerError(
   return body
 }
 
-/** Returns the error that a check of the body threw. Elysia throws a ParseError, and this error is its cause. */
+/**
+ * Returns the error that was thrown first. If a check of the body throws an error, Elysia throws a ParseError with this
+ * error as its cause.
+ */
 function thrownIn(error: unknown, code: string | number): unknown {
   return code === 'PARSE' && error instanceof Error ? error.cause : error
 }

@@ -22,8 +22,8 @@ export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): n
 export type IdleTimer = { timeout(request: Request, seconds: number): void } | null
 
 /**
- * Switches off Bun's idle timeout for the connection of a request, because no bytes may arrive or leave for a long
- * time. Returns a function that switches the timeout on again. The caller calls it at the end of the response.
+ * Switches off Bun's idle timeout for the connection of a request, because this connection may carry no bytes for a
+ * long time. Returns a function that switches the timeout on again. The caller calls it at the end of the response.
  * Otherwise, the connection of a client that sends no further request would stay open for ever.
  */
 export function pauseIdleTimeout(

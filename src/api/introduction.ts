@@ -9,8 +9,9 @@ import type { Service } from './service.ts'
 import * as shapes from './shapes/introduction.ts'
 
 /**
- * Creates the routes of this file. `whole` returns the complete app, whose routes the OpenAPI document describes. `whole` may be
- * called only while a request is handled. Before the first request, routes are still being added to the app.
+ * Creates the routes of this file. `whole` returns the complete app, whose routes the OpenAPI document describes.
+ * `whole` may be called only while a request is handled. Before the first request, routes are still being added to the
+ * app.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let description: Description | null = null

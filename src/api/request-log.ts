@@ -8,7 +8,7 @@ export type LoggedRequest = {
   route: string
   status: number
   ms: number
-  /** The id of the account that sent the request, or null when the request had no credential. */
+  /** The id of the account that sent the request, or null when the request had no valid credential. */
   accountId: string | null
 }
 

@@ -36,7 +36,8 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // This request also renews the session cookie, so that the cookie expires a fixed time after its last use.
+    // This request also renews the session cookie, so that the cookie expires a fixed time after the web app was last
+    // opened.
     .get(
       '/session',
       ({ request, set }) =>

@@ -131,7 +131,8 @@ def espeak(text, voice, rate=165, pitch=50, spread=50):
     if not spans:
         return None
 
-    # espeak-ng may report one event for several words, such as "of the". These words then share the time of the event.
+    # espeak-ng may report one event for several words, such as "of the". The time of this event is divided among the
+    # words by their lengths.
     words, i = [], 0
     spans.setdefault(0, (min(a for a, _ in spans.values()),) * 2)
     while i < len(tokens):

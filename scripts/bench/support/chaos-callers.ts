@@ -22,7 +22,7 @@ export type Callers = {
 }
 
 type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; giveUp: AbortSignal }
-// biome-ignore lint/suspicious/noExplicitAny: a bench looks into whatever came back
+// biome-ignore lint/suspicious/noExplicitAny: the body of a response may have any shape
 type Answer = { status: number; body: any }
 
 /**

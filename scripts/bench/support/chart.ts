@@ -1,5 +1,5 @@
-// Draws a chart of the speed of programs. The horizontal axis is the length of the media file in minutes, on a
-// logarithmic scale. There is one line for each program.
+// Draws a chart of speeds. The horizontal axis is the length of the media file in minutes, on a logarithmic scale.
+// There is one line for each series.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

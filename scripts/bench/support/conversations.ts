@@ -85,8 +85,8 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Sound below this frequency, in hertz, does not count for the reference. The hum and the rumble of a room can be as loud
- * as a voice, and a voice has little sound below it.
+ * Sound below this frequency, in hertz, does not count for the reference. The hum and the rumble of a room can be as
+ * loud as a voice, but a voice has little sound below this frequency.
  */
 const lowest = 150
 

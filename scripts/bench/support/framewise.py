@@ -1,7 +1,7 @@
 # Writes random CTC and TDT models in the published file layouts, and transcribes files with sherpa-onnx and onnx-asr.
 #   framewise.py make FOLDER          writes FOLDER/ctc and FOLDER/tdt
 #   framewise.py make-large FOLDER    the same, with the sizes of Omnilingual CTC 300M and Parakeet TDT 0.6b in 8 bits
-#   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: text, and the starts of the words
+#   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: the tokens and their times
 # This script needs the packages onnx, onnx-asr, sherpa-onnx and soundfile.
 import json
 import os

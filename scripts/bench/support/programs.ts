@@ -17,7 +17,7 @@ export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
-  /** False if no environment variable names the program, which is then skipped. */
+  /** False if an environment variable that the program needs is not set. The program is then skipped. */
   here: boolean
   /** The number of times that the program is run and measured. */
   rounds: number

@@ -10,8 +10,8 @@ export type TimedWord = { word: string; start: number; end: number }
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
 /**
- * The maximum time, in seconds, for which a word may overlap a pause. A word with a longer overlap counts as a word in
- * silence.
+ * The maximum time, in seconds, for which a word may overlap digital silence. A word with a longer overlap counts as a
+ * word in silence.
  */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
@@ -28,7 +28,7 @@ export function wordErrors(truth: string, heard: string): Errors {
   }
 }
 
-/** Counts the words that overlap a pause for more than `silenceSecondsMax`. */
+/** Counts the words that overlap a stretch of digital silence for more than `silenceSecondsMax`. */
 export function wordsOverSilence(
   { utterances }: Pick<Sound, 'utterances'>,
   words: readonly TimedWord[],

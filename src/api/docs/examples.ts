@@ -1,4 +1,5 @@
-// The example request for each endpoint, in curl, Python and TypeScript.
+// The example request for each endpoint, in curl, Python and TypeScript. A request that sends a file is shown only in
+// curl.
 
 import { type Call, curl, python, typescript } from './call-code.ts'
 import type { Document, Endpoint } from './document.ts'
@@ -12,10 +13,7 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/**
- * The query string in the example of each endpoint: the required parameters, and optional parameters that are often
- * useful.
- */
+/** The query strings in the examples: the required parameters, and optional parameters that are often useful. */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
@@ -23,7 +21,7 @@ const queries: Record<string, string> = {
   'GET /v1/search': '?q=monday',
 }
 
-/** Request headers that an example shows although the API does not require them. */
+/** Request headers that an example needs in addition to its credential and its Content-Type. */
 const extraHeaders: Record<string, Record<string, string>> = {
   'POST /v1/upload/resumable/{id}': { 'X-HTTP-Method-Override': 'DELETE' },
 }

@@ -29,8 +29,8 @@ function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | '
   if (site !== null) return site === 'same-origin' ? 'own' : 'foreign'
   const origin = request.headers.get('origin')
   if (origin === null) return 'unknown'
-  // A service can be reached by several names, such as 127.0.0.1 and localhost, but has only one base URL. So a request
-  // is also accepted if the host in the header Origin is equal to the header Host.
+  // A browser may reach the service by a name that is not in the base URL, such as localhost instead of 127.0.0.1. So a
+  // request is also accepted if the host in the header Origin is equal to the header Host.
   const host = URL.parse(origin)?.host
   const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
   return isOwn ? 'own' : 'foreign'

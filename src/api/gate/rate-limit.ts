@@ -22,7 +22,8 @@ export type Quota = {
 
 export type RateLimiter = {
   /**
-   * Returns the maximum number of requests per minute for the rate limit `name`. Returns null if rate limits are off.
+   * Returns the rate limit `name`, in requests per minute. For `events.open`, returns the maximum number of open event
+   * streams. Returns null if rate limits are off.
    */
   limitOf(name: RateName): number | null
   /**

@@ -6,7 +6,7 @@ import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import type { RequestState } from './request-state.ts'
 
-/** An exception that skips the handler of a repeated request. error-answer.ts catches it and answers with the stored reply. */
+/** An exception that skips the handler of a repeated request. error-answer.ts answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }

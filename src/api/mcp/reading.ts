@@ -39,7 +39,10 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   following?.leave()
 }
 
-/** Returns one page of a transcript. If the job has no transcript, returns a sentence about the state of the job. */
+/**
+ * Returns one page of a transcript. If the job is unfinished, returns a sentence about its state. Throws an ApiError if
+ * the job has failed.
+ */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,
   id: string,

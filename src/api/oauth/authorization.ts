@@ -58,8 +58,8 @@ export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: stri
 }
 
 /**
- * Returns the redirect address of an OAuth client. The query of this address contains the base URL of the service as
- * `iss`, and the values of `answer` that are not null.
+ * Adds query parameters to a redirect address: the values of `answer` that are not null, and the base URL of the
+ * service as `iss`.
  */
 export function redirectTo(
   redirectUri: string,

@@ -28,8 +28,8 @@ type Call = {
 export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // The upload store has its own timeout: it aborts a form when no more bytes arrive. The job has timeouts of its own
-  // too.
+  // Bun's idle timeout is not needed here: the upload store aborts a form when no more bytes arrive, and a job has
+  // timeouts of its own.
   const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {

@@ -44,7 +44,8 @@ export function readFields(fields: Fields, task: Task): Wanted {
 
 function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
   const wanted = choicesOf(fields, 'timestamp_granularities', granularities)
-  // OpenAI's models named gpt- have no times, and OpenAI ignores this field for them. The Vercel AI SDK sends it.
+  // OpenAI's models whose names begin with gpt- return no times, and OpenAI ignores this field for them. The Vercel AI
+  // SDK sends the field with these models too.
   const isIgnored = fields.one('model')?.startsWith('gpt-')
   if (wanted.length > 0 && format !== 'verbose_json' && !isIgnored) {
     throw invalidField(

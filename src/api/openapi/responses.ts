@@ -38,7 +38,7 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
   return Object.fromEntries(
     Object.entries(detail.also ?? {}).map(([status, description]) => {
       const shape = response?.[Number(status)]
-      // 206 is a part of the file that 200 is.
+      // The body of a response with 206 is a part of the file that a response with 200 contains.
       const content = {
         ...(shape ? json(components.reference(shape)) : {}),
         ...(status === '206' ? otherContent(detail, components) : {}),

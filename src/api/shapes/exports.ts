@@ -54,7 +54,7 @@ export const jobJsonQuery = Type.Object({
   wait,
 })
 
-/** The query of GET /v1/transcribe/{id} for subtitles or text. */
+/** The query of GET /v1/transcribe/{id}/export. */
 export const exportQuery = Type.Object(
   { format: oneOf(['srt', 'vtt', 'text'], { description: 'srt, vtt or text' }), ...exportParameters },
   open,

@@ -1,4 +1,5 @@
-// The schemas of the forms of OpenAI's audio API. They are only for the OpenAPI document: options.ts validates the forms.
+// The schemas of the forms of OpenAI's audio API. They are only for the OpenAPI document: options.ts validates the
+// forms.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf } from '../../../base/schema.ts'
