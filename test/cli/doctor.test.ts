@@ -112,3 +112,16 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   expect(await of('disk speed')).toMatch(/a second/)
   expect(await of('clock')).toMatch(/time service/)
 })
+
+test('the check of a data folder on a full disk leaves no file there', async () => {
+  const script = `
+    const { hostChecks } = await import(${JSON.stringify(join(import.meta.dir, '../../src/cli/doctor/host.ts'))})
+    const host = { dataDir: ${JSON.stringify(folder)} }
+    console.log(await hostChecks['data folder'](host).catch(error => error.code))`
+  // No file may grow, and a write fails with EFBIG. Without the trap, the signal SIGXFSZ would end the process.
+  const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 0; exec "$0" -e "$1"`, process.execPath, script]
+  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
+  expect(await new Response(child.stdout).text()).toBe('EFBIG\n')
+  expect(await child.exited).toBe(0)
+  expect(readdirSync(folder)).toEqual([])
+})

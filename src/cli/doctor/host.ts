@@ -33,9 +33,7 @@ export const hostChecks: Record<string, Check> = {
     if (host.dataDir === null) return none
     try {
       makeDataDir(host.dataDir)
-      const probe = join(host.dataDir, `.doctor-${process.pid}`)
-      await Bun.write(probe, 'written')
-      rmSync(probe)
+      await tryWrite(join(host.dataDir, `.doctor-${process.pid}`))
     } catch (error) {
       host.isRefused = true
       setNativeHome(join(cacheDir(), 'native'))
@@ -105,6 +103,15 @@ export const hostChecks: Record<string, Check> = {
     })
     return `${host} takes mail`
   },
+}
+
+/** Writes a file and removes it. */
+async function tryWrite(path: string): Promise<void> {
+  try {
+    await Bun.write(path, 'written')
+  } finally {
+    rmSync(path, { force: true })
+  }
 }
 
 /** Writes a test file at `path`, flushes it to the disk and removes it. Returns the speed in bytes per second. */
