@@ -13,6 +13,8 @@ import { noRoom } from '../uploads/room.ts'
  */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
+const diskError = 'The disk of this service reports an error; try again later.'
+
 export function envelope({ code, message }: ApiError, baseUrl: string): object {
   return { error: { code, message, docs_url: `${baseUrl}/docs#${code}` } }
 }
@@ -28,6 +30,7 @@ export function toApiError(error: unknown, elysiaCode: string | number, requestI
     })
   }
   log.error('request failed', { request_id: requestId, ...errorFields(error) })
+  if (refusal === 'disk error') return new ApiError('SERVICE_UNAVAILABLE', diskError)
   return refusal === 'full' ? new ApiError('INSUFFICIENT_STORAGE', noRoom) : new ApiError('INTERNAL_ERROR')
 }
 

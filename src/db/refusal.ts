@@ -1,16 +1,20 @@
-// Recognises writes that the database refuses for some time, because another process holds the write lock or the disk
-// is full.
+// Recognises writes that the database refuses for some time: another process holds the write lock, the disk is full, or
+// the disk reports an error.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 
+export type Refusal = 'busy' | 'full' | 'disk error'
+
 /**
- * Returns the reason of a temporary database error: `busy` if another process holds the write lock, and `full` if the
- * disk is full or reports an error. Returns null for any other error.
+ * Returns the reason of a temporary database error: `busy` if another process holds the write lock, `full` if the disk
+ * is full, and `disk error` if it reports another error, for example because it is read-only. Returns null for any other
+ * error.
  */
-export function refusalOf(error: unknown): 'busy' | 'full' | null {
+export function refusalOf(error: unknown): Refusal | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''
   if (/^SQLITE_BUSY/.test(code)) return 'busy'
-  return /^SQLITE_(FULL|IOERR)/.test(code) ? 'full' : null
+  if (/^SQLITE_FULL/.test(code)) return 'full'
+  return /^SQLITE_IOERR/.test(code) ? 'disk error' : null
 }
 
 /**

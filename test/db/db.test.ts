@@ -118,9 +118,10 @@ test('only the owner can read the files in the data folder', async () => {
   expect([...modes]).toEqual(['600'])
 })
 
-test('the probe fails on a full disk', async () => {
+test('the probe fails on a disk that refuses writes', async () => {
   const script = `
     const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
+    const { refusalOf } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/refusal.ts'))})
     const db = openDb(${JSON.stringify(folder)})
     db.run('create table filler (bytes blob)')
     db.probe()
@@ -129,8 +130,9 @@ test('the probe fails on a full disk', async () => {
     for (const size of [900, 0]) try {
       for (; rows < 10_000; rows++) db.run('insert into filler values ($bytes)', { bytes: new Uint8Array(size) })
     } catch {}
-    try { db.probe(); console.log('writable', rows) } catch { console.log('full', rows > 10 && rows < 10_000) }`
-  expect(await runOnFullDisk(1500, script)).toBe('full true\n')
+    try { db.probe(); console.log('writable', rows) }
+    catch (error) { console.log(refusalOf(error), rows > 10 && rows < 10_000) }`
+  expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
 test('a copy that fails on a full disk leaves no journal', async () => {

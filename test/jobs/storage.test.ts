@@ -3,6 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { toApiError } from '../../src/api/envelope.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { limits } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
@@ -127,6 +128,17 @@ test('a PUT waits while another process holds the write lock, and blocks no othe
   expect((await service.fetch('/v1/health')).status).toBe(200)
   lock.free()
   expect((await put).status).toBe(200)
+})
+
+test('a write that fails because the disk reports an error gets 503, which does not call the disk full', () => {
+  const error = Object.assign(new Error('disk I/O error'), {
+    name: 'SQLiteError',
+    code: 'SQLITE_IOERR_WRITE',
+  })
+  expect(toApiError(error, 'UNKNOWN', 'request')).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'The disk of this service reports an error; try again later.',
+  })
 })
 
 steered('a write that fails because the disk is full gets 507', async () => {
