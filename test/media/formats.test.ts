@@ -40,6 +40,18 @@ test('AMR in 3GP, as phones record it, has the duration of its frames', async ()
   expect(await decodeAll(fixture('amr.3gp'))).toHaveLength(2 * sampleRate)
 })
 
+test.each([
+  { codec: 'AMR-NB', mark: '#!AMR\n', speechBytes: 13 },
+  { codec: 'AMR-WB', mark: '#!AMR-WB\n', speechBytes: 18 },
+])('$codec outside a container has all its frames', async ({ mark, speechBytes }) => {
+  const path = join(temporaryFolder(), 'voice.3gp')
+  // The first byte of a frame names its kind: here, speech at the lowest bit rate.
+  const frame = Buffer.alloc(speechBytes).fill(0x04, 0, 1)
+  writeFileSync(path, Buffer.concat([Buffer.from(mark), ...new Array<Buffer>(100).fill(frame)]))
+  expect((await inspect(path)).durationMs).toBe(2000)
+  expect(await decodeAll(path)).toHaveLength(2 * sampleRate)
+})
+
 test('integers of 24 bits in 32 bits are decoded, in the extensible WAV header', async () => {
   const path = join(temporaryFolder(), 'recording.wav')
   writeFileSync(path, extensibleWav(readFileSync(fixture('pcm.wav')).subarray(44)))
