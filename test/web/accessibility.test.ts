@@ -216,6 +216,13 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
     await focused('.tool')
     expect(await page.evaluate('document.activeElement.textContent')).toBe(tool)
   }
+  // The focus stays where a person has put it since.
+  await page.keyboard.press('f')
+  await focused('.find input')
+  await page.getByLabel('Name of Speaker 1').focus()
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.locator('.text-bars > *').waitFor({ state: 'detached' })
+  await focused('.speakers input')
   await press('ana@example.org')
   await page.getByRole('link', { name: 'Balance' }).focus()
   await page.keyboard.press('Escape')

@@ -1,15 +1,21 @@
-import { useLayoutEffect } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
- * When the calling component disappears, moves the focus back to the element that had it before. Otherwise, a person
- * with a keyboard or a screen reader would start again at the top of the page.
+ * When the calling component disappears with the focus inside it, moves the focus back to the element that had it
+ * before. Otherwise, a person with a keyboard or a screen reader would start again at the top of the page. Returns a
+ * reference for the outermost element of the component.
  */
-export function useReturnedFocus(): void {
+export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
+  const box = useRef<Box>(null)
   // A layout effect runs before the person can move the focus into the component.
   useLayoutEffect(() => {
     const before = document.activeElement
+    const { current } = box
     return () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+      const isInside = current?.contains(document.activeElement) ?? false
+      if (isInside && before instanceof HTMLElement) before.focus({ preventScroll: true })
     }
   }, [])
+  return box
 }

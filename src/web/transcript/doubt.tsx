@@ -20,14 +20,14 @@ function OpenDoubtBar({ studio }: { studio: Studio }) {
   const at = useSignal(-1)
   const places = studio.doubt.places.value
   const count = places.length
-  useReturnedFocus()
+  const box = useReturnedFocus<HTMLElement>()
   useEffect(() => () => studio.view?.unlight('current'), [])
   const step = (by: 1 | -1) => {
     at.value = at.value < 0 && by < 0 ? count - 1 : (at.value + by + count) % count
     studio.showPlace(places[at.value])
   }
   return (
-    <section class="line doubt" aria-label={text.title}>
+    <section ref={box} class="line doubt" aria-label={text.title}>
       <span role="status">
         {count > 0 && <span class="sample">{text.sample}</span>} {text.legend(count)}
       </span>

@@ -19,8 +19,9 @@ export function FindBar({ studio }: { studio: Studio }) {
 
 function OpenFindBar({ studio }: { studio: Studio }) {
   const search = useSearch(studio)
+  const box = useReturnedFocus<HTMLElement>()
   return (
-    <search class="find" aria-label={text.title}>
+    <search ref={box} class="find" aria-label={text.title}>
       <form
         onSubmit={event => event.preventDefault()}
         onKeyDown={event => {
@@ -48,7 +49,6 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 
 function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
   const field = useRef<HTMLInputElement>(null)
-  useReturnedFocus()
   useEffect(() => field.current?.focus(), [])
   const count = places.value.length
   return (
