@@ -46,6 +46,15 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
   while (mail.received.length === 0) await Bun.sleep(5)
+  // The account does not work yet. The page tells why, without telling whether the account exists.
+  await page.getByRole('link', { name: 'To sign in' }).click()
+  await page.getByLabel('Email address').fill('neu@example.org')
+  await page.getByLabel('Password').fill('a password of my own')
+  await page.keyboard.press('Enter')
+  await page
+    .getByRole('alert')
+    .getByText('A new account works once you have opened the link in its mail.')
+    .waitFor()
   const [, link = ''] =
     /(http\S+\/verify\?token=\S+)/.exec(mail.received[0]?.raw.replaceAll('=\r\n', '') ?? '') ?? []
   await page.goto(new URL(link.replaceAll('=3D', '=')).href)

@@ -14,7 +14,8 @@ export const accountWords = {
     noAccount: 'No account?',
     register: 'Create one',
     wrongKey: 'The API key is wrong, or it was revoked.',
-    wrongPassword: 'The email address or the password is wrong.',
+    wrongPassword:
+      'The email address or the password is wrong. A new account works once you have opened the link in its mail.',
     forgotten: 'Forgotten the password? The operator of this server can set a new one.',
     again: 'Sign in again',
     againLead: 'Your session has ended. What you typed is still here and is saved once you have signed in.',
