@@ -136,10 +136,16 @@ test('the probe fails on a disk that refuses writes', async () => {
 })
 
 test('a copy that fails on a full disk leaves no journal', async () => {
-  const target = join(temporaryFolder(), 'copy.db')
+  const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
+  // More than the page cache of SQLite (2 MB), so that the copy is written before it is complete.
+  const filled = openDb(data)
+  filled.run('create table filler (bytes blob)')
+  filled.run('insert into filler values (zeroblob(3000000))')
+  filled.close()
   const script = `
     const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
-    try { openDb(${JSON.stringify(folder)}).copyTo(${JSON.stringify(target)}) } catch { console.log('full') }`
+    const db = openDb(${JSON.stringify(data)})
+    try { db.copyTo(${JSON.stringify(target)}) } catch { console.log('full') }`
   expect(await runOnFullDisk(100, script)).toBe('full\n')
   expect(readdirSync(dirname(target))).toEqual(['copy.db'])
 })
