@@ -78,6 +78,9 @@ bool caf_select(AVFormatContext *format);
 bool avi_hide_index(void);
 void matroska_hide_attachments(void);
 
+// pauses.c: frames of AMR that FFmpeg cannot decode.
+bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
+
 // wav.c: samples whose format FFmpeg does not recognise.
 void wav_correct_codec(AVFormatContext *format);
 

@@ -259,6 +259,11 @@ static bool is_sound(const AVFrame *frame)
 
 static void feed(Source *source, const AVPacket *packet, UseFrame *use, void *user)
 {
+    if (packet && fill_pause(source->decoder, packet, source->frame)) {
+        use(user, source, source->frame);
+        source->lost = false;
+        return;
+    }
     const int sent = avcodec_send_packet(source->decoder, packet);
     if (sent < 0)
         note_damage(source, sent);

@@ -40,17 +40,32 @@ test('AMR in 3GP, as phones record it, has the duration of its frames', async ()
   expect(await decodeAll(fixture('amr.3gp'))).toHaveLength(2 * sampleRate)
 })
 
-test.each([
-  { codec: 'AMR-NB', mark: '#!AMR\n', speechBytes: 13 },
-  { codec: 'AMR-WB', mark: '#!AMR-WB\n', speechBytes: 18 },
-])('$codec outside a container has all its frames', async ({ mark, speechBytes }) => {
+const amrFiles = [
+  { codec: 'AMR-NB', mark: '#!AMR\n', speech: amrFrame(0, 13), noise: amrFrame(8, 6) },
+  { codec: 'AMR-WB', mark: '#!AMR-WB\n', speech: amrFrame(0, 18), noise: amrFrame(9, 6) },
+]
+
+/** Makes a frame of AMR. `kind` 0 is speech at the lowest bit rate; the kinds 8 and 9 are the noise of a pause. */
+function amrFrame(kind: number, bytes: number): Buffer {
+  // In the first byte, this filling would be the kind 10, which does not exist.
+  return Buffer.alloc(bytes, 0x54).fill((kind << 3) | 4, 0, 1)
+}
+
+test.each(amrFiles)('$codec outside a container has all its frames', async ({ mark, speech }) => {
+  await expectTwoSeconds(mark, new Array(100).fill(speech))
+})
+
+test.each(amrFiles)('$codec has the length of its pauses', async ({ mark, speech, noise }) => {
+  const nothing = amrFrame(15, 1)
+  await expectTwoSeconds(mark, new Array(20).fill([speech, noise, nothing, nothing, nothing]).flat())
+})
+
+async function expectTwoSeconds(mark: string, frames: Buffer[]): Promise<void> {
   const path = join(temporaryFolder(), 'voice.3gp')
-  // The first byte of a frame names its kind: here, speech at the lowest bit rate.
-  const frame = Buffer.alloc(speechBytes).fill(0x04, 0, 1)
-  writeFileSync(path, Buffer.concat([Buffer.from(mark), ...new Array<Buffer>(100).fill(frame)]))
+  writeFileSync(path, Buffer.concat([Buffer.from(mark), ...frames]))
   expect((await inspect(path)).durationMs).toBe(2000)
   expect(await decodeAll(path)).toHaveLength(2 * sampleRate)
-})
+}
 
 test('integers of 24 bits in 32 bits are decoded, in the extensible WAV header', async () => {
   const path = join(temporaryFolder(), 'recording.wav')
