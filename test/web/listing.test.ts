@@ -118,26 +118,29 @@ seen('a search over all text leads to the moment in the transcript', async () =>
   await page.getByText('No transcript contains “zebra”.').waitFor()
 })
 
-seen('a folder is dropped, and its recordings are sent one after the other', async () => {
-  const cleo = service.account('cleo')
-  const folder = join(temporaryFolder(), 'interviews')
-  mkdirSync(join(folder, 'day 2'), { recursive: true })
-  for (const name of ['a.mp3', 'day 2/b.wav', '.hidden.mp3', 'notes.txt'])
-    writeFileSync(join(folder, name), speech(7))
-  const { page, context } = await browser.enter(service, cleo)
-  await page.goto('/jobs')
-  const box = await page.locator('.add').boundingBox()
-  const devtools = await context.newCDPSession(page)
-  const at = { x: (box?.x ?? 0) + 20, y: (box?.y ?? 0) + 20 }
-  const data = { items: [], files: [folder], dragOperationsMask: 1 }
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
-  }
-  await page.getByRole('link', { name: 'a.mp3' }).waitFor()
-  await page.getByRole('link', { name: 'b.wav' }).waitFor()
-  await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
-  expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
-})
+seen(
+  'a folder is dropped anywhere on the page, and its recordings are sent one after the other',
+  async () => {
+    const cleo = service.account('cleo')
+    const folder = join(temporaryFolder(), 'interviews')
+    mkdirSync(join(folder, 'day 2'), { recursive: true })
+    for (const name of ['a.mp3', 'day 2/b.wav', '.hidden.mp3', 'notes.txt'])
+      writeFileSync(join(folder, name), speech(7))
+    const { page, context } = await browser.enter(service, cleo)
+    await page.goto('/jobs')
+    const box = await page.getByRole('heading', { name: 'Transcripts' }).last().boundingBox()
+    const devtools = await context.newCDPSession(page)
+    const at = { x: (box?.x ?? 0) + 5, y: (box?.y ?? 0) + 5 }
+    const data = { items: [], files: [folder], dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await devtools.send('Input.dispatchDragEvent', { type, ...at, data })
+    }
+    await page.getByRole('link', { name: 'a.mp3' }).waitFor()
+    await page.getByRole('link', { name: 'b.wav' }).waitFor()
+    await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
+    expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
+  },
+)
 
 seen('an address that leads to a web page is told with what to do', async () => {
   using site = Bun.serve({

@@ -1,6 +1,6 @@
 // The form that adds recordings. A person drops or chooses files and folders, or types the web address of a file.
 
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { messageOf } from '../base/fault.ts'
 import { showBytes } from '../base/format.ts'
@@ -40,25 +40,16 @@ export function Add() {
     )
   }
   const drop = async (event: DragEvent) => {
-    event.preventDefault()
-    isOver.value = false
     const address = event.dataTransfer?.getData('text/uri-list')
     const files = event.dataTransfer ? await droppedFiles(event.dataTransfer) : []
     if (files.length > 0) await take(files)
     else if (address) await addAddress(address).catch(error => (fault.value = messageOf(error)))
   }
 
+  useEffect(() => watchDrops(isOver, drop), [])
+
   return (
-    <section
-      class={isOver.value ? 'add over' : 'add'}
-      aria-labelledby="add-title"
-      onDragOver={event => {
-        event.preventDefault()
-        isOver.value = true
-      }}
-      onDragLeave={() => (isOver.value = false)}
-      onDrop={drop}
-    >
+    <section class={isOver.value ? 'add over' : 'add'} aria-labelledby="add-title">
       <h2 id="add-title">{text.title}</h2>
       <div class="sources">
         <FileButton label={text.choose} onFiles={take} />
@@ -69,6 +60,32 @@ export function Add() {
       {fault.value && <FaultText text={fault.value} />}
     </section>
   )
+}
+
+/**
+ * Takes files that a person drops anywhere on the page, and sets `isOver` while they are dragged over the page. For a file
+ * that is dropped beside a drop area, a browser leaves the page and shows the file. Also takes an address, but only in
+ * the form: a link of the page may be dragged by accident. Returns a function that ends this.
+ */
+function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
+  const watch = new AbortController()
+  const { signal } = watch
+  const over = (event: DragEvent) => {
+    const types = event.dataTransfer?.types ?? []
+    const isInForm = event.target instanceof Element && event.target.closest('.add') !== null
+    if (!types.includes('Files') && !(isInForm && types.includes('text/uri-list'))) return
+    event.preventDefault()
+    isOver.value = event.type === 'dragover'
+    if (event.type === 'drop') drop(event)
+  }
+  addEventListener('dragover', over, { signal })
+  // The browser also sends this event at each border between two elements. Outside the window, there is no element.
+  const leave = (event: DragEvent) => {
+    if (event.relatedTarget === null) isOver.value = false
+  }
+  addEventListener('dragleave', leave, { signal })
+  addEventListener('drop', over, { signal })
+  return () => watch.abort()
 }
 
 /** Shows a warning that the balance is empty, before the person adds a file. */
