@@ -303,8 +303,11 @@ export class Fleet implements Engine {
   /** Looks after the jobs of silent workers. Called three times in a lease. */
   sweep(): void {
     if (this.#link.fault() !== null) return
-    for (const worker of this.#roster.dropSilent())
-      log.warn('worker silent', { worker: worker.name, jobs: worker.jobs.length })
+    for (const { name, ready, jobs } of this.#roster.dropSilent()) {
+      // A worker that stops in the normal way says in its last message that it is not ready and has no jobs.
+      if (ready || jobs.length > 0) log.warn('worker silent', { worker: name, jobs: jobs.length })
+      else log.info('worker left', { worker: name })
+    }
     this.rescue()
     const due = this.#handOvers
       .all()

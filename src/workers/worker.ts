@@ -178,13 +178,13 @@ export class Worker {
 
   #hello(): Hello {
     const { ready, message, model, device, diarization } = this.#engine.state()
-    const rest = `A job met an error of this machine, and the log says which. The worker rests for ${this.#restMs / 1000} s.`
+    const hindrance = this.#hindrance()
     return {
       protocol,
       session: this.#session,
       version: build.version,
-      ready: ready && !this.#isDraining && !this.#isResting,
-      message: this.#isResting ? rest : message.slice(0, 1000),
+      ready: ready && hindrance === null,
+      message: (hindrance ?? message).slice(0, 1000),
       device,
       model: model ?? 'none',
       languages: [...this.#engine.languages()],
@@ -196,6 +196,13 @@ export class Worker {
         .filter(({ fence }) => fence > 0)
         .map(({ jobId, fence }) => ({ job: jobId, fence })),
     }
+  }
+
+  /** Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if it takes jobs. */
+  #hindrance(): string | null {
+    if (this.#isDraining) return 'The worker stops.'
+    if (!this.#isResting) return null
+    return `A job met an error of this machine, and the log says which. The worker rests for ${this.#restMs / 1000} s.`
   }
 
   /**

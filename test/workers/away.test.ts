@@ -1,8 +1,9 @@
 // Tests what happens to jobs that only a worker can do while this worker is away. The clock of the server is the test's
 // own. The workers are simulated by their messages `hello`, so they are silent for exactly as long as the test wants.
 
-import { afterAll, expect } from 'bun:test'
+import { afterAll, expect, spyOn } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
+import { log } from '../../src/base/log.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { openNats } from '../../src/workers/connection.ts'
@@ -172,21 +173,14 @@ natsTest('a job waits no longer for a worker that comes back with another model'
 
 natsTest('a job that a silent worker holds goes only to workers that can do it', async () => {
   const cluster = 'held'
-  let now = 0
-  const parts = { cluster, leaseMs: hour, secrets: openSecrets(temporaryFolder()), remembered: [] }
-  const claims = { claim: () => null, takeBack: () => null, find: () => null }
-  const clocks = { uptime: () => now, wall: () => now }
-  const fleet = new Fleet({ address: nats.url, credentials: null, claims, ...clocks, ...parts })
-  afterAll(() => fleet.close())
-  await until(() => fleet.fault() === null)
-  const { wire, hello } = await connect(cluster)
+  const { fleet, later, wire, hello } = await openFleet(cluster)
   const manager = await jetstreamManager(wire)
   const queued = async () => {
     const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
     return Object.keys(state.subjects ?? {})
   }
   const laterWith = async (ms: number, ...known: string[][]) => {
-    now += ms
+    later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
     fleet.sweep()
     // The answer proves that NATS has got all earlier messages of the server.
@@ -206,3 +200,32 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
   await laterWith(25 * hour, ['en'])
   await until(async () => (await queued()).includes(subject(['en'])))
 })
+
+natsTest('the log tells a worker that stopped from a worker that is silent', async () => {
+  const { fleet, later, hello } = await openFleet('logged')
+  await hello(both, {}, 'gpu-1')
+  await hello(both, { ready: false }, 'gpu-2')
+  await hello(both, { ready: false, jobs: [{ job: 'job', fence: 1 }] }, 'gpu-3')
+  later(hour + 1)
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  using info = spyOn(log, 'info').mockImplementation(() => {})
+  fleet.sweep()
+  const silent = (worker: string, jobs: number) => ['worker silent', { worker, jobs }]
+  expect(warn.mock.calls).toEqual([silent('gpu-1', 0), silent('gpu-3', 1)] as typeof warn.mock.calls)
+  expect(info.mock.calls).toEqual([['worker left', { worker: 'gpu-2' }]])
+})
+
+/** Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. No job can be claimed. */
+async function openFleet(cluster: string) {
+  let now = 0
+  const parts = { cluster, leaseMs: hour, secrets: openSecrets(temporaryFolder()), remembered: [] }
+  const claims = { claim: () => null, takeBack: () => null, find: () => null }
+  const clocks = { uptime: () => now, wall: () => now }
+  const fleet = new Fleet({ address: nats.url, credentials: null, claims, ...clocks, ...parts })
+  afterAll(() => fleet.close())
+  await until(() => fleet.fault() === null)
+  const later = (ms: number) => {
+    now += ms
+  }
+  return { fleet, later, ...(await connect(cluster)) }
+}

@@ -98,26 +98,32 @@ natsTest('a cancelled job stops on its worker, and the worker takes the next job
   engine.finish(await engine.given(2))
 })
 
-natsTest('a worker that drains takes no further job, even if it has already asked for one', async () => {
-  const { service, cluster, startOwn } = await startServer()
-  const ana = service.account('ana')
-  const leaving = await startOwn('gpu-1')
-  const wire = await openNats(
-    { address: nats.url, credentials: null },
-    { name: 'look', inboxPrefix: '_INBOX' },
-  )
-  const { consumers } = await jetstreamManager(wire)
-  const queues = () => Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
-  await until(async () => (await queues()).some(queue => queue.num_waiting > 0))
-  await wire.close()
-  const drained = leaving.worker.drain()
-  const id = await ana.transcribe()
-  await drained
-  expect(leaving.engine.tasks).toHaveLength(0)
-  const { engine } = await startOwn('gpu-2')
-  engine.finish(await engine.given(1))
-  await ana.until(id, 'completed')
-})
+natsTest(
+  'a worker that drains takes no further job, even if it has already asked for one',
+  async () => {
+    const { service, cluster, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
+    const ana = service.account('ana')
+    const leaving = await startOwn('gpu-1')
+    const wire = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'look', inboxPrefix: '_INBOX' },
+    )
+    const { consumers } = await jetstreamManager(wire)
+    const queues = () => Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
+    await until(async () => (await queues()).some(queue => queue.num_waiting > 0))
+    await wire.close()
+    const drained = leaving.worker.drain()
+    const id = await ana.transcribe()
+    await drained
+    const [listed] = (await service.fetch('/v1/ready')).body.workers.list
+    expect(listed).toMatchObject({ name: 'gpu-1', ready: false, message: 'The worker stops.' })
+    expect(leaving.engine.tasks).toHaveLength(0)
+    const { engine } = await startOwn('gpu-2')
+    engine.finish(await engine.given(1))
+    await ana.until(id, 'completed')
+  },
+  15_000,
+)
 
 natsTest(
   'a job of a worker that goes away is done by another worker, and a late result is refused',
