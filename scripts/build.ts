@@ -87,7 +87,7 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: {
     outfile,
-    // Otherwise the program would run the code that a bunfig.toml in the working folder names in `preload`.
+    // Without this option, the program would run the code that a bunfig.toml in the working folder names in `preload`.
     autoloadBunfig: false,
     ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
   },

@@ -3,7 +3,7 @@
 // recognised text.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model. STENO_BENCH_MINUTES: the length of each sound in
-// minutes, instead of 60. STENO_BENCH_SAY=1: prints every invented text to stderr.
+// minutes, instead of 60. STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

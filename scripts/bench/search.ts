@@ -1,8 +1,8 @@
 // Measures the search over 30 million words: the time of one page over HTTP, and how long the event loop is blocked
 // while ten hours of speech are stored, indexed and deleted. The frequencies of the words follow Zipf's law, as in a
 // natural language. All transcripts belong to one account, which is the worst case. STENO_BENCH_SEARCH_DATA names a
-// file. The first run writes the path of its data folder into this file, and keeps the data folder. Later runs use the
-// same data folder, because filling a data folder takes minutes.
+// file. The first run writes the path and the API key of its data folder into this file, and keeps the data folder.
+// Later runs use the same data folder, because filling a data folder takes minutes.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Db } from '../../src/db/db.ts'

@@ -31,9 +31,9 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is the host name in the media addresses and in the webhook addresses of the jobs. If the benchmark runs as
- * root, `host` is a name that only the name server of `startNames` knows. Otherwise, this name server is not started,
- * and `host` is a name that resolves without a name server.
+ * `host` is the host name in the media addresses and in the webhook addresses of the measured jobs. If the benchmark
+ * runs as root, `host` is a name that only the name server of `startNames` knows. Otherwise, this name server is not
+ * started, and `host` is a name that resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 

@@ -97,7 +97,9 @@ function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/** Returns a function that makes request ids. An id consists of the time at which the app was opened and a counter. */
+/**
+ * Returns a function that makes request ids. An id has two parts: the time at which the app was opened, and a counter.
+ */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0

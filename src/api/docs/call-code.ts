@@ -3,8 +3,8 @@
 export type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
 
 /**
- * The letter that is added to `curl -s` for a method. All other methods get the option -X. For HEAD, curl needs -I:
- * with -X HEAD, curl would wait for a body that never comes.
+ * The letter that is added to `curl -s` for a method: none for GET, and I for HEAD. Any other method is given with -X.
+ * With -X HEAD, curl would wait for a body that never comes.
  */
 const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
 

@@ -17,7 +17,10 @@ export const accountChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticate),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /** The checks of the MCP endpoint. They do not read the body of the request: the handler of the endpoint does. */
+  /**
+   * The checks of the MCP endpoint, which accepts no cookies. The handler of the endpoint reads the body of the
+   * request.
+   */
   assistant: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
     transform: ({ request, set, requestState }: GateContext) =>

@@ -20,7 +20,7 @@ type Form = { fields: Fields; file: HeldFile; filename: string }
 
 /**
  * Reads the form of a request, and calls `use` with the form. When `use` has ended, the file of the form is removed,
- * unless `use` called `keep`. Throws an ApiError if the form is not valid.
+ * unless `use` called `file.keep`. Throws an ApiError if the form is not valid.
  */
 export async function withForm<Result>(
   uploads: UploadStore,
