@@ -4,6 +4,7 @@ import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
+import { settingsIn } from './installed.ts'
 import { say } from './print.ts'
 import { unitText } from './unit.ts'
 
@@ -17,12 +18,14 @@ export const install = command({
   options: { 'dry-run': { type: 'boolean' }, 'data-dir': { type: 'string' }, root: { type: 'string' } },
   help: {
     'dry-run': 'print the unit and do nothing',
-    'data-dir': 'the data folder (/var/lib/steno)',
+    'data-dir': 'the data folder (the one in /etc/steno.env, or /var/lib/steno)',
     root: 'write the files below DIR, for an image, and start nothing',
   },
   async run(positionals, values) {
     need(positionals)
-    const dataDir = resolve(values['data-dir'] ?? '/var/lib/steno')
+    const root = values.root === undefined ? null : resolve(values.root)
+    const below = (path: string) => join(root ?? '/', path)
+    const dataDir = dataDirOf(below(environmentFile), values['data-dir'])
     // The path of the data folder is written into a systemd unit. There, a space ends a value, and a percent sign
     // starts a specifier, so only the characters below are allowed in the path.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
@@ -31,11 +34,9 @@ export const install = command({
       say(unit.trimEnd())
       return
     }
-    const root = values.root === undefined ? null : resolve(values.root)
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
 
-    const below = (path: string) => join(root ?? '/', path)
     putProgram(process.execPath, below(binary))
     put(
       below(environmentFile),
@@ -58,6 +59,18 @@ export const install = command({
     say('steno runs; journalctl -u steno shows its address and, the first time, its API key')
   },
 })
+
+/**
+ * Returns the data folder of the service. The settings file at `path` stays when the service is installed again, and a
+ * folder in it overrides the folder in the unit. The service may write only to the folder in the unit, so both must be the
+ * same.
+ */
+function dataDirOf(path: string, wanted: string | undefined): string {
+  const { STENO_DATA_DIR: kept } = settingsIn(path)
+  if (kept && wanted !== undefined && resolve(wanted) !== resolve(kept))
+    throw new Error(`${path} names the data folder ${kept}: change it there, then install again`)
+  return resolve(kept || wanted || '/var/lib/steno')
+}
 
 /**
  * Installs the program file `from` at the path `to`. A program file cannot be overwritten while the program runs, so

@@ -14,11 +14,14 @@ export function environmentFile(): string {
 }
 
 export function installedSettings(): Environment {
+  return settingsIn(environmentFile())
+}
+
+/** Returns the settings in the file at `path`. Returns no settings if there is no file, or if only root may read it. */
+export function settingsIn(path: string): Environment {
   try {
-    return parseEnv(readFileSync(environmentFile(), 'utf8'))
+    return parseEnv(readFileSync(path, 'utf8'))
   } catch {
-    // The file with the settings of the installed service cannot be read. Either no service is installed, or only root
-    // may read this file.
     return {}
   }
 }

@@ -94,12 +94,19 @@ test('code that a bunfig.toml in the working folder names is not run, and its .e
 
 test('install keeps the settings of an operator when it runs again', () => {
   const place = emptyFolder('image')
-  const install = () => Bun.spawnSync([binary, 'install', '--root', '.'], { cwd: place, env: {} }).exitCode
+  const install = (...options: string[]) =>
+    Bun.spawnSync([binary, 'install', '--root', '.', ...options], { cwd: place, env: {} }).exitCode
   expect(install()).toBe(0)
   writeFileSync(join(place, 'etc/steno.env'), 'STENO_PORT=9090\n')
   expect(install()).toBe(0)
   expect(readFileSync(join(place, 'etc/steno.env'), 'utf8')).toBe('STENO_PORT=9090\n')
   expect(readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')).toContain('User=steno')
+  writeFileSync(join(place, 'etc/steno.env'), 'STENO_DATA_DIR=/srv/steno\n')
+  expect(install()).toBe(0)
+  const unit = () => readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')
+  expect(unit()).toContain('ReadWritePaths=/srv/steno\n')
+  expect(install('--data-dir', '/var/lib/steno')).toBe(1)
+  expect(unit()).not.toContain('/var/lib/steno')
   const { exitCode } = Bun.spawnSync([join(place, 'usr/local/bin/steno'), 'version'], { cwd: place, env: {} })
   expect(exitCode).toBe(0)
   expect(readdirSync(join(place, 'usr/local/bin'))).toEqual(['steno'])
