@@ -92,32 +92,41 @@ static const char *open_decoder(Source *source, const AVStream *stream)
 static const int secondary_roles =
     AV_DISPOSITION_COMMENT | AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DEPENDENT;
 
-// Returns the rank of an audio stream; a media player plays the stream with the highest rank. Returns -1 for any other
-// stream.
-enum { RANK_MAX = 3 };
+// Returns the rank of an audio stream. Media players play the stream with the highest rank.
 static int rank_of(const AVStream *stream)
 {
-    if (stream->codecpar->codec_type != AVMEDIA_TYPE_AUDIO)
-        return -1;
     const int is_main = !(stream->disposition & secondary_roles);
     const int is_default = (stream->disposition & AV_DISPOSITION_DEFAULT) != 0;
     return 2 * is_main + is_default;
 }
 
-// Opens the decoder of the first stream with this rank that can be decoded. Returns null, or the reason of a refusal.
-static const char *open_first(Source *source, int rank, bool *has_audio)
+// Returns the number of a track on a DVD, and 0 in other containers. FFmpeg orders the tracks of a DVD as they occur in
+// the file, and a file from the middle of a film can begin with any of them.
+static int track_of(const AVFormatContext *format, const AVStream *stream)
 {
-    const AVFormatContext *format = source->format;
-    for (unsigned i = 0; i < format->nb_streams && !source->decoder; i++) {
-        if (rank_of(format->streams[i]) != rank)
-            continue;
-        *has_audio = true;
-        source->stream_index = (int)i;
-        const char *refusal = open_decoder(source, format->streams[i]);
-        if (refusal)
-            return refusal;
+    return strcmp(format->iformat->name, "mpeg") == 0 ? stream->id & 7 : 0;
+}
+
+static bool precedes(const AVFormatContext *format, const AVStream *one, const AVStream *other)
+{
+    if (rank_of(one) != rank_of(other))
+        return rank_of(one) > rank_of(other);
+    if (track_of(format, one) != track_of(format, other))
+        return track_of(format, one) < track_of(format, other);
+    return one->index < other->index;
+}
+
+// Returns the audio stream to try after the stream `last`, or at first if `last` is null. Returns null if there is none.
+static const AVStream *next_audio(const AVFormatContext *format, const AVStream *last)
+{
+    const AVStream *next = NULL;
+    for (unsigned i = 0; i < format->nb_streams; i++) {
+        const AVStream *stream = format->streams[i];
+        if (stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && (!last || precedes(format, last, stream)) &&
+            (!next || precedes(format, stream, next)))
+            next = stream;
     }
-    return NULL;
+    return next;
 }
 
 // Selects the audio stream that a media player plays, or the next one if it cannot be decoded. FFmpeg discards all other
@@ -125,14 +134,17 @@ static const char *open_first(Source *source, int rank, bool *has_audio)
 static const char *open_audio(Source *source)
 {
     AVFormatContext *format = source->format;
-    bool has_audio = false;
-    for (int rank = RANK_MAX; rank >= 0 && !source->decoder; rank--) {
-        const char *refusal = open_first(source, rank, &has_audio);
+    const AVStream *stream = next_audio(format, NULL);
+    if (!stream)
+        return "no-audio";
+    for (; stream && !source->decoder; stream = next_audio(format, stream)) {
+        source->stream_index = stream->index;
+        const char *refusal = open_decoder(source, stream);
         if (refusal)
             return refusal;
     }
     if (!source->decoder)
-        return has_audio ? "no-decoder" : "no-audio";
+        return "no-decoder";
     for (unsigned i = 0; i < format->nb_streams; i++)
         if ((int)i != source->stream_index)
             format->streams[i]->discard = AVDISCARD_ALL;

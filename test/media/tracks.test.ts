@@ -1,10 +1,15 @@
 // Tests which track is decoded if a file has several tracks of sound.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/folder.ts'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
 import { expectTune, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
+
+const packBytes = 2048
 
 test.each([
   ['the default track', 'default-second.mkv'],
@@ -13,4 +18,19 @@ test.each([
 ])('a media player and steno play %s', async (_, name) => {
   expect((await inspect(fixture(name))).durationMs).toBe(2000)
   expectTune(await decodeAll(fixture(name)), tune)
+})
+
+test('of a part of a DVD, the track with the lowest number is played, even if another one occurs first', async () => {
+  const film = readFileSync(fixture('mpeg2-ac3.vob'))
+  const sound = film.indexOf(Buffer.from([0, 0, 1, 0xbd]))
+  const other = Buffer.from(
+    film.subarray(sound - (sound % packBytes), sound - (sound % packBytes) + packBytes),
+  )
+  // The number of the track follows the header of the packet, whose length is in its ninth byte.
+  const number = (sound % packBytes) + 9 + film.readUInt8(sound + 8)
+  expect(other.readUInt8(number)).toBe(0x80)
+  other.writeUInt8(0x81, number)
+  const path = join(temporaryFolder(), 'VTS_01_2.VOB')
+  writeFileSync(path, Buffer.concat([other, film]))
+  expectTune(await decodeAll(path), tune)
 })
