@@ -81,7 +81,8 @@ void matroska_hide_attachments(void);
 // pauses.c: frames of AMR that FFmpeg cannot decode.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
 
-// wav.c: samples whose format FFmpeg does not recognise.
+// wav.c: WAV files that FFmpeg does not read as they are meant.
+void wav_hide_missing_size(void);
 void wav_correct_codec(AVFormatContext *format);
 
 // streams.c: the streams of a container.

@@ -188,8 +188,10 @@ const char *source_open(Source *source, const Order *order, int64_t from)
     const bool is_mp4 = from == 0 && packets_find();
     const bool has_tables = is_mp4 || (from == 0 && caf_find());
     const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
-    if (from == 0)
+    if (from == 0) {
         matroska_hide_attachments();
+        wav_hide_missing_size();
+    }
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();
     if (has_tables && (refusal || !(is_mp4 ? packets_select(source->format, source->stream_index)

@@ -105,6 +105,16 @@ function extensibleWav(samples: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
+test('a WAV file above 4 GB is read to its end if its recorder wrote no size', async () => {
+  const path = join(temporaryFolder(), 'crashed.wav')
+  const plain = readFileSync(fixture('pcm.wav'))
+  const head = Buffer.from('RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0'.padEnd(20 + 28, '\0'), 'latin1')
+  const file = Buffer.concat([head, plain.subarray(12)])
+  file.fill(0xff, head.length + 28, head.length + 32)
+  writeFileSync(path, file)
+  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
+})
+
 test('an ID3 tag before the media is skipped', async () => {
   const path = join(temporaryFolder(), 'tagged.wav')
   const tag = Buffer.from('ID3\x03\0\0\0\0\x02\0'.padEnd(10 + 256, '\0'), 'latin1')
