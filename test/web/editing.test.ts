@@ -204,6 +204,19 @@ seen('the search bar stays where it is, and finds whole words or the same case',
   await page.getByText(/^1 of \d+$/).waitFor()
 })
 
+seen('Escape leads from the search into the sentence, so that a found word is typed anew', async () => {
+  const ole = await reader(service, 'ole', conversation({ words: 120, speakers: 2 }))
+  const { page } = await browser.enter(service, ole)
+  await edit(page, ole)
+  await page.getByRole('button', { name: 'Find' }).press('Enter')
+  await page.getByLabel('Find in this transcript').fill('workshops')
+  await page.getByText(/^1 of \d+$/).waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('.find').waitFor({ state: 'detached' })
+  await saving(page, () => page.keyboard.type('meetings'))
+  expect((await textsOf(ole))[2]).toBe('Nobody expected the meetings to cost that much.')
+})
+
 seen('Escape ends editing at once, and the button Done ends it anywhere on the page', async () => {
   const mia = await reader(service, 'mia', conversation({ words: 600, speakers: 2 }))
   const { page } = await browser.enter(service, mia)

@@ -25,7 +25,9 @@ function OpenFindBar({ studio }: { studio: Studio }) {
       <form
         onSubmit={event => event.preventDefault()}
         onKeyDown={event => {
-          if (event.key === 'Escape' && !isComposing(event)) studio.setFinding(false)
+          if (event.key !== 'Escape' || isComposing(event)) return
+          studio.editPlace(search.places.value[search.at.value])
+          studio.setFinding(false)
         }}
       >
         <AskedField search={search} />

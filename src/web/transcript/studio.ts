@@ -166,6 +166,15 @@ export class Studio {
     this.view?.reveal(place.utterance)
   }
 
+  /** If the person is editing, selects a place in its text field, so that typing replaces it. */
+  editPlace(place: Place | undefined): void {
+    const span = place && this.view?.spans[place.utterance]
+    if (!place || !span || !this.view || !this.edits.isEditing.value) return
+    const { startContainer, startOffset, endOffset } = this.view.rangeOf(place)
+    span.focus({ preventScroll: true })
+    getSelection()?.setBaseAndExtent(startContainer, startOffset, startContainer, endOffset)
+  }
+
   /**
    * Ends one mode of the page. If the person is editing, ends the editing. Otherwise closes the search bar if it is
    * open. Otherwise removes the marks of doubtful words.
