@@ -24,7 +24,9 @@ const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file =>
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
 
+/** The tables by the names of the benchmarks, and the same tables by the names of their files, without `.ts`. */
 const results: Tables = {}
+const resultsOfFiles: Tables = {}
 for (const file of files) {
   const name = file.replace('.ts', '')
   if (positionals.length > 0 && !positionals.includes(name)) continue
@@ -33,6 +35,7 @@ for (const file of files) {
   try {
     const table = positionals.length === 1 ? await bench.run() : await runAlone(name)
     results[bench.name] = table
+    resultsOfFiles[name] = table
     console.log(`${markdownTable(table)}\n`)
   } catch (error) {
     process.exitCode = 1
@@ -70,21 +73,21 @@ async function writeDocs(folder: string): Promise<void> {
     return
   }
   const about = `Measured with \`make bench\` on ${machine}, ${today}. A section with another date says so.`
-  const long = series('engine: long files, pocket model', 'recognition')
-  const told = series('diarization: long files, pocket models', 'telling speakers apart')
+  const long = series('engine-long', 'recognition, pocket model')
+  const told = series('diarize-long', 'speakers, built-in models')
   const picture = long.length + told.length > 0 ? '![speed against length](speed.svg)\n\n' : ''
   await Bun.write(file, `# Benchmarks\n\n${about}\n\n${picture}${sectionsOf(results)}`)
   if (picture === '') return
-  const note = `pocket models, two threads, ${machine}`
+  const note = `two threads, ${machine}`
   await Bun.write(join(folder, 'speed.svg'), chart('Times real time, by length', note, [...long, ...told]))
 }
 
 /**
- * Returns the points of the chart for the benchmark `name`, or an empty list if this benchmark did not run. The results
- * of this benchmark must have the columns `minutes` and `CPU s`.
+ * Returns the points of the chart for the benchmark in the file `name`, or an empty list if this benchmark did not run.
+ * The results of this benchmark must have the columns `minutes` and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
-  const [head = [], ...rows] = results[name] ?? []
+  const [head = [], ...rows] = resultsOfFiles[name] ?? []
   const [minutes, cpu] = [head.indexOf('minutes'), head.indexOf('CPU s')]
   const points = rows
     .map(row => ({ minutes: Number(row[minutes]), speed: (60 * Number(row[minutes])) / Number(row[cpu]) }))
