@@ -221,3 +221,32 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   )
   expect(row?.bytes).toBe(bytes.length)
 })
+
+seen(
+  'another account in the same browser sees nothing of the uploads and the words of the last one',
+  async () => {
+    const [rosa, sven] = [service.account('rosa'), service.account('sven')]
+    const { page } = await browser.enter(service, rosa)
+    await page.goto('/jobs')
+    await page.getByText('Names and words').click()
+    await page.getByLabel('What it is about').fill('A private matter.')
+    await page.route('**/v1/upload/resumable/*', route => route.abort())
+    await page.getByLabel('Choose recordings').setInputFiles(file('private.mp3', speech(5)))
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByRole('button', { name: 'rosa@example.org' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    const enter = async (key: string) => {
+      await page.getByRole('button', { name: 'Use an API key instead' }).click()
+      await page.getByLabel('API key').fill(key)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'New transcript' }).waitFor()
+    }
+    await enter(sven.key)
+    expect(await page.getByLabel('What it is about').inputValue()).toBe('')
+    expect(await page.locator('.upload').count()).toBe(0)
+    await page.getByRole('button', { name: 'sven@example.org' }).click()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await enter(rosa.key)
+    await page.getByText('stopped at 0%. Choose private.mp3 again').waitFor()
+  },
+)

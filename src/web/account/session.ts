@@ -4,6 +4,7 @@ import { signal } from '@preact/signals'
 import { resumeRequests } from '../base/connection.ts'
 import { Fault } from '../base/fault.ts'
 import { ask } from '../base/net.ts'
+import { forget } from '../base/storage.ts'
 
 export type Session = { account_id: string; email: string; key_id: string | null }
 
@@ -24,6 +25,9 @@ export type AccountDetails = {
 export const session = signal<Session | null | undefined>(undefined)
 export const details = signal<AccountDetails | null>(null)
 
+/** The names under which the browser stores texts about the recordings of a person. */
+export const personalNames = ['options.prompt', 'options.vocabulary'] as const
+
 export type Credentials = { email: string; password: string } | { key: string }
 
 export async function loadSession(): Promise<void> {
@@ -42,13 +46,19 @@ export async function loadSession(): Promise<void> {
 export async function signIn(credentials: Credentials): Promise<void> {
   const before = session.value
   const now = await ask<Session>('POST', '/app/session', { body: credentials, waitsForSignIn: false })
-  if (before && before.account_id !== now.account_id) return location.assign('/')
+  if (before && before.account_id !== now.account_id) return leave()
   await enter(now)
   resumeRequests()
 }
 
 export async function signOut({ everywhere }: { everywhere: boolean }): Promise<void> {
   await ask('DELETE', everywhere ? '/app/sessions' : '/app/session', { waitsForSignIn: false })
+  leave()
+}
+
+/** Loads the start page for the next person. Forgets the words that this person typed for the next jobs. */
+function leave(): void {
+  for (const name of personalNames) forget(name)
   location.assign('/')
 }
 

@@ -1,5 +1,6 @@
 // The options that the person chooses for the next jobs: language, speakers and expected words.
 
+import { personalNames } from '../account/session.ts'
 import { showLanguage } from '../base/format.ts'
 import { service } from '../base/service.ts'
 import { storedSignal } from '../base/storage.ts'
@@ -18,8 +19,9 @@ const termLengthMax = 80
 const language = storedSignal('options.language', '')
 const diarize = storedSignal('options.diarize', true)
 const speakers = storedSignal('options.speakers', '')
-const prompt = storedSignal('options.prompt', '')
-const vocabulary = storedSignal('options.vocabulary', '')
+const [promptName, vocabularyName] = personalNames
+const prompt = storedSignal(promptName, '')
+const vocabulary = storedSignal(vocabularyName, '')
 
 /** Returns the chosen options as the fields of the API's request. */
 export function chosenOptions(): JobOptions {

@@ -2,7 +2,8 @@
 // can continue after a reload. If several pages of the app are open, each page tells the other pages which uploads it
 // is sending.
 
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
+import { session } from '../account/session.ts'
 import { forget, store, stored, storedNames } from '../base/storage.ts'
 import type { JobOptions } from './job.ts'
 import type { Started } from './tus.ts'
@@ -11,6 +12,8 @@ type UploadState = 'queued' | 'sending' | 'paused' | 'lost' | 'failed' | 'starti
 
 export type Upload = {
   id: string
+  /** The account of the person who added the file. */
+  accountId: string | undefined
   name: string
   size: number
   modifiedAt: number
@@ -26,6 +29,10 @@ export type Upload = {
 const prefix = 'upload.'
 
 export const uploads = signal<Upload[]>(storedUploads())
+/** The uploads of the signed-in account. Another account may have used the same browser before. */
+export const ownUploads = computed(() =>
+  uploads.value.filter(({ accountId }) => accountId === session.value?.account_id),
+)
 /** The files that the person has chosen, by the id of the upload. After a reload of the page, this map is empty. */
 export const files = new Map<string, File>()
 

@@ -3,17 +3,17 @@
 import { useEffect } from 'preact/hooks'
 import { showBytes, showDuration, showPercent } from '../base/format.ts'
 import { words } from '../words.ts'
-import { type Upload, uploads } from './upload-list.ts'
+import { ownUploads, type Upload, uploads } from './upload-list.ts'
 import { continueUpload, dismissUpload, pauseUpload } from './uploads.ts'
 
 const text = words.uploads
 
 export function Uploading() {
-  if (uploads.value.length === 0) return null
+  if (ownUploads.value.length === 0) return null
   return (
     <section class="uploads" aria-label={text.title}>
       <ul>
-        {uploads.value.map(upload => (
+        {ownUploads.value.map(upload => (
           <UploadRow key={upload.id} upload={upload} />
         ))}
       </ul>

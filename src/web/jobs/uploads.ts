@@ -1,5 +1,6 @@
 // Sends files to the server, one after the other, and starts a job for each file.
 
+import { session } from '../account/session.ts'
 import { isOnline, pause, signInAgain } from '../base/connection.ts'
 import { Fault, messageOf } from '../base/fault.ts'
 import { isAway } from '../base/net.ts'
@@ -8,14 +9,14 @@ import { words } from '../words.ts'
 import { type JobOptions, newId, submitJob } from './job.ts'
 import { refreshJobs } from './job-list.ts'
 import { offsetOf, removeUpload, sendFile, startUpload } from './tus.ts'
-import { change, files, findUpload, isSame, keep, remove, uploads } from './upload-list.ts'
+import { change, files, findUpload, isSame, keep, ownUploads, remove, uploads } from './upload-list.ts'
 
 const stops = new Map<string, AbortController>()
 
 /** Adds files to the uploads. If a reload interrupted the upload of the same file, continues that upload. */
 export function addFiles(added: readonly File[], options: JobOptions): void {
   for (const file of added) {
-    const before = uploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
+    const before = ownUploads.value.find(upload => upload.state === 'lost' && isSame(upload, file))
     if (before) continueUpload(before.id, file)
     else addFile(file, options)
   }
@@ -52,7 +53,8 @@ function addFile(file: File, options: JobOptions): void {
   const id = newId()
   files.set(id, file)
   const state = { started: null, sent: 0, state: 'queued', bytesPerSecond: 0, fault: '' } as const
-  const about = { name: file.name, size: file.size, modifiedAt: file.lastModified, options }
+  const accountId = session.value?.account_id
+  const about = { accountId, name: file.name, size: file.size, modifiedAt: file.lastModified, options }
   uploads.value = [...uploads.value, { id, ...about, ...state }]
   sendNext()
 }
