@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
-import { openDb } from '../db/open-db.ts'
+import { copyDatabase } from '../db/copy.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { print } from './print.ts'
@@ -18,12 +18,7 @@ export const backup = command({
     const { dataDir } = dataConfig(values)
     for (const path of [file, key]) if (existsSync(path)) throw alreadyThere(path)
 
-    const db = openDb(dataDir)
-    try {
-      writePrivate(file, path => db.copyTo(path))
-    } finally {
-      db.close()
-    }
+    writePrivate(file, path => copyDatabase(dataDir, path))
     writePrivate(key, path => copyFileSync(secretPath(dataDir), path))
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,

@@ -2,13 +2,13 @@
 
 import { openSecrets, type Secrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
-import { openDb } from '../db/open-db.ts'
+import { openBeside } from '../db/open-beside.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /** Opens the database of the data folder that the flags name. Calls `work` with this database, and then closes it. */
 export function withData<T>(flags: Flags, work: (db: Db, secrets: Secrets) => T): T {
   const { dataDir } = dataConfig(flags)
-  const db = openDb(dataDir, { synchronous: 'full' })
+  const db = openBeside(dataDir, { synchronous: 'full' })
   try {
     return work(db, openSecrets(dataDir))
   } finally {

@@ -2,14 +2,32 @@
 // folder, which decrypts some columns of this database.
 
 import { Database } from 'bun:sqlite'
-import { chmodSync, copyFileSync, existsSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
+import { limits } from '../limits.ts'
 import { databasePath } from './db.ts'
 import { listApplied } from './migrate.ts'
 import { openDb } from './open-db.ts'
+
+/**
+ * Writes a consistent copy of the database in the data folder to `target`. Any file that exists at `target` must be
+ * empty. Applies no migrations: the server that uses the database may be older than this program.
+ */
+export function copyDatabase(dataDir: string, target: string): void {
+  using db = new Database(databasePath(dataDir))
+  db.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
+  listApplied(db)
+  try {
+    db.query('vacuum into $target').run({ $target: target })
+  } catch (error) {
+    // SQLite leaves the journal of a copy that failed, for example because the disk is full.
+    rmSync(`${target}-journal`, { force: true })
+    throw error
+  }
+}
 
 /**
  * Checks a copy of the database. Throws if the file is not an intact database of steno, or if a newer program made it.

@@ -67,7 +67,18 @@ function isLink(folder: string): boolean {
 
 /** Locks the data folder. Returns the function that releases the lock. Throws if another server holds the lock. */
 export function lockDataDir(dataDir: string): () => void {
-  const release = lockFile(join(dataDir, 'serve.lock'))
+  const release = lockFile(lockPath(dataDir))
   if (!release) throw new Error(`another steno is already serving the data folder ${dataDir}`)
   return release
+}
+
+/** Returns true if a running server uses the data folder. */
+export function isServed(dataDir: string): boolean {
+  const release = lockFile(lockPath(dataDir))
+  release?.()
+  return release === null
+}
+
+function lockPath(dataDir: string): string {
+  return join(dataDir, 'serve.lock')
 }

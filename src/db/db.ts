@@ -45,8 +45,6 @@ export type Db = {
    * SQLite would move and flush 4 MB at once, which blocks the event loop for 20 to 40 ms.
    */
   drainLog(): Promise<void>
-  /** Writes a consistent copy of the database to `path`. Any file that exists at `path` must be empty. */
-  copyTo(path: string): void
   /**
    * Resolves when all transactions that were committed before this call are flushed to the disk. A power cut can then
    * no longer lose these transactions.

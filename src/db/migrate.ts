@@ -81,3 +81,9 @@ export function listApplied(sql: Database, migrations: Migration[] = shipped): s
   if (unknown) throw new Error(`the database was made by a newer steno (it has ${unknown.name})`)
   return applied.map(({ name }) => name)
 }
+
+/** Returns true if the database is new, or if an older program made it. */
+export function lacksMigrations(sql: Database): boolean {
+  const isNew = sql.query("select 1 from sqlite_schema where name = 'migrations'").get() === null
+  return isNew || listApplied(sql).length < shipped.length
+}

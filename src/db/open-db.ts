@@ -1,14 +1,13 @@
 // Opens the database, and applies the migrations that it lacks.
 
 import { Database } from 'bun:sqlite'
-import { rmSync } from 'node:fs'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
 import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
-import { migrate } from './migrate.ts'
+import { lacksMigrations, migrate } from './migrate.ts'
 import { waitOnce } from './refusal.ts'
 
 export type DbOptions = {
@@ -31,6 +30,8 @@ export type DbOptions = {
    * the process.
    */
   onWrite?: () => void
+  /** A function that is called before missing migrations are applied. It may throw to prevent this. */
+  beforeMigrations?: () => void
 }
 
 /**
@@ -47,6 +48,7 @@ export function openDb(
     synchronous = 'normal',
     busyMs = limits.databaseBusyMs,
     onWrite = () => {},
+    beforeMigrations = () => {},
   }: DbOptions = {},
 ): Db {
   const sql = openFile(databasePath(dataDir))
@@ -81,7 +83,10 @@ export function openDb(
       txTime = null
     }
   }
-  txAlone(() => migrate(sql, now()))
+  txAlone(() => {
+    if (lacksMigrations(sql)) beforeMigrations()
+    migrate(sql, now())
+  })
   sql.run(`pragma busy_timeout = ${busyMs}`)
 
   return {
@@ -109,15 +114,6 @@ export function openDb(
       }
     },
     drainLog: drain.run,
-    copyTo(target) {
-      try {
-        sql.query('vacuum into $target').run({ target })
-      } catch (error) {
-        // SQLite leaves the journal of a copy that failed, for example because the disk is full.
-        rmSync(`${target}-journal`, { force: true })
-        throw error
-      }
-    },
     durable: flusher.flush,
     close() {
       flusher.close()

@@ -2,9 +2,11 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { copyDatabase } from '../../src/db/copy.ts'
 import { lockDataDir } from '../../src/db/data-dir.ts'
 import type { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { openBeside } from '../../src/db/open-beside.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
@@ -143,9 +145,8 @@ test('a copy that fails on a full disk leaves no journal', async () => {
   filled.run('insert into filler values (zeroblob(3000000))')
   filled.close()
   const script = `
-    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
-    const db = openDb(${JSON.stringify(data)})
-    try { db.copyTo(${JSON.stringify(target)}) } catch { console.log('full') }`
+    const { copyDatabase } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/copy.ts'))})
+    try { copyDatabase(...${JSON.stringify([data, target])}) } catch { console.log('full') }`
   expect(await runOnFullDisk(100, script)).toBe('full\n')
   expect(readdirSync(dirname(target))).toEqual(['copy.db'])
 })
@@ -185,4 +186,21 @@ test('a checkpoint does not wait for a backup, and the next one empties the log'
   expect(log()).toBe(0)
   backup.close()
   own.close()
+})
+
+test('a command changes no database of an older server that is running, and a backup leaves it as it is', () => {
+  const data = temporaryFolder()
+  openBeside(data).close()
+  const older = new Database(join(data, 'steno.db'))
+  const [last] = older.query<{ name: string }, []>('select max(name) as name from migrations').all()
+  older.query('delete from migrations where name = ?').run(last?.name ?? '')
+  const countOf = (sql: Database) => sql.query('select count(*) as count from migrations').get()
+  const before = countOf(older)
+  const release = lockDataDir(data)
+  expect(() => openBeside(data)).toThrow('the running service is older than this program: restart it first')
+  copyDatabase(data, join(data, 'copy.db'))
+  expect(countOf(older)).toEqual(before)
+  expect(countOf(new Database(join(data, 'copy.db')))).toEqual(before)
+  older.close()
+  release()
 })

@@ -10,7 +10,7 @@ import { formatSize } from '../../base/units.ts'
 import { type Config, listeningUrl } from '../../config.ts'
 import { makeDataDir } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
-import { openDb } from '../../db/open-db.ts'
+import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
 import { askHealth, localHost } from '../health-request.ts'
 
@@ -61,7 +61,7 @@ export const hostChecks: Record<string, Check> = {
   database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return none
     if (isRefused) throw new Error(notTried)
-    openDb(dataDir).close()
+    openBeside(dataDir).close()
     return 'opened and closed'
   },
   clock: async ({ dataDir, isRefused }) => {
