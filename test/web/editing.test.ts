@@ -408,6 +408,25 @@ seen('a draft of an earlier visit does not replace what another person has writt
   expect((await textsOf(ida))[0]).toBe('Written since.')
 })
 
+seen('a draft of one page survives what another page with the same transcript types and saves', async () => {
+  const ulf = await reader(service, 'ulf', conversation({ words: 60, speakers: 2 }))
+  const { page, context } = await browser.enter(service, ulf)
+  const other = await context.newPage()
+  for (const each of [page, other]) await edit(each, ulf)
+  await typeWithoutServer(page, context)
+  await page.close()
+  await other.locator('.utterance').nth(1).fill('Typed on the other page.')
+  await context.setOffline(false)
+  await saved(other)
+  const later = await context.newPage()
+  await later.goto(`/jobs/${ulf.jobId}`)
+  await later.getByText('Typed without a server.').waitFor()
+  await edit(later, ulf)
+  await saved(later)
+  expect((await textsOf(ulf)).slice(0, 2)).toEqual(['Typed without a server.', 'Typed on the other page.'])
+  expect(await later.evaluate(`'steno.edits.${ulf.jobId}' in localStorage`)).toBe(false)
+})
+
 seen('a draft that the server has stored after all is forgotten', async () => {
   const jon = await reader(service, 'jon', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, jon)

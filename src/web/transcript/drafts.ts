@@ -10,10 +10,16 @@ export function storedDrafts(jobId: string): Draft[] {
   return Object.entries(kept).map(([utterance, draft]) => ({ utterance: Number(utterance), ...draft }))
 }
 
-/** Stores the unsaved edits of a transcript. If there are none, deletes the stored edits. */
-export function storeDrafts(jobId: string, drafts: readonly Draft[]): void {
-  if (drafts.length === 0) forget(nameOf(jobId))
-  else store(nameOf(jobId), Object.fromEntries(drafts.map(({ utterance, ...draft }) => [utterance, draft])))
+/**
+ * Stores the unsaved edits of a page. If there are none, deletes the stored edits. `known` holds the utterances whose
+ * edits the page has read or stored before. The stored edits of other utterances stay: they belong to another page that
+ * shows the same transcript.
+ */
+export function storeDrafts(jobId: string, drafts: readonly Draft[], known: ReadonlySet<number>): void {
+  const others = storedDrafts(jobId).filter(({ utterance }) => !known.has(utterance))
+  const all = [...others, ...drafts]
+  if (all.length === 0) forget(nameOf(jobId))
+  else store(nameOf(jobId), Object.fromEntries(all.map(({ utterance, ...draft }) => [utterance, draft])))
 }
 
 function nameOf(jobId: string): string {

@@ -41,6 +41,8 @@ export class Saving {
   readonly #unsaved = new Map<number, string>()
   /** For each utterance with a text that the server refused, for example because it is too long: this text. */
   readonly #refused = new Map<number, string>()
+  /** The utterances whose edits are in the browser's storage because of this page. */
+  #kept: ReadonlySet<number> = new Set()
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | null = null
 
@@ -57,7 +59,9 @@ export class Saving {
    */
   open(): void {
     const conflicts: Conflict[] = []
-    for (const { utterance, text, was } of storedDrafts(this.jobId)) {
+    const drafts = storedDrafts(this.jobId)
+    this.#kept = new Set(drafts.map(({ utterance }) => utterance))
+    for (const { utterance, text, was } of drafts) {
       const theirs = this.textOf(utterance)
       if (theirs === text || this.result.utterances[utterance] === undefined) continue
       if (theirs !== was) conflicts.push({ utterance, mine: text, theirs })
@@ -242,7 +246,8 @@ export class Saving {
       text: this.textOf(utterance),
       was,
     }))
-    storeDrafts(this.jobId, drafts)
+    storeDrafts(this.jobId, drafts, this.#kept)
+    this.#kept = new Set(this.#unsaved.keys())
   }
 
   readonly #leave = () => {
