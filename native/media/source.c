@@ -239,6 +239,9 @@ bool source_read(Source *source, AVPacket *packet)
             failed += 1;
             note_damage(source, result);
         } else if (packet->stream_index == source->stream_index) {
+            // Without the key, FFmpeg passes the encrypted bytes on, and some codecs decode them to noise.
+            if (av_packet_get_side_data(packet, AV_PKT_DATA_ENCRYPTION_INFO, NULL))
+                refuse("encrypted");
             if (source->is_chain && packet->pos > source->reached)
                 source->reached = packet->pos;
             return true;

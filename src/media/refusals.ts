@@ -15,6 +15,10 @@ const refusals = {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The audio track is in a codec that is not supported.',
   },
+  encrypted: {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track is encrypted (DRM), so it cannot be read.',
+  },
   undecodable: {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The audio track is damaged: nothing of it can be decoded.',

@@ -15,6 +15,7 @@ const refused = [
   { name: 'picture.png', message: 'The file is not audio or video that can be read.' },
   { name: 'make.sh', message: 'The file is not audio or video that can be read.' },
   { name: 'silent-film.mp4', message: 'The file has no audio track.' },
+  { name: 'encrypted.mp4', message: 'The audio track is encrypted (DRM), so it cannot be read.' },
   { name: 'short.wav', message: 'The audio is 0.500 seconds long; at least 1 second is needed.' },
 ]
 
