@@ -27,6 +27,7 @@ import searchParts from './migrations/022_search_parts.sql' with { type: 'text' 
 import endedJobs from './migrations/023_ended_jobs.sql' with { type: 'text' }
 import rowsOfAccount from './migrations/024_rows_of_account.sql' with { type: 'text' }
 import rememberedWorkers from './migrations/025_remembered_workers.sql' with { type: 'text' }
+import needs from './migrations/026_needs.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -60,6 +61,7 @@ const shipped: Migration[] = [
   { name: '023_ended_jobs', sql: endedJobs },
   { name: '024_rows_of_account', sql: rowsOfAccount },
   { name: '025_remembered_workers', sql: rememberedWorkers },
+  { name: '026_needs', sql: needs },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -13,13 +13,6 @@ export const jobLimits = {
    * nothing. Without the pause, an account could keep the server busy with damaged files.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
-  /**
-   * Maximum number of jobs of one account that are tried in a search for a pending job that can start. The oldest jobs
-   * are tried. The server searches only if the engine has no room for the first pending job.
-   */
-  pendingJobsTriedOfAccount: 20,
-  /** Maximum number of jobs of all accounts together that are tried in a search for a pending job that can start. */
-  pendingJobsTried: 1000,
   /** Minimum interval between two progress updates of a job. */
   progressEveryMs: second / 2,
   /**

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import type { Needs } from '../../src/engine/request.ts'
 import { createJob, type JobRequest } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'
@@ -112,6 +113,22 @@ test('a job for which the engine has no room is overtaken, and the accounts stil
   expect(started('de')).toBe(others[0])
   expect(started('de')).toBe(german[0])
   expect(startNextJob(db)?.id).toBe(german[1])
+})
+
+test('a job is overtaken however many jobs wait before it', () => {
+  const german = Array.from({ length: 100 }, () => newJob({ language: 'de' }))
+  const last = newJob({ language: null })
+  for (const id of [...german, last]) steps.pending(id)
+  const asked: Needs[] = []
+  const started = startNextJob(db, needs => {
+    asked.push(needs)
+    return needs.language === null
+  })
+  expect(started?.id).toBe(last)
+  // The engine is asked once for all jobs with the same needs.
+  expect(asked).toHaveLength(2)
+  expect(startNextJob(db)?.id).toBe(german[0])
+  for (const id of german.slice(1)) failJob(db, id, { code: 'CANCELLED' })
 })
 
 test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
