@@ -250,3 +250,24 @@ seen(
     await page.getByText('stopped at 0%. Choose private.mp3 again').waitFor()
   },
 )
+
+seen('a page that was closed before it knew of its job finds the job again', async () => {
+  const tina = service.account('tina')
+  const { page, context } = await browser.enter(service, tina)
+  await page.goto('/jobs')
+  // The server starts the job, but its answer is lost, and the page is closed.
+  const started = Promise.withResolvers<void>()
+  await page.route('**/v1/transcribe', async route => {
+    await route.fetch()
+    started.resolve()
+  })
+  const path = file('closed.mp3', speech(5))
+  await page.getByLabel('Choose recordings').setInputFiles(path)
+  await started.promise
+  await page.close()
+  const later = await context.newPage()
+  await later.goto('/jobs')
+  await later.getByLabel('Choose the file again').setInputFiles(path)
+  await later.locator('.upload').waitFor({ state: 'detached' })
+  expect((await tina.get('/v1/transcriptions')).body.items).toHaveLength(1)
+})

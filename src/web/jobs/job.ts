@@ -53,11 +53,12 @@ export type JobSource = { upload_id: string } | { url: string }
 
 /**
  * Submits a job. If the response is lost, the request is sent again with the same idempotency key, so that no second
- * job is submitted.
+ * job is submitted. The key for an uploaded file is the id of the upload: it stays the same after the page was closed.
  */
 export function submitJob(source: JobSource, options: JobOptions, name: string): Promise<{ id: string }> {
   const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
-  return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
+  const idempotencyKey = 'upload_id' in source ? source.upload_id : newId()
+  return ask('POST', '/v1/transcribe', { body, idempotencyKey })
 }
 
 /**
