@@ -13,7 +13,10 @@ type Stores = { db: Pick<Db, 'probe' | 'durable'>; config: Pick<Config, 'dataDir
  * Returns a function that checks whether the database and the folders of media files can be written. The function
  * reuses its last result for `readyEveryMs`, because anyone may send any number of requests to /v1/ready.
  */
-export function openStorageCheck({ db, config }: Stores): () => Promise<Storage> {
+export function openStorageCheck(
+  { db, config }: Stores,
+  { waitMs = limits.readyWaitMs }: { waitMs?: number } = {},
+): () => Promise<Storage> {
   let last: Promise<Storage> | null = null
   let checkedAt = 0
   return () => {
@@ -25,17 +28,21 @@ export function openStorageCheck({ db, config }: Stores): () => Promise<Storage>
   }
 
   async function check(): Promise<Storage> {
-    return { database: await canWrite(db), media: canWriteMedia(config.dataDir) }
+    return { database: await canWrite(db, waitMs), media: canWriteMedia(config.dataDir) }
   }
 }
 
-/** Returns true if a write to the database succeeds, and reaches the disk. */
-async function canWrite(db: Stores['db']): Promise<boolean> {
+/** Returns true if a write to the database succeeds, and reaches the disk within `waitMs`. */
+async function canWrite(db: Stores['db'], waitMs: number): Promise<boolean> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(reject, waitMs)
   try {
     db.probe()
-    await db.durable()
+    await Promise.race([db.durable(), late])
     return true
   } catch {
     return false
+  } finally {
+    clearTimeout(timer)
   }
 }

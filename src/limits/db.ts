@@ -18,6 +18,10 @@ export const databaseLimits = {
   busyRetryAfterMs: 1 * second,
   /** Time for which /v1/ready reuses the result of its last test write to the database. */
   readyEveryMs: 1 * second,
+  /**
+   * Maximum time of this test write. A disk that hangs then counts as not writable. Prometheus waits 10 s for /metrics.
+   */
+  readyWaitMs: 5 * second,
 
   // Limits of a pair of servers, of which one serves and the other one waits.
   /**

@@ -42,11 +42,13 @@ test('without the folder of uploads, ready and metrics say that media cannot be 
   expect(text).toContain('\nsteno_storage_writable{part="media"} 0\n')
 })
 
-test('a database whose writes do not reach the disk is not writable', async () => {
+test.each([
+  ['are refused by the disk', () => Promise.reject(new Error('EIO: i/o error, fdatasync'))],
+  ['wait for a disk that hangs', () => new Promise<void>(() => {})],
+])('a database whose writes %s is not writable', async (_, durable) => {
   const dataDir = temporaryFolder()
   makeMediaFolders(dataDir)
-  const durable = () => Promise.reject(new Error('EIO: i/o error, fdatasync'))
-  const check = openStorageCheck({ db: { probe() {}, durable }, config: { dataDir } })
+  const check = openStorageCheck({ db: { probe() {}, durable }, config: { dataDir } }, { waitMs: 10 })
   expect(await check()).toEqual({ database: false, media: true })
 })
 
