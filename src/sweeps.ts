@@ -50,7 +50,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   minute: {
     'forget quiet callers': ({ rateLimiter }) => rateLimiter.sweep(),
   },
-  /** Sweeps that run every hour and remove expired data. Expired data have no effect even before they are removed. */
+  /** Sweeps that run every hour. It does no harm if the data that they remove stay an hour longer. */
   hour: {
     'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),

@@ -11,7 +11,10 @@ export const mediaLimits = {
   mediaInspectMs: 25 * minute,
   /** A child process that decodes a media file is killed if it sends no message for this time. */
   mediaStallMs: 2 * minute,
-  /** Interval at which the server retries to start the media program if there is no free file descriptor. */
+  /**
+   * Interval at which the server retries to start the media program if the system has no free file descriptor, process
+   * or memory.
+   */
   mediaStartRetryMs: second / 4,
   /**
    * The nice value of an inspection. This value is the lowest CPU priority, so that an inspection hardly slows down an

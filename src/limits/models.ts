@@ -5,7 +5,10 @@ import { MB, minute } from './units.ts'
 export const modelLimits = {
   /** Timeout of the child process that copies a model and converts its weights to the compact form (8-bit weights). */
   compactCopyMs: 30 * minute,
-  /** The download of a model file fails after this many attempts in a row in which no byte arrives. */
+  /**
+   * The download of a model file fails after this many failed attempts in a row. An attempt fails if no byte arrives,
+   * or if the complete file has a wrong hash.
+   */
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */
   pullWaitMs: 250,

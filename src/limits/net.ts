@@ -19,7 +19,7 @@ export const netLimits = {
    * this number.
    */
   resolvesMax: 512,
-  /** Time for which the server remembers that a host name has no address. */
+  /** Time for which the server remembers that no address was found for a host name. */
   unknownNameMs: 30 * second,
   unknownNamesMax: 10_000,
   /**
@@ -28,7 +28,7 @@ export const netLimits = {
    */
   connectNextAfterMs: 300,
   connectAddressesMax: 8,
-  /** Maximum time from the end of sending a request to the arrival of the response headers. */
+  /** Maximum time from the start of sending a request to the arrival of the response headers. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
 

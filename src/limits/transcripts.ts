@@ -27,9 +27,8 @@ export const transcriptLimits = {
 
   // Limits of search and edits.
   /**
-   * Maximum size of the request body of an edit. If a text in the body is too long, the error should name the field of
-   * this text. Such an error comes from the check of the field, which runs after this limit. So this limit is larger
-   * than `bodyBytesMax`.
+   * Maximum size of the request body of an edit. This limit is larger than `bodyBytesMax`, so that a body with a text
+   * that is too long reaches the check of the fields, whose error names the field of this text.
    */
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
@@ -58,9 +57,7 @@ export const transcriptLimits = {
   purgePauseRatio: 4,
   searchPageSizeMax: 100,
   searchPageSizeDefault: 20,
-  /**
-   * Maximum number of words in a search query. A longer query finds nothing, because no utterance has so many words.
-   */
+  /** Maximum number of words in a search query. A longer query finds nothing. */
   searchWordsMax: 200,
   /**
    * Number of utterances at which one part of the search index of an account is full. Newer transcripts then go into

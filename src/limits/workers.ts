@@ -17,7 +17,7 @@ export const workerLimits = {
   /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
   workerHelloMs: 5 * second,
   /**
-   * Time since the last message of a worker for which jobs wait that only this worker can do. Afterwards, such a job fails.
+   * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.
    */
   workerRememberedMs: 24 * hour,
   /** Timeout of a worker's request to the server. */
@@ -38,7 +38,7 @@ export const workerLimits = {
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
   workerPullMs: 2 * second,
   /**
-   * Time for which a signed address for media or for a result is valid. A worker can ask for another address
+   * Time for which a signed address, or a token for the download of models, is valid. A worker can ask for another one
    * afterwards.
    */
   workerAddressMs: 15 * minute,

@@ -18,9 +18,9 @@ export type Inspection = {
 
 export type Media = {
   /**
-   * Inspects the media file at `path`. Rejects with a JobFailure if the file is refused; its code is
-   * INVALID_MEDIA_FORMAT, DURATION_TOO_LONG or PROCESSING_ERROR. If `signal` is aborted, rejects with the reason of the
-   * signal.
+   * Inspects the media file at `path`. Rejects with a JobFailure if the file is refused (INVALID_MEDIA_FORMAT or
+   * DURATION_TOO_LONG), or if it cannot be inspected (PROCESSING_ERROR or INTERNAL_ERROR). If `signal` is aborted,
+   * rejects with the reason of the signal.
    */
   inspect(path: string, options: { signal: AbortSignal }): Promise<Inspection>
 }

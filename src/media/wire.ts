@@ -12,7 +12,10 @@ const protocolVersion = '1'
 
 export type DecodeResult = {
   samples: number
-  /** The number of packets that could not be read or decoded. Silence replaces their sound. */
+  /**
+   * The number of packets that could not be read or decoded, and of frames that could not be resampled. Silence
+   * replaces their sound.
+   */
   damaged: number
 }
 

@@ -15,7 +15,7 @@ const systemNames = openNames()
 export type ConnectOptions = {
   allowNets: Nets
   resolve?: Resolve | undefined
-  /** The CA certificates to trust, in place of the certificates of the system. */
+  /** The CA certificates to trust, in place of the default CA certificates. */
   ca?: string | undefined
   /**
    * If true, plain http is allowed only to addresses in `allowNets`. If false or missing, plain http is allowed to

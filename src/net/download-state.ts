@@ -35,8 +35,8 @@ export type Progress = {
   /** True after the first response with a successful status. */
   begun: boolean
   /**
-   * `receivedBytes` is the number of bytes that all attempts together have received. `receivedMs` is the time for which
-   * all attempts together have read, in milliseconds.
+   * `receivedBytes` is the number of bytes that all attempts together have written to the file. `receivedMs` is the
+   * time for which all attempts together have read, in milliseconds.
    */
   receivedBytes: number
   receivedMs: number

@@ -26,7 +26,7 @@ const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
  * Sends a request and follows its redirects with the same method and body. A network failure is returned. The promise
- * rejects only if `signal` is aborted, with the reason of the signal.
+ * rejects only if `signal` is aborted, with the reason of the signal, or if `rewrite` throws an error.
  */
 export async function fetchGuarded(
   address: string,

@@ -29,8 +29,8 @@ export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
  * Returns a function that finds the IP addresses of a host name: first in the hosts file, then at the name servers. If
- * many look-ups wait, the accounts take turns, so that no account delays the others. If an account looks up the same
- * name several times at once, only one query is sent.
+ * many look-ups wait, the accounts take turns, so that no account delays the others. If an account asks for the same
+ * name several times at once, the name is looked up only once.
  */
 export function openNames({
   servers,

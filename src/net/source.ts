@@ -22,7 +22,7 @@ export type SourceRequest = {
   headers?: Record<string, string>
   /**
    * A hint for the operator, for example that a token may be missing. The hint is added to the error message if the
-   * server that got this request answers with status 401 or 403.
+   * response has the status 401 or 403.
    */
   signInHint?: string
 }
@@ -84,7 +84,10 @@ export async function putJson(address: string, body: Uint8Array): Promise<unknow
   return await answer.json()
 }
 
-/** Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`. */
+/**
+ * Sends a GET request, and returns the JSON of the response. Rejects in the same cases as `get`, and if the body of the
+ * response is not JSON.
+ */
 export async function getJson(address: string, request: SourceRequest): Promise<unknown> {
   return await (await get(address, request)).json()
 }

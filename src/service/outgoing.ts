@@ -1,5 +1,5 @@
 // The requests that the service sends to other machines for an account: downloads and webhooks. These requests reach
-// only the networks that the settings allow.
+// only the public internet and the networks in STENO_ALLOW_NETS.
 
 import type { Service } from '../api/service.ts'
 import type { Config } from '../config.ts'

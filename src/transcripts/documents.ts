@@ -4,7 +4,10 @@
 import { speakerName } from './export-options.ts'
 import type { SpeakerTurn, Transcript } from './transcript.ts'
 
-/** Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker. */
+/**
+ * Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker, and one
+ * for each utterance without a speaker.
+ */
 export function writeMarkdown({ utterances }: Transcript, title: string): string {
   const turns: { speaker: string | null; start: number; texts: string[] }[] = []
   for (const { speaker, start, text } of utterances) {

@@ -54,7 +54,8 @@ export function cleaner(strip: string): (text: string) => string {
 }
 
 /**
- * Replaces white space with single spaces. Removes control characters. Replaces lone surrogates with U+FFFD.
+ * Replaces each run of spaces, tabs and line breaks with one space. Removes control characters, and white space at both
+ * ends. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
   // Most texts need no change. This test is faster than the three replacements.

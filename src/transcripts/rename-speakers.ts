@@ -25,7 +25,7 @@ export function rowsOf({ seq }: IndexedJob): { first: number; last: number } {
 
 /**
  * Renames speakers in the stored utterances, in `head` (the fields of the transcript without the utterances), and in
- * `names`. A key of `names` is the name that the engine gave to a speaker, and its value is the current name of the
+ * `names`. A key of `names` is the label that the engine gave to a speaker, and its value is the present name of the
  * speaker. Two speakers may have the same name afterwards.
  */
 export function renameSpeakers(

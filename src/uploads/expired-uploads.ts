@@ -22,7 +22,7 @@ export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): voi
   })
 }
 
-/** Returns the ids of the expired uploads that no job has used and whose files still exist. */
+/** Returns the ids of the expired uploads that no job has used and whose files may still exist. */
 function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(

@@ -14,10 +14,13 @@ export type Upload = {
   expiresAt: number
   /**
    * The size of the file that the client declared when it created a resumable upload, in bytes. Null for an upload that
-   * is not resumable.
+   * is not resumable, and for an expired upload whose file was removed.
    */
   declaredBytes: number | null
-  /** The size of the uploaded file in bytes. Null until the file is complete. */
+  /**
+   * The size of the uploaded file in bytes. Null until the file is complete, and for an expired upload whose file was
+   * removed.
+   */
   fileBytes: number | null
   tooLarge: boolean
   usedAt: number | null
@@ -69,10 +72,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/**
- * Extends the expiry time of an upload to `ttlMs` from now, because bytes were received. Does nothing if a job has used
- * the upload.
- */
+/** Extends the expiry time of an upload to `ttlMs` from now. Does nothing if a job has used the upload. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,

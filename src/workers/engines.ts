@@ -30,8 +30,8 @@ export class Engines implements Engine {
   }
 
   /**
-   * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can do
-   * the job, now or later, each free place will do: the job then fails at once, and its error says what is missing.
+   * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can
+   * do the job, now or later, also returns true: the job then fails at once, and its error says what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
     const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]

@@ -78,7 +78,8 @@ export class Fleet implements Engine {
 
   /**
    * Returns true if a worker that is away could do this job, and may come back: the server remembers workers for some
-   * time. Also true as long as not each worker could send a message: without NATS, and in the first lease with it.
+   * time. Also returns true while NATS is unreachable and in the first lease after that, because some workers may not
+   * have been able to send a message yet.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -132,7 +133,9 @@ export class Fleet implements Engine {
     saveList(db, this.workers(), this.#roster.remembered())
   }
 
-  /** The languages of the workers that are ready, and of those that are away: jobs wait for them. */
+  /**
+   * The languages of the workers that are ready, and of the workers that are away, because jobs wait for these workers.
+   */
   languages(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ languages }) => languages))]
   }
@@ -323,8 +326,8 @@ export class Fleet implements Engine {
 
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
-   * For example, the only worker may have stopped during a job. A job that also the own engine cannot do waits for its
-   * worker. When the worker is forgotten, the own engine gets the job too, and fails it.
+   * For example, the only worker may have stopped during a job. A job that the own engine cannot do either waits for
+   * its worker. When the worker is forgotten, the own engine gets the job too, and fails it.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return

@@ -23,7 +23,9 @@ export type Claims = {
   find(jobId: string): { fence: number; isOver: boolean } | null
 }
 
-/** The expiry times of signed addresses are computed from the wall clock. */
+/**
+ * `HandOvers` computes the expiry times of signed addresses from the wall clock, and leases from the monotonic clock.
+ */
 export type HandOverParts = Clocks & {
   leaseMs: number
   secrets: Secrets
@@ -43,8 +45,8 @@ export class HandOvers {
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   /**
-   * `hasOther` returns true if a ready worker that has not broken off the job could do it. In this case, the workers that
-   * have broken it off do not get it again.
+   * `hasOther` returns true if a ready worker could do the job and its machine has not failed on the job. In this case,
+   * the workers whose machines have failed on the job do not get the job again.
    */
   constructor(parts: HandOverParts, hasOther: (entry: HandOver) => boolean) {
     this.#parts = parts

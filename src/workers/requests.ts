@@ -35,7 +35,10 @@ const hello = Type.Object({
   protocol: Type.Integer(),
   session,
   version: Type.String({ maxLength: 100 }),
-  /** False while the engine of the worker loads its model, and after the worker has begun to stop. */
+  /**
+   * False while the worker takes no jobs: its engine is not ready, it rests after an error of its machine, or it has
+   * begun to stop.
+   */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
   device: nullable(Type.String({ maxLength: 100 })),

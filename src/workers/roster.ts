@@ -1,5 +1,5 @@
-// The workers that have sent a message `hello` to this server: those that still send messages, and what the others could
-// do.
+// The workers of this server: the present ones, which send messages `hello`, and the last ready state of each worker,
+// which the server remembers for some time.
 
 import { limits } from '../limits.ts'
 import { type Pool, poolOf } from './pools.ts'
