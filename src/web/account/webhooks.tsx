@@ -1,4 +1,4 @@
-// The page of the account's default webhook. It also lists the deliveries of the webhook.
+// The page of the account's default webhook. It also lists the latest deliveries of all webhooks of the account.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

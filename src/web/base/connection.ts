@@ -2,7 +2,7 @@
 
 import { signal } from '@preact/signals'
 
-/** False while the server does not answer any request. */
+/** False after a request that the server did not answer, until the server answers a request again. */
 export const isOnline = signal(true)
 /** True while a request waits because the session has ended and the person must sign in again. */
 export const needsSignIn = signal(false)

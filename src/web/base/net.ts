@@ -107,8 +107,8 @@ async function send(method: string, path: string, options: Options): Promise<Res
 }
 
 /**
- * Returns true if a request failed because the server does not answer: `fetch` threw an error, or a proxy answered in
- * place of the server.
+ * Returns true if a request failed because the server does not answer or is busy: `fetch` threw an error, or the
+ * response has the status 502, 503 or 504. A proxy may send such a response in place of the server.
  */
 export function isAway(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Fault && isGatewayFault(error.status))

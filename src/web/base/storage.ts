@@ -43,7 +43,7 @@ export function forget(name: string): void {
   }
 }
 
-/** Returns the names of all stored values that begin with `start`. */
+/** Returns the names of the stored values whose name begins with `start`. */
 export function storedNames(start: string): string[] {
   try {
     return Object.keys(localStorage)

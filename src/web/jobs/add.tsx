@@ -63,9 +63,10 @@ export function Add() {
 }
 
 /**
- * Takes files that a person drops anywhere on the page, and sets `isOver` while they are dragged over the page. For a file
- * that is dropped beside a drop area, a browser leaves the page and shows the file. Also takes an address, but only in
- * the form: a link of the page may be dragged by accident. Returns a function that ends this.
+ * Calls `drop` when a person drops files anywhere on the page, because the browser would otherwise leave the page and
+ * show the file. Also calls `drop` for a web address, but only if it is dropped on the form, because a person may drag
+ * a link of the page by accident. Sets `isOver` while the person drags something over the page. Returns a function that
+ * ends this.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()
@@ -79,7 +80,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     if (event.type === 'drop') drop(event)
   }
   addEventListener('dragover', over, { signal })
-  // The browser also sends this event at each border between two elements. Outside the window, there is no element.
+  // The browser also sends `dragleave` at each border between two elements. Only when the pointer leaves the window is
+  // `relatedTarget` null.
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false
   }

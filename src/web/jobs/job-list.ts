@@ -35,9 +35,9 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, down to the oldest job that has not ended. The older jobs, which were
- * loaded before, stay in the list after these jobs. But if the page contains no job that was loaded before, more new jobs may exist than one page holds. Some
- * new jobs may then be missing between the page and the older jobs. So the list begins again with this page alone.
+ * Requests the start of the list of jobs again, down to the last job that has not ended. The older jobs, which were
+ * loaded before, stay in the list after these jobs. But if the page has no job that was loaded before, some new jobs
+ * may be missing between the page and the older jobs. So the list then begins again with this page alone.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -136,8 +136,9 @@ function hide(id: string, isHidden: boolean): void {
 }
 
 /**
- * Returns the number of jobs from the first one in the list to the last one that has not ended. Most lists start with
- * these jobs, but the server begins with the oldest job. So in a long list, the last jobs are the first to change.
+ * Returns the number of jobs from the start of the list to the last one that has not ended. The list begins with the
+ * newest job, but the server begins with the oldest job. So of many waiting jobs, the last ones in the list change
+ * first.
  */
 function unfinishedLength(): number {
   return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1

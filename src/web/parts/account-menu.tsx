@@ -21,7 +21,7 @@ export function AccountMenu() {
       if (isKey && event.key !== 'Escape') return
       const exceptions = isKey ? '.menu .stay' : '.menu-button, .menu .stay'
       if (event.target instanceof Element && event.target.closest(exceptions)) return
-      // Otherwise, the focus would be lost with the entry of the menu that has it.
+      // The focus would be lost if it were on an entry of the closed menu.
       if (isKey && isOpen.value) button.current?.focus()
       isOpen.value = false
     }

@@ -1,5 +1,5 @@
-// Short messages at the lower edge of the page. A message may have the button "Undo". The keys Ctrl+Z do the same: within
-// the short time of a message, a person with a keyboard alone could not reach the button.
+// Short messages at the lower edge of the page. A message may have the button "Undo". Ctrl+Z does the same, because a
+// person who uses only the keyboard could hardly reach the button before the message disappears.
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -85,7 +85,9 @@ export function Toasts() {
   )
 }
 
-/** Runs the action of the newest message that has one. In a text field, Ctrl+Z belongs to the text. */
+/**
+ * Runs the action of the newest message with a button. Does nothing in a text field, where Ctrl+Z undoes the typing.
+ */
 function undoByKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, shiftKey } = event
   if (key.toLowerCase() !== 'z' || !(ctrlKey || metaKey) || shiftKey || event.defaultPrevented) return

@@ -81,7 +81,7 @@ export class Edits {
   }
 
   /**
-   * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, this is
+   * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, returns
    * the label of the speaker, because the name would rename both.
    */
   #requestName(speaker: string): string {

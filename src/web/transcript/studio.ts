@@ -166,7 +166,7 @@ export class Studio {
     this.view?.reveal(place.utterance)
   }
 
-  /** If the person is editing, selects a place in its text field, so that typing replaces it. */
+  /** If the person is editing, selects the text at a place in its text field, so that typing replaces this text. */
   editPlace(place: Place | undefined): void {
     const span = place && this.view?.spans[place.utterance]
     if (!place || !span || !this.view || !this.edits.isEditing.value) return

@@ -95,9 +95,9 @@ export const transcriptWords = {
   },
 
   /**
-   * The texts of the controls that move from place to place in a transcript. A place is a match of a search, or an
-   * unsure word. `count` says which place is shown, for example `3 of 12`. `previous` and `next` are the labels of the
-   * buttons.
+   * The texts of the controls that move from place to place in a transcript. A place is a match of a search, or a
+   * doubtful word. `count` says which place is shown, for example `3 of 12`. `previous` and `next` are the labels of
+   * the buttons.
    */
   steps: {
     count: (at: number, all: number) => `${at} of ${all}`,
