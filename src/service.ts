@@ -102,6 +102,7 @@ async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Servic
   const late = new Promise(resolve => setTimeout(resolve, limits.stopGraceMs).unref())
   await Promise.race([server.stop(), late])
   await server.stop(true)
-  // Elysia logs a request one turn of the event loop after its response. So this function waits for one more turn.
+  // The hook that logs a request runs one turn of the event loop after the response. So this function waits for one
+  // more turn.
   await new Promise(resolve => setImmediate(resolve))
 }

@@ -16,7 +16,10 @@ export const webhookLimits = {
    * as a test.
    */
   webhookSkippedMs: 1 * minute,
-  /** Time after which a circuit breaker forgets the timeouts of a receiver. */
+  /**
+   * Time since the last timeout of a receiver after which its circuit breaker is removed. At each timeout of a
+   * receiver, the circuit breakers of the other receivers are checked.
+   */
   webhookTimeoutsKeptMs: 1 * hour,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so

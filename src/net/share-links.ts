@@ -87,7 +87,7 @@ const rows: Row[] = [
   // The following services encrypt files end to end, so only their own apps can read a shared file.
   { host: /^(www\.)?mega\.(nz|co\.nz|io)$/, to: () => 'own-app' },
   { host: /^drive\.proton\.me$/, to: () => 'own-app' },
-  // A shared photo album contains many files, so it has no direct URL of a single file.
+  // The following services show shared files only in their own apps, so a shared file has no direct URL.
   { host: /^(photos\.google\.com|photos\.app\.goo\.gl)$/, to: () => 'own-app' },
   { host: /^(www\.icloud\.com|share\.icloud\.com)$/, to: () => 'own-app' },
 ]

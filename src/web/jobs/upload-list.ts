@@ -1,6 +1,6 @@
 // The list of the uploads of this browser. The addresses of the uploads are in the browser's storage, so that an upload
-// can continue after a reload. If several pages of the app are open, each page tells the other pages which uploads it
-// is sending.
+// can continue after a reload. A new page asks the other open pages of the app of which uploads they have the files,
+// and does not show these uploads.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'
