@@ -9,17 +9,10 @@ import { natsTest, sharedNats } from '../support/nats.ts'
 
 const nats = sharedNats()
 
-/**
- * Starts a server with an engine of its own, and a worker that is ready. The server takes a worker for gone after `lease`.
- * It is long by default: on a busy machine, a worker may be silent for seconds, and no engine could then do its jobs.
- */
-async function start(
-  own: { languages?: string[]; diarization?: string },
-  worker: { languages?: string[] },
-  lease = '30s',
-) {
+/** Starts a server with an engine of its own, and a worker that is ready. */
+async function start(own: { languages?: string[]; diarization?: string }, worker: { languages?: string[] }) {
   const languages = ['en', 'de']
-  const { service, startOwn } = await startFleet(nats.url, { STENO_WORKERS: '1', STENO_WORKER_LEASE: lease })
+  const { service, startOwn } = await startFleet(nats.url, { STENO_WORKERS: '1' })
   const state = service.engine.state
   service.engine.languages = () => own.languages ?? languages
   service.engine.state = () => ({ ...state(), diarization: own.diarization ?? 'ready' })
@@ -93,7 +86,7 @@ natsTest('a job with speakers goes to a worker if only workers can tell speakers
 })
 
 natsTest('the engine of the server does a job whose worker is gone', async () => {
-  const { service, ana, own, worker, stopWorker } = await start({}, {}, '1s')
+  const { service, ana, own, worker, stopWorker } = await start({}, {})
   const ids = [await ana.transcribe()]
   const task = await own.given(1)
   ids.push(await ana.transcribe())
