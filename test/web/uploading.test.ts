@@ -231,7 +231,10 @@ seen(
     await page.getByText('Names and words').click()
     await page.getByLabel('What it is about').fill('A private matter.')
     await page.route('**/v1/upload/resumable/*', route => route.abort())
+    // Only an upload that exists on the server can go on after the page is loaded again.
+    const sending = page.waitForRequest(request => request.method() === 'PATCH')
     await page.getByLabel('Choose recordings').setInputFiles(file('private.mp3', speech(5)))
+    await sending
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'rosa@example.org' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
