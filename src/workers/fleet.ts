@@ -21,7 +21,7 @@ import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
-/** The server's own engine. It does the jobs that no worker can do any more. */
+/** The server's own engine, as the fleet uses it: it takes over the jobs that no worker can do any more. */
 export type OwnEngine = {
   canDo(input: JobInput): boolean
   hasRoom(): boolean

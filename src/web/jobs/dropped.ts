@@ -1,4 +1,5 @@
-// Returns the files that a person dropped on the page. A dropped folder is replaced by all files in it.
+// Returns the files that a person dropped on the page. A dropped folder is replaced by the files in it and in its
+// subfolders. Files and subfolders whose name begins with a period are left out.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
   // The browser empties the DataTransfer object when the event has ended. So its entries must be read before the first

@@ -13,7 +13,7 @@ export function copyLink(seconds: number): void {
   copy(address.href, words.transcript.linkCopied(showClock(seconds)))
 }
 
-/** Copies the text of the whole transcript to the clipboard. Each turn of a speaker is a paragraph of this text. */
+/** Copies the text of the whole transcript to the clipboard, in the same paragraphs as on the page. */
 export function copyText(studio: Studio, { withTimes }: { withTimes: boolean }): void {
   const { utterances, language } = studio.result
   const paragraphs = turnsOf(utterances).map(({ speaker, first, last }) => {

@@ -10,8 +10,8 @@ export type PassageOptions = {
   format: 'text' | 'srt' | 'vtt'
   withSpeakers: boolean
   /**
-   * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph.
-   * Only the format `text` uses this option.
+   * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph,
+   * or the whole passage without `withSpeakers`. Only the format `text` uses this option.
    */
   withTimes: boolean
   /** The maximum length of a cue in words, in characters and in seconds. */
@@ -59,8 +59,8 @@ export function writePassage(view: TranscriptView, passage: Passage, options: Pa
 type Named = { name: string | null; words: Timed[] }
 
 /**
- * Writes the passage as paragraphs. With `withTimes`, each sentence is a paragraph. Otherwise each turn of a speaker is
- * a paragraph.
+ * Writes the passage as paragraphs. With `withTimes`, each sentence is a paragraph. Otherwise consecutive sentences
+ * with the same name, or without a name, are one paragraph.
  */
 function writeText(sentences: readonly Named[], { withTimes }: PassageOptions, separator: string): string {
   const paragraphs: { name: string | null; start: number; texts: string[] }[] = []

@@ -1,5 +1,5 @@
-// The menu for a selected passage. Its buttons play the passage, copy its text, copy a link to the passage, or save the
-// passage as subtitles.
+// The menu for a selected passage. Its buttons play the recording from the start of the passage, copy the text of the
+// passage, copy a link to its start, or save the passage as subtitles.
 
 import { useEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'

@@ -100,8 +100,8 @@ export class Studio {
   }
 
   /**
-   * Seeks to a time in the recording, and scrolls to the word that is spoken at this time. If `seconds` is null, does
-   * nothing.
+   * Seeks to a time in the recording, and scrolls to the utterance that is spoken at this time. If `seconds` is null,
+   * does nothing.
    */
   goTo(seconds: number | null): void {
     if (seconds === null) return
