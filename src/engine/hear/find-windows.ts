@@ -4,6 +4,7 @@
 
 import { sampleRate, windowSamples } from '../audio.ts'
 import { levelled } from './level.ts'
+import { withOverlooked } from './overlooked.ts'
 import { Packer } from './packer.ts'
 import type { Recording } from './recording.ts'
 import { type SpeechSpan, SpeechSpans } from './speech-spans.ts'
@@ -57,7 +58,8 @@ async function* findWindows(
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)
-    yield { windows: pack(spans.push(speechIn(levelled(chunk)))), needed: needed() }
+    const probabilities = withOverlooked(vad, chunk, speechIn(levelled(chunk)))
+    yield { windows: pack(spans.push(probabilities)), needed: needed() }
   }
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }

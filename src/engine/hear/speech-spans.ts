@@ -11,12 +11,15 @@ export type SpeechSpan = Span & {
   voice: Span
 }
 
+/** A frame with at least this probability is speech. */
+export const speechBegins = 0.5
+
 /**
  * A span begins at a frame whose probability is at least `begins`. The span ends at the first frame below `ends`,
  * unless the probability reaches `begins` again within `silenceFrames` frames. A span of less than `framesMin` frames
  * is removed. A frame is 32 ms. The probabilities are the defaults of Silero VAD.
  */
-const speech = { begins: 0.5, ends: 0.35, silenceFrames: 8, framesMin: 4 }
+const speech = { begins: speechBegins, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** The length of the sound that is added before and after each span, in samples. */
 const speechPad = 0.25 * sampleRate
 

@@ -1,0 +1,52 @@
+// Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. The probability of
+// a frame depends on all sound before it, and loud sound or music makes the network less sensitive for many seconds. So
+// each long stretch without speech is read again, from a new state, and amplified to the level of speech.
+
+import { utterancePause } from '../audio.ts'
+import { levelled } from './level.ts'
+import { speechBegins } from './speech-spans.ts'
+import type { Vad } from './vad.ts'
+import { frameSamples } from './vad-sizes.ts'
+
+/** The minimum length of a stretch that is read again, in frames of voice detection (32 ms each). */
+const stretchMin = Math.ceil(utterancePause / frameSamples)
+/**
+ * The second reading of a stretch is used only if it finds this many adjacent frames of speech: 8 frames, or 0.26 s. A
+ * tone can look like shorter speech.
+ */
+const speechMin = 8
+
+/**
+ * Returns the probability of speech in each frame of `samples`. `probabilities` are those of the first reading. If the
+ * second reading of a stretch finds speech, each frame of the stretch gets the higher one of its two probabilities.
+ */
+export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: Float32Array): Float32Array {
+  const completed = probabilities.slice()
+  const isSpeech = (probability: number) => probability >= speechBegins
+  for (const { from, to } of runsOf(probabilities, probability => !isSpeech(probability), stretchMin)) {
+    const stretch = samples.subarray(from * frameSamples, to * frameSamples)
+    const again = vad.start()(levelled(stretch))
+    if (runsOf(again, isSpeech, speechMin).length === 0) continue
+    for (const [index, probability] of again.entries())
+      completed[from + index] = Math.max(completed[from + index]!, probability)
+  }
+  return completed
+}
+
+type Run = { from: number; to: number }
+
+/** Returns the runs of at least `lengthMin` adjacent frames whose probabilities fit. */
+function runsOf(
+  probabilities: Float32Array,
+  fits: (probability: number) => boolean,
+  lengthMin: number,
+): Run[] {
+  const runs: Run[] = []
+  let from = 0
+  for (let frame = 0; frame <= probabilities.length; frame++) {
+    if (frame < probabilities.length && fits(probabilities[frame]!)) continue
+    if (frame - from >= lengthMin) runs.push({ from, to: frame })
+    from = frame + 1
+  }
+  return runs
+}
