@@ -17,8 +17,8 @@ export const webhookLimits = {
    */
   webhookSkippedMs: 1 * minute,
   /**
-   * Time since the last timeout of a receiver after which its circuit breaker is removed. At each timeout of a
-   * receiver, the circuit breakers of the other receivers are checked.
+   * Time since the last timeout of a receiver after which its circuit breaker is removed. After each delivery to any
+   * receiver, all circuit breakers are checked.
    */
   webhookTimeoutsKeptMs: 1 * hour,
   /**

@@ -36,6 +36,7 @@ export function openBreaker(monotonic: () => number): Breaker {
   }
 
   function record(receiver: string, outcome: Outcome): void {
+    forgetOld()
     const timeouts = dead.get(receiver)
     if (outcome.kind === 'stopped') {
       if (timeouts) timeouts.isProbed = false
@@ -44,7 +45,6 @@ export function openBreaker(monotonic: () => number): Breaker {
     dead.delete(receiver)
     if (outcome.kind !== 'timeout') return
     dead.set(receiver, { inRow: (timeouts?.inRow ?? 0) + 1, lastAt: monotonic(), isProbed: false })
-    forgetOld()
   }
 
   function forgetOld(): void {

@@ -3,7 +3,7 @@ import { limits } from '../../src/limits.ts'
 import { openBreaker } from '../../src/webhooks/breaker.ts'
 import type { Outcome } from '../../src/webhooks/deliver.ts'
 
-const { webhookTimeoutsMax, webhookSkippedMs } = limits
+const { webhookTimeoutsMax, webhookSkippedMs, webhookTimeoutsKeptMs } = limits
 
 /**
  * Creates circuit breakers for webhook receivers, with a simulated clock. The test chooses the outcome of each
@@ -67,5 +67,13 @@ test('a probe that times out opens the breaker again; after an aborted probe ano
   expect(await room.deliver('timeout')).toBe('timeout')
   expect(await room.deliver('delivered')).toBe('skipped')
   room.later(webhookSkippedMs)
+  expect(await room.deliver('delivered')).toBe('delivered')
+})
+
+test('timeouts that are long ago do not count', async () => {
+  const room = openRoom()
+  for (let count = 1; count < webhookTimeoutsMax; count++) await room.deliver('timeout')
+  room.later(webhookTimeoutsKeptMs)
+  expect(await room.deliver('timeout')).toBe('timeout')
   expect(await room.deliver('delivered')).toBe('delivered')
 })
