@@ -24,12 +24,13 @@ export class EditHistory {
 
   /**
    * Adds a change that the person has typed. Two keystrokes in the same utterance belong to the same step if less than
-   * `timing.undoStepMs` passes between them.
+   * `timing.undoStepMs` passes between them, and nothing was undone.
    */
   addTyped(change: Change): void {
     const last = this.#undo.at(-1)
     const [typed] = last?.isTyped ? last.changes : []
-    if (last && typed?.utterance === change.utterance && Date.now() - last.at < timing.undoStepMs) {
+    const isNext = typed?.utterance === change.utterance && this.#redo.length === 0
+    if (last && typed && isNext && Date.now() - last.at < timing.undoStepMs) {
       typed.after = change.after
       last.at = Date.now()
     } else {
