@@ -1,4 +1,4 @@
-// Tests the style rules of the project that a program can check. Each rule is also tested on a sample that breaks it.
+// Tests the style rules of the project that a program can check. Most rules are also tested on a sample that breaks them.
 // The files in test/tidy contain further rules. They are imported here, and are no test files of their own, so that the
 // source files are parsed once for all rules.
 
@@ -21,8 +21,8 @@ import {
 setDefaultTimeout(60_000)
 
 /**
- * The layers of the program, lowest first. A room (a folder or file directly in src) may import only from lower layers.
- * Two rooms of the same layer may import each other only if `neighbours` allows it.
+ * The layers of the program, lowest first. A room (a folder or file directly in src) may import values only from lower
+ * layers. A room may import values from a room of its own layer only if `neighbours` allows it.
  */
 const line: string[][] = [
   // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import any code of the server.
@@ -72,8 +72,8 @@ const entryFiles: Record<string, string[]> = {
 }
 
 /**
- * The layers inside the folder src/engine, lowest first. A folder or file directly in src/engine may import only from
- * lower layers.
+ * The layers inside the folder src/engine, lowest first. A folder or file directly in src/engine may import values only
+ * from lower layers.
  */
 const engineLine: string[][] = [
   ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],

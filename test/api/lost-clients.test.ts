@@ -1,5 +1,5 @@
 // Tests requests whose client disconnects before the response. The server logs such a request with the status 499, and
-// does not report it as a fault.
+// not as a fault, unless something else than the disconnection has failed.
 
 import { afterAll, beforeAll, expect, spyOn } from 'bun:test'
 import { connect } from 'node:net'

@@ -29,8 +29,8 @@ test('no secret of a sign-in is in the log', async () => {
 })
 
 /**
- * Sends every kind of OAuth request that a client sends, and some requests that fail. Returns all secrets that these
- * requests contained.
+ * Sends every kind of OAuth request that a client sends, and some requests that fail. Returns the secrets in these
+ * requests and in their responses.
  */
 async function signInAndOut(url: string, key: string): Promise<string[]> {
   const service = { url, fetch: (path: string, init: RequestInit = {}) => ask(`${url}${path}`, init) }

@@ -11,8 +11,8 @@ shareServices()
 
 const file = speech(60)
 /**
- * The content of a file that is larger than the write buffer of an upload. The server therefore writes the first bytes
- * to the disk while the upload is running.
+ * The content of a file of 3.4 MB. Its bytes arrive in several chunks, and the server writes each chunk to the disk
+ * before the next one arrives.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')
 

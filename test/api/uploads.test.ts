@@ -278,8 +278,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
-  // The server checks the speed of uploads only every four seconds. The slow PUT takes six seconds, so the server
-  // checks it at least once.
+  // Bun checks only every four seconds which connections are idle. The slow PUT takes six seconds, so Bun checks its
+  // connection at least once.
   const pieces = 24
   const slow = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, pieces)
   const silent = openPut((await ana.post('/v1/upload', { filename: 'a.wav' })).body, 10)
@@ -295,8 +295,8 @@ test('a slow PUT goes on while it moves, and one that does not move gets 408', a
   await silent.closed
 }, 20_000)
 
-// This test shuts the server down in an orderly way. The tests stop a built program only with SIGKILL, so this test is
-// skipped for a built program.
+// This test shuts the server down in an orderly way. `stop` ends a built program with SIGKILL, so this test is skipped
+// for a built program.
 steered('an incomplete PUT does not delay the shutdown', async () => {
   const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })

@@ -171,7 +171,7 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
 test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
   // Three folders have the names of old copies of the database. After the server has made a new copy, it tries to
-  // remove the oldest copies. It cannot remove these folders, because the call removes only files.
+  // remove the oldest copies. It cannot remove these folders, because `rmSync` without `recursive` removes only files.
   for (const count of [0, 1, 2]) mkdirSync(join(folder, `copy-00000000-0000000${count}.db`))
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()

@@ -78,7 +78,7 @@ test('a job reports while it reads sound without speech, so that it is not kille
   await Bun.write(path, new Blob([header, silence]))
   const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
   const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
-  // The report at the end has all five seconds. The first report is sent before a speech model has read any sound.
+  // The report at the end of the job has the value 5. A report with the value 0 is sent while the file is being read.
   expect(reached[0]).toBe(0)
 })
 

@@ -1,6 +1,6 @@
 // Tests how steno's media program, which reads media files with FFmpeg, recognises simple edit lists of MP4 files. A
-// simple edit list only shifts or trims the sound. If the edit list of a long file is simple, FFmpeg does not have to
-// build the index of the file a second time.
+// simple edit list only delays the sound or cuts off its start. If the edit list of a long file is simple, FFmpeg does
+// not have to build the index of the file a second time.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -46,9 +46,9 @@ test('the walk through thousands of nested boxes is limited', async () => {
 })
 
 /**
- * Calls `change` to change the edit list in a copy of aac.m4a. Returns true if steno's media program, which reads media
- * files with FFmpeg, recognises the changed list as simple. A simple edit list only shifts or trims the sound. `change`
- * gets a buffer that starts after the four bytes `elst`, the name of the edit list.
+ * Calls `change` to change the edit list in a copy of aac.m4a. Returns true if steno's media program recognises the
+ * changed list as simple (see the start of this file). `change` gets a buffer that starts after the four bytes `elst`,
+ * the name of the edit list.
  */
 async function isPlainAfter(change: (list: Buffer) => void): Promise<boolean> {
   const folder = temporaryFolder()

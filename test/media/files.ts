@@ -13,7 +13,7 @@ const { durationMsMin, durationMsMax } = defaults
  */
 export const patienceMs = 60_000
 /**
- * Options for the media child process: it runs with the normal priority. With its usual lowest priority, the tests
+ * Options for the media child process: it runs with the normal priority. With its usual low priority, the tests
  * would take minutes on a busy machine.
  */
 export const bounds = { priority: 0 }

@@ -47,7 +47,7 @@ const amrFiles = [
 
 /** Makes a frame of AMR. `kind` 0 is speech at the lowest bit rate; the kinds 8 and 9 are the noise of a pause. */
 function amrFrame(kind: number, bytes: number): Buffer {
-  // In the first byte, this filling would be the kind 10, which does not exist.
+  // If a decoder read a byte 0x54 as the first byte of a frame, it would find the kind 10, which does not exist.
   return Buffer.alloc(bytes, 0x54).fill((kind << 3) | 4, 0, 1)
 }
 

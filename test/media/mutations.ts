@@ -11,8 +11,8 @@ import { mediaFixtures } from './fixtures.ts'
 export type Mutant = { name: string; bytes: Uint8Array }
 
 /**
- * Returns the damaged file with the number `number`. Successive numbers have different file extensions and different
- * kinds of damage.
+ * Returns the damaged file with the number `number`. Successive numbers have different file extensions. The next kind
+ * of damage is used when each extension has had one file.
  */
 export function mutant(number: number): Mutant {
   const random = seeded(number * 0x9e3779b1)

@@ -1,4 +1,5 @@
-// Tests media files that the program refuses. Checks the error code and the message of each refusal.
+// Tests the error code and the message for each kind of media file that is refused. Also tests files that are damaged
+// or too loud, but are decoded.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
-// Compares the built program with the program that runs from source. Both programs get copies of the same data folder
-// and the same requests. Their responses must be equal.
+// Compares the built program with the program that runs from source. One program has a copy of the data folder of the
+// other, and both get the same requests. Their responses must be equal.
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'

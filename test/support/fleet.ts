@@ -7,8 +7,8 @@ import { startWorker } from './workers.ts'
 let clusters = 0
 
 /**
- * Starts a server in a new cluster that no other test uses. `startOwn` starts a worker in this cluster. With the setting
- * STENO_WORKERS, the server also has `own`, an engine of its own.
+ * Starts a server in a new cluster, unless STENO_CLUSTER names one. `startOwn` starts a worker in this cluster. If the
+ * setting STENO_WORKERS is not 0, the server also uses `own`, an engine of its own.
  */
 export async function startFleet(
   nats: string,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 /**
  * Creates a temporary folder. The folder is removed at the end of the calling test, or, if no test is running, at the
- * end of the test file. Do not call this function in beforeAll: the folder would be removed when beforeAll ends.
+ * end of the test file. If beforeAll calls this function, the folder is removed when beforeAll ends.
  */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))

@@ -63,8 +63,8 @@ function answerTo(question: Buffer, records: Zone[string] | undefined, type: num
   // The response has no authority records and no additional records, so both counts are 0.
   answer.writeUInt32BE(0, 8)
   const rows = addresses.map(address =>
-    // Each record consists of a pointer to the name in the question, the class IN, a time to live of 0, and the
-    // address.
+    // Each record consists of a pointer to the name in the question, the type, the class IN, a time to live of 0, the
+    // length of the address, and the address.
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 0, 0, address.length, ...address]),
   )
   return Buffer.concat([answer, ...rows])

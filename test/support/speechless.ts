@@ -73,7 +73,8 @@ function mainsHum(): Sampler {
 
 /**
  * The sound of a distant crowd, without words. Forty voices hum vowels, each for a fifth of a second to half a second.
- * A vowel is a sum of harmonics. The harmonics near 500 Hz and 1500 Hz are the loudest.
+ * A vowel is a sum of harmonics. The loudest harmonics are near two frequencies (formants), which are random: 300 to
+ * 800 Hz, and 900 to 2200 Hz.
  */
 function crowdHum(): Sampler {
   const random = seeded(5)

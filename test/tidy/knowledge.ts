@@ -118,8 +118,9 @@ function textsIn(node: ts.Node): string[] {
 }
 
 /**
- * Finds the names of the settings that the code reads. A setting is read as `config.NAME`, by destructuring `config` or
- * a parameter of the type `Config`, or as a field `setting: 'NAME'`.
+ * Finds the names of the settings that the code reads. A setting is read as a property of `config`, `settings` or
+ * `options`, by destructuring `config`, `settings` or a parameter of the type `Config` or `…Settings`, or as a field
+ * `setting: 'NAME'`.
  */
 function readSettings(files: SourceFile[]): Set<string> {
   const readers = files.filter(({ path }) => path !== 'src/config.ts')

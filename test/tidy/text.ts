@@ -1,6 +1,6 @@
 // Tests that paths in docs and comments exist, that the README links all guides, that the sample rate is defined in
-// only two files, and that durations and sizes are defined only in the files for settings and limits. Each rule is
-// also tested on a sample that breaks it.
+// only two files, and that durations and sizes are defined only in the files for settings, limits and units and in
+// timing.ts of the web app. Each rule is also tested on a sample that breaks it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -80,7 +80,7 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 
 /**
  * Returns the paths in a text that do not exist in the project. The text is a document, or the comments of a source
- * file. A path is a word that begins with `src/`, `test/` or another folder of the project, or that ends with `.ts`.
+ * file. A path is a word that begins with `src/`, `test/`, `scripts/`, `models/` or `docs/`, or that ends with `.ts`.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
@@ -98,8 +98,11 @@ function missingPaths([place, text]: [string, string]): string[] {
 const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
 
 /**
- * Returns the places of numbers that must move to limits.ts. There are four kinds of such numbers. 1. Constants whose
- * names end in `Ms`. 2. Constants of at least 1024 whose names end in `Bytes`. 3. Powers of 1024. 4. Delays of timers.
+ * Returns the places of numbers that must move to limits.ts. There are four kinds of such numbers:
+ * - values whose names end in `Ms`, `MsMax` or `MsMin`, except 0;
+ * - values of at least 1024 whose names end in `Bytes`, `BytesMax` or `BytesMin`;
+ * - powers and multiples of 1024;
+ * - delays of timers.
  */
 function bareAmounts(file: SourceFile): string[] {
   return nodesOf(file)

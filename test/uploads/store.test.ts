@@ -1,5 +1,5 @@
-// Tests the upload store without a server: concurrent PUT requests to one upload, and changes of the upload during a
-// PUT request.
+// Tests the upload store without a server: a disk that becomes full during a PUT request, the maximum number of
+// concurrent PUT requests of an account, and a PUT request that makes no progress.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'

@@ -216,7 +216,7 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
     await focused('.tool')
     expect(await page.evaluate('document.activeElement.textContent')).toBe(tool)
   }
-  // The focus stays where a person has put it since.
+  // If a person has moved the focus out of the search bar, it stays there when the search bar closes.
   await page.keyboard.press('f')
   await focused('.find input')
   await page.getByLabel('Name of Speaker 1').focus()

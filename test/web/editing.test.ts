@@ -288,7 +288,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   }
   await rename('Speaker 1', 'Ann')
   await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
-  // The click lets the person change the name, and the page lists the speakers again.
+  // The click moves the focus to the field of this name, so the page draws the list of the speakers again.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   expect(await names()).toEqual(['Ann', 'Speaker 2'])

@@ -137,7 +137,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   await page.getByRole('link', { name: 'b.wav' }).waitFor()
   await page.getByRole('alert').getByText('notes.txt was not sent').waitFor()
   expect((await cleo.get('/v1/transcriptions')).body.items).toHaveLength(2)
-  // An address is taken in the form alone: a person may drag a link of the page by accident.
+  // Only the form accepts a dropped address: elsewhere, a person may drag a link of the page by accident.
   const takesAddress = (place: string) =>
     page.evaluate(`(() => {
         const dataTransfer = new DataTransfer()

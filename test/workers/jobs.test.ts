@@ -159,7 +159,8 @@ natsTest(
     const id = await ana.transcribe()
     const workers = []
     for (let count = 1; count <= 4; count++) workers.push(await startOwn(`gpu-${count}`))
-    // A worker does not get a job again that it has broken off, so each worker gets the job once.
+    // A worker that has broken off a job gets it again only if no other worker can do it. So each worker gets the job
+    // once.
     await Promise.all(
       workers.map(async ({ engine }) => (await engine.given(1)).reject(new Error('the disk is full'))),
     )
@@ -313,7 +314,7 @@ natsTest(
     await ana.until(id, 'completed')
     expect((await fetch(`${service.url}${media}`)).status).toBe(403)
     expect((await fetch(`${service.url}${input}`)).status).toBe(403)
-    // When a worker drains, it finishes its jobs before it stops.
+    // The other job ends too, so that no job is running when the worker is stopped at the end of the test.
     engine.finish(await engine.given(2))
     await ana.until(other, 'completed')
   },

@@ -3,7 +3,7 @@ import { sampleRate } from '../../../src/engine/audio.ts'
 import { convertTo, mainScript } from '../../../src/engine/chinese/convert.ts'
 import { dictionariesTo, type Script, scriptOf } from '../../../src/engine/chinese/dictionaries.ts'
 
-/** Converts a text in which each comma, and each `|`, is a pause of half a second. The result has no `|`. */
+/** Converts a text that has a pause of `pause` seconds after each comma and after each `|`. The result has no `|`. */
 function convert(script: Script, text: string, pause = 0.5): string {
   const spoken = Array.from(text, (character, at) => ({
     character,

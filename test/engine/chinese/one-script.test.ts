@@ -4,7 +4,7 @@ import type { PlacedText } from '../../../src/engine/hear/place.ts'
 
 const noContext = { prompt: null, vocabulary: [] }
 
-/** Words of one character each, as Whisper returns them for Chinese. Each comma is a pause. */
+/** Words of one character each, as Whisper returns them for Chinese. A pause follows each comma. */
 function wordsOf(text: string): PlacedText[] {
   return Array.from(text, (character, at) => ({
     text: character,

@@ -91,9 +91,9 @@ test('the times of words have the order of the text, whatever the attention is',
 test('a pause belongs to no word: not to the one before a comma, nor to the one after the pause', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 4, 2, 1, at(240)]
-  // In real models, the attention of a comma, or of the word after the comma, often includes the pause after the comma.
-  // In `commaTakes`, the attention of the comma includes the pause. In `wordTakes`, the attention of the word after the
-  // comma includes the pause.
+  // In real models, the attention of a comma before a pause, or of the word after a pause, often includes the pause. In
+  // `commaTakes`, the attention of the comma includes the pause. In `wordTakes`, a full stop is before the pause, and
+  // the attention of the word after the pause includes the pause.
   const commaTakes = [anywhere, [0, 60], [60, 140], [140, 180], [180, 240], [240, 250]]
   const wordTakes = [anywhere, [0, 60], [60, 70], [70, 150], [150, 240], [240, 250]]
   for (const [ranges, comma] of [

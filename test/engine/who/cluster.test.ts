@@ -8,7 +8,8 @@ const options = { threshold: 0.3, mergeBelow: null, weightMin: 3, expected: null
 
 /**
  * Returns embeddings of several voices. `counts[n]` is the number of embeddings of voice n. The voices point in
- * orthogonal directions, and `spread` is the standard deviation of the noise.
+ * orthogonal directions. Each embedding contains noise, which is about `spread` times as long as the vector of the
+ * voice.
  */
 function embeddings(counts: readonly number[], spread: number, seed = 1): Float32Array[] {
   const { below } = seeded(seed)
