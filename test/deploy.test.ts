@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile and the systemd unit. A check is skipped if it needs a tool that is not
-// installed.
+// Tests the files in deploy/, the Containerfile, the systemd unit and an error of the Makefile. A check is skipped if
+// it needs a tool that is not installed.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

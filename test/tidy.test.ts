@@ -1,6 +1,6 @@
-// Tests the style rules of the project that a program can check. Most rules are also tested on a sample that breaks them.
-// The files in test/tidy contain further rules. They are imported here, and are no test files of their own, so that the
-// source files are parsed once for all rules.
+// Tests the style rules of the project that a program can check. Most rules are also tested on a sample that breaks
+// them. The files in test/tidy contain further rules. They are imported here, and are no test files of their own, so
+// that the source files are parsed once for all rules.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ setDefaultTimeout(60_000)
 
 /**
  * The layers of the program, lowest first. A room (a folder or file directly in src) may import values only from lower
- * layers. A room may import values from a room of its own layer only if `neighbours` allows it.
+ * layers. `neighbours` lists the exceptions.
  */
 const line: string[][] = [
   // `web`, the web app, runs in the browser. It is in the lowest layer, so it must not import any code of the server.

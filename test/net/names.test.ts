@@ -1,4 +1,4 @@
-// Tests the resolution of host names against name servers that the test starts.
+// Tests the resolution of host names: by name servers that the test starts, and by the hosts file.
 
 import { afterEach, expect, test } from 'bun:test'
 import { readFile, writeFile } from 'node:fs/promises'

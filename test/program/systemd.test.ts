@@ -1,5 +1,5 @@
 // Installs the built program as a service under a real systemd. This systemd runs as process 1 of a container, which
-// has Linux namespaces of its own and a copy of the root folder of this machine. The copy is removed at the end.
+// has Linux namespaces of its own. It sees the files of this machine, but all its changes to them are lost at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,4 @@
-/**
- * Returns the tsconfig.json of a program that calls the API with a typed client. It has the strictest compiler options
- * that a programmer could use.
- */
+/** Returns the tsconfig.json of a program that calls the API with a typed client. The option `strict` is on. */
 export function clientConfig(options: object = {}): object {
   return {
     compilerOptions: {

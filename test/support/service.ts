@@ -56,7 +56,7 @@ type Started = Pick<Service, 'db' | 'secrets'> & {
    * periodic tasks of the service.
    */
   stepClock(ms: number): void
-  /** Waits until the search index contains exactly the words of the stored transcripts. */
+  /** Waits until the indexer has done all work on the search index that is due. */
   indexed(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// Tests that a person can find transcripts, and that the page explains errors.
+// Tests that a person can find transcripts and send files, and that the page explains errors.
 
 import { expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'

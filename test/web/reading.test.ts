@@ -1,4 +1,4 @@
-// Tests in a real browser that a person can sign in, find a transcript, and read it.
+// Tests in a real browser that a person can sign in, find a transcript, read it, copy it and export it.
 
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
