@@ -60,7 +60,11 @@ export async function transcribe(
   const texts: PlacedText[] = []
   const soFar = new UtterancesSoFar(input)
   const heard = heardBy(diarization, sound)
-  const blocks = findBlocks(models.vad, heard, recording, started.rows, hearing.onSamples)
+  const blocks = findBlocks(models.vad, heard, recording, {
+    rows: started.rows,
+    isOneOfChannels: (input.channels ?? 1) > 1,
+    onSamples: hearing.onSamples,
+  })
   try {
     for await (const windows of blocks) {
       if (chosen === null) {

@@ -30,7 +30,7 @@ export async function addVoiceReadings(
   diarization: Diarization,
 ): Promise<void> {
   const recording = new Recording()
-  for await (const windows of findBlocks(models.vad, partsOf(samples), recording, 1))
+  for await (const windows of findBlocks(models.vad, partsOf(samples), recording, { rows: 1 }))
     await withEncoded(models, windows, {
       recording,
       onShare: async () => {},

@@ -14,20 +14,27 @@ import type { Window } from './windows.ts'
 /** Later windows may need this many samples before their first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
 
+type BlockOptions = {
+  rows: number
+  isOneOfChannels?: boolean
+  onSamples?: (done: number) => Promise<void>
+}
+
 /**
  * Yields blocks of at most `rows` windows. After each chunk of sound, finds the first sample that a later block may
  * need. Removes the sound before this sample from memory. Calls `onSamples` with the index of this sample in the
- * recording. This index is also the number of samples that are done.
+ * recording. This index is also the number of samples that are done. `isOneOfChannels` is true if the sound is one
+ * channel of several: quiet speech in it is usually the speaker of another channel, and is not searched for.
  */
 export async function* findBlocks(
   vad: Vad,
   sound: AsyncIterable<Float32Array>,
   recording: Recording,
-  rows: number,
-  onSamples: (done: number) => Promise<void> = async () => {},
+  { rows, isOneOfChannels = false, onSamples = async () => {} }: BlockOptions,
 ): AsyncGenerator<Window[]> {
+  const findSpeech = isOneOfChannels ? plainSpeech(vad) : allSpeech(vad)
   let block: Window[] = []
-  for await (const { windows, needed } of findWindows(vad, sound, recording)) {
+  for await (const { windows, needed } of findWindows(findSpeech, sound, recording)) {
     for (const window of windows) {
       block.push(window)
       if (block.length < rows) continue
@@ -47,21 +54,31 @@ export async function* findBlocks(
  * this sample.
  */
 async function* findWindows(
-  vad: Vad,
+  probabilitiesOf: (chunk: Float32Array) => Float32Array,
   sound: AsyncIterable<Float32Array>,
   recording: Recording,
 ): AsyncGenerator<{ windows: Window[]; needed: number }> {
-  const speechIn = vad.start()
   const spans = new SpeechSpans(windowSamples)
   const packer = new Packer()
   const pack = (found: readonly SpeechSpan[]) => found.flatMap(span => packer.add(span))
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)
-    const probabilities = withOverlooked(vad, chunk, speechIn(levelled(chunk)))
-    yield { windows: pack(spans.push(probabilities)), needed: needed() }
+    yield { windows: pack(spans.push(probabilitiesOf(chunk))), needed: needed() }
   }
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
+}
+
+/** Returns a function that finds the probability of speech in each frame of the next chunk. */
+function plainSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
+  const speechIn = vad.start()
+  return chunk => speechIn(levelled(chunk))
+}
+
+/** The same as `plainSpeech`, but also finds quiet speech after loud speech, and speech over music. */
+function allSpeech(vad: Vad): (chunk: Float32Array) => Float32Array {
+  const speechIn = plainSpeech(vad)
+  return chunk => withOverlooked(vad, chunk, speechIn(chunk))
 }
 
 /** Yields the samples of `sound` in chunks of `size` samples. The last chunk may be shorter. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { findBlocks } from '../../../src/engine/hear/find-windows.ts'
 import { withOverlooked } from '../../../src/engine/hear/overlooked.ts'
+import { Recording } from '../../../src/engine/hear/recording.ts'
 import { openVad, type Vad } from '../../../src/engine/hear/vad.ts'
 import { frameSamples } from '../../../src/engine/hear/vad-sizes.ts'
 import { vadModel } from '../../../src/engine/onnx/library.ts'
@@ -36,6 +38,19 @@ test('the end of a recording is a stretch too, and very short speech in a stretc
   const first = new Float32Array(50)
   expect(withOverlooked(vad, soundOf(first), first)).toEqual(first)
   expect(read).toEqual([50])
+})
+
+test('of several channels, none is read again: it may have the voice of another channel in it', async () => {
+  const found = async (isOneOfChannels: boolean) => {
+    const { vad, read } = fakeVad(0)
+    const sound = async function* () {
+      yield new Float32Array(50 * frameSamples)
+    }
+    for await (const _ of findBlocks(vad, sound(), new Recording(), { rows: 1, isOneOfChannels }));
+    return read
+  }
+  expect(await found(false)).toEqual([50, 50])
+  expect(await found(true)).toEqual([50])
 })
 
 test.skipIf(!clips)(`speech 40 dB below the speech before it is found${unless(clips, 'clip')}`, async () => {
