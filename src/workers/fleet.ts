@@ -18,7 +18,7 @@ import { Link } from './link.ts'
 import { awayOf, type ListedWorker, listedOf, saveList } from './listing.ts'
 import { canDo, freeOf } from './pools.ts'
 import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
-import { type RememberedWorker, Roster, workerName } from './roster.ts'
+import { type KnownWorker, type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
 /** The server's own engine, as the fleet uses it: it takes over the jobs that no worker can do any more. */
@@ -57,9 +57,7 @@ export class Fleet implements Engine {
   constructor(parts: FleetParts) {
     this.#parts = parts
     this.#roster = new Roster(parts.leaseMs, parts, parts.remembered)
-    this.#handOvers = new HandOvers(parts, ({ input, brokenOffBy }) =>
-      this.#roster.working().some(worker => !brokenOffBy.has(worker.name) && canDo(worker, input)),
-    )
+    this.#handOvers = new HandOvers(parts, entry => this.#passOn(entry))
     this.#link = new Link(parts, {
       answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
       onReady: () => this.#onLink(),
@@ -244,9 +242,11 @@ export class Fleet implements Engine {
    * Puts a job into the queue of a pool. A pool is a group of workers with the same abilities. The first of these rules
    * that applies gives the pool:
    *
-   * 1. The job is already in the queue of a pool that still has a ready worker: the job stays there.
-   * 2. At least one pool can do the job: of these pools, the pool with room for the most jobs.
-   * 3. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
+   * 1. Pools have a ready worker that can do the job and whose machine has not failed on it: of these pools, the pool
+   *    whose queue has the job already, or the pool with room for the most jobs.
+   * 2. The job is already in the queue of a pool that still has a ready worker: the job stays there.
+   * 3. At least one pool can do the job: of these pools, the pool with room for the most jobs.
+   * 4. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
    * Does nothing if no worker is ready, if the job waits for a worker that is away, or if there is no connection to
@@ -257,8 +257,12 @@ export class Fleet implements Engine {
     const pools = this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
     if (able.length === 0 && this.mayServeLater(entry.input)) return
-    const [freest] = (able.length > 0 ? able : pools).sort((a, b) => freeOf(b, taken) - freeOf(a, taken))
-    const best = pools.find(({ name }) => name === entry.place?.pool) ?? freest
+    const others = this.#othersFor(entry).map(worker => worker.pool)
+    const fresh = able.filter(({ name }) => others.includes(name))
+    const present = pools.filter(({ name }) => name === entry.place?.pool)
+    const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
+    const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
+    const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return
     const pool = best.name
@@ -275,6 +279,21 @@ export class Fleet implements Engine {
         this.#refused(reasonOf(error))
       },
     )
+  }
+
+  /** Returns the ready workers that can do the job and whose machines have not failed on it. */
+  #othersFor({ input, brokenOffBy }: HandOver): KnownWorker[] {
+    return this.#roster.working().filter(worker => !brokenOffBy.has(worker.name) && canDo(worker, input))
+  }
+
+  /**
+   * Called when a worker whose machine has failed on the job claims it again. Returns true if another worker should do
+   * the job. If all such workers belong to other pools, moves the job to the queue of one of these pools.
+   */
+  #passOn(entry: HandOver): boolean {
+    const others = this.#othersFor(entry)
+    if (others.length > 0 && !others.some(({ pool }) => pool === entry.place?.pool)) this.#place(entry)
+    return others.length > 0
   }
 
   /**

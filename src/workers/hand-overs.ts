@@ -36,7 +36,7 @@ export type HandOverParts = Clocks & {
 
 export class HandOvers {
   readonly #parts: HandOverParts
-  readonly #hasOther: (entry: HandOver) => boolean
+  readonly #passOn: (entry: HandOver) => boolean
   readonly #entries = new Map<string, HandOver>()
   /**
    * The results that are being stored, by the id of the job. `answers` are the functions that send an answer to the
@@ -45,12 +45,12 @@ export class HandOvers {
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   /**
-   * `hasOther` returns true if a ready worker could do the job and its machine has not failed on the job. In this case,
-   * the workers whose machines have failed on the job do not get the job again.
+   * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if a ready
+   * worker could do the job and its machine has not failed on the job. The other worker then does not get the job again.
    */
-  constructor(parts: HandOverParts, hasOther: (entry: HandOver) => boolean) {
+  constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts
-    this.#hasOther = hasOther
+    this.#passOn = passOn
   }
 
   get size(): number {
@@ -141,7 +141,7 @@ export class HandOvers {
     // the holder, the holder keeps the job.
     const leftMs = this.#leaseLeftMs(entry)
     if (holder && holder.worker !== worker && leftMs > 0) return { kind: 'later', afterMs: Math.ceil(leftMs) }
-    if (entry.brokenOffBy.has(name) && this.#hasOther(entry))
+    if (entry.brokenOffBy.has(name) && this.#passOn(entry))
       return { kind: 'later', afterMs: limits.workerRetryMs }
     if (entry.attempts >= limits.workerAttemptsMax) {
       this.#giveUp(entry)

@@ -5,9 +5,12 @@ import { afterAll, expect, spyOn } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { log } from '../../src/base/log.ts'
 import { openSecrets } from '../../src/base/seal.ts'
+import { jobErrors } from '../../src/errors.ts'
 import { findJob } from '../../src/jobs/job.ts'
+import type { ClaimAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { Fleet } from '../../src/workers/fleet.ts'
+import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
 import { bytesOf, type Hello, protocol } from '../../src/workers/requests.ts'
 import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
@@ -18,6 +21,9 @@ import { natsTest, sharedNats } from '../support/nats.ts'
 import { plainInput } from '../support/plain-input.ts'
 
 const nats = sharedNats()
+
+/** With these functions, no job can be claimed. */
+const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 const hour = 3_600_000
 const german = { language: 'de' }
@@ -173,12 +179,7 @@ natsTest('a job waits no longer for a worker that comes back with another model'
 
 natsTest('a job that a silent worker holds goes only to workers that can do it', async () => {
   const cluster = 'held'
-  const { fleet, later, wire, hello } = await openFleet(cluster)
-  const manager = await jetstreamManager(wire)
-  const queued = async () => {
-    const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
-    return Object.keys(state.subjects ?? {})
-  }
+  const { fleet, later, hello, queued } = await openFleet(cluster)
   const laterWith = async (ms: number, ...known: string[][]) => {
     later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
@@ -201,6 +202,37 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
   await until(async () => (await queued()).includes(subject(['en'])))
 })
 
+natsTest('a job that the only worker of its pool has broken off goes to another pool', async () => {
+  const cluster = 'broken-off'
+  let fence = 0
+  const { fleet, wire, hello, queued } = await openFleet(cluster, {
+    claim: () => ({ fence: ++fence, attempts: fence }),
+    takeBack: () => null,
+    find: () => ({ fence, isOver: false }),
+  })
+  const ask = async (kind: 'claim' | 'result', request: object) => {
+    const answer = await wire.request(subjectsOf(cluster).request('gpu-1', kind), bytesOf(request))
+    return answer.json<ClaimAnswer | ResultAnswer>()
+  }
+  const subject = (languages: string[], priority: 'first' | 'again') =>
+    subjectsOf(cluster).job(poolOf(helloOf(languages)), priority, 'job')
+  await hello(both, { slots: 2 }, 'gpu-1')
+  await hello(['de'], {}, 'gpu-2')
+  const handOver = { jobId: 'job', worker: null, fence: 0, attempts: 0 }
+  const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
+  void fleet.transcribe({ ...plainInput(), ...german, path: '' }, options)
+  await until(async () => (await queued()).join() === subject(both, 'first'))
+  const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
+  const claimed = await ask('claim', { ...claim, delivery: 1 })
+  if (claimed.kind !== 'yours') throw new Error(claimed.kind)
+  const held = { session: 'x', job: 'job', fence, token: claimed.token }
+  // The failure of an engine that crashes. The worker stays ready, so its pool keeps a ready worker.
+  const failure = { code: 'PROCESSING_ERROR', message: jobErrors.PROCESSING_ERROR }
+  expect(await ask('result', { ...held, failure })).toEqual({ kind: 'again' })
+  expect(await ask('claim', { ...claim, delivery: 2 })).toMatchObject({ kind: 'later' })
+  await until(async () => (await queued()).join() === subject(['de'], 'again'))
+})
+
 natsTest('the log tells a worker that stopped from a worker that is silent', async () => {
   const { fleet, later, hello } = await openFleet('logged')
   await hello(both, {}, 'gpu-1')
@@ -215,11 +247,13 @@ natsTest('the log tells a worker that stopped from a worker that is silent', asy
   expect(info.mock.calls).toEqual([['worker left', { worker: 'gpu-2' }]])
 })
 
-/** Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. No job can be claimed. */
-async function openFleet(cluster: string) {
+/**
+ * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `queued` lists the
+ * messages of jobs in the queues.
+ */
+async function openFleet(cluster: string, claims: Claims = noClaims) {
   let now = 0
   const parts = { cluster, leaseMs: hour, secrets: openSecrets(temporaryFolder()), remembered: [] }
-  const claims = { claim: () => null, takeBack: () => null, find: () => null }
   const clocks = { uptime: () => now, wall: () => now }
   const fleet = new Fleet({ address: nats.url, credentials: null, claims, ...clocks, ...parts })
   afterAll(() => fleet.close())
@@ -227,5 +261,11 @@ async function openFleet(cluster: string) {
   const later = (ms: number) => {
     now += ms
   }
-  return { fleet, later, ...(await connect(cluster)) }
+  const { wire, hello } = await connect(cluster)
+  const manager = await jetstreamManager(wire)
+  const queued = async () => {
+    const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
+    return Object.keys(state.subjects ?? {})
+  }
+  return { fleet, later, wire, hello, queued }
 }
