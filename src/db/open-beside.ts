@@ -3,14 +3,16 @@ import type { Db } from './db.ts'
 import { type DbOptions, openDb } from './open-db.ts'
 
 /**
- * Opens the database for a command, also while a server runs. Throws if the server is older than this program, and the
- * database lacks migrations: they would change tables that the server uses.
+ * Opens the database for a command, also while a server runs. Throws if an older program made the database and a
+ * server holds the lock of the data folder: the migrations would change tables that this server may use. A new database
+ * is made also while a server holds the lock: this server waits, and its data folder has no database yet.
  */
 export function openBeside(dataDir: string, options: DbOptions = {}): Db {
   const beforeMigrations = () => {
     if (isServed(dataDir))
       throw new Error(
-        'the running service is older than this program: restart it first (systemctl restart steno)',
+        'an older steno made the database, and a server runs: restart it first (systemctl restart steno); ' +
+          'a waiting server of a pair updates its database when it takes over',
       )
   }
   return openDb(dataDir, { ...options, beforeMigrations })

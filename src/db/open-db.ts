@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
-import { lacksMigrations, migrate } from './migrate.ts'
+import { isOfOlderProgram, migrate } from './migrate.ts'
 import { waitOnce } from './refusal.ts'
 
 export type DbOptions = {
@@ -30,7 +30,7 @@ export type DbOptions = {
    * the process.
    */
   onWrite?: () => void
-  /** A function that is called before missing migrations are applied. It may throw to prevent this. */
+  /** A function that is called before migrations are applied to a database of an older program. It may throw. */
   beforeMigrations?: () => void
 }
 
@@ -84,7 +84,7 @@ export function openDb(
     }
   }
   txAlone(() => {
-    if (lacksMigrations(sql)) beforeMigrations()
+    if (isOfOlderProgram(sql)) beforeMigrations()
     migrate(sql, now())
   })
   sql.run(`pragma busy_timeout = ${busyMs}`)

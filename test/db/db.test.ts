@@ -188,6 +188,13 @@ test('a checkpoint does not wait for a backup, and the next one empties the log'
   own.close()
 })
 
+test('a command opens a new database beside the waiting server of a pair', () => {
+  const data = temporaryFolder()
+  const release = lockDataDir(data)
+  openBeside(data).close()
+  release()
+})
+
 test('a command changes no database of an older server that is running, and a backup leaves it as it is', () => {
   const data = temporaryFolder()
   openBeside(data).close()
@@ -197,7 +204,7 @@ test('a command changes no database of an older server that is running, and a ba
   const countOf = (sql: Database) => sql.query('select count(*) as count from migrations').get()
   const before = countOf(older)
   const release = lockDataDir(data)
-  expect(() => openBeside(data)).toThrow('the running service is older than this program: restart it first')
+  expect(() => openBeside(data)).toThrow('an older steno made the database, and a server runs: restart it')
   copyDatabase(data, join(data, 'copy.db'))
   expect(countOf(older)).toEqual(before)
   expect(countOf(new Database(join(data, 'copy.db')))).toEqual(before)
