@@ -16,8 +16,9 @@ export class Fault extends Error {
 
 export async function faultOf(response: Response): Promise<Fault> {
   const retryAfter = Number(response.headers.get('retry-after')) * 1000 || null
-  const body = isJson(response) ? await response.json().catch(() => null) : null
-  const { code = 'NOT_JSON', message = words.faults.notJson } = body?.error ?? {}
+  const body: unknown = isJson(response) ? await response.json().catch(() => null) : null
+  const { error } = (body ?? {}) as { error?: { code?: string; message?: string } }
+  const { code = 'NOT_JSON', message = words.faults.notJson } = error ?? {}
   return new Fault(code, words.advice[code] ?? message, response.status, retryAfter)
 }
 

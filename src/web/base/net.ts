@@ -47,7 +47,7 @@ export async function askTagged<Answer>(
   const tag = response.headers.get('etag')
   if (response.status === 204) return { answer: null as Answer, tag }
   if (!isJson(response)) throw new Fault('NOT_JSON', words.faults.notJson, response.status)
-  return { answer: await response.json(), tag }
+  return { answer: (await response.json()) as Answer, tag }
 }
 
 /** Sends a GET request, and returns the text of the response. */
@@ -59,7 +59,7 @@ export async function askText(path: string, query: Options['query'] = {}): Promi
 
 export function withQuery(path: string, query: NonNullable<Options['query']>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  const search = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))
   return given.length === 0 ? path : `${path}?${search}`
 }
 

@@ -162,7 +162,10 @@ export class Saving {
       this.#goOn()
     } else {
       await this.#send(sent.slice(0, half))
-      await this.#send(sent.slice(half))
+      // The first request may have found conflicts.
+      const sendable = new Set(this.#sendable().map(({ index }) => index))
+      const rest = sent.slice(half).filter(({ index }) => sendable.has(index))
+      if (rest.length > 0) await this.#send(rest)
     }
   }
 

@@ -1,0 +1,40 @@
+import { expect, test } from 'bun:test'
+import { Fault } from '../../src/web/base/fault.ts'
+import type { EditRequests } from '../../src/web/transcript/edit-requests.ts'
+import { Saving } from '../../src/web/transcript/saving.ts'
+
+test('an edit that conflicts with another person is not sent with the rest of a divided request', async () => {
+  const utterance = (text: string) => ({ start: 0, end: 1, text, speaker: null, confidence: null, words: [] })
+  const result = (texts: string[]) => ({
+    full_transcript: '',
+    language: 'en',
+    duration_seconds: 4,
+    speakers: null,
+    utterances: texts.map(utterance),
+  })
+  // As the server does, the requests check the length of a text first, and the version of the transcript after it.
+  const sent: number[][] = []
+  let isOld = true
+  const requests = {
+    async saveTexts(texts: { index: number; text: string }[]) {
+      sent.push(texts.map(({ index }) => index))
+      if (texts.some(({ text }) => text === 'too long')) throw new Fault('INVALID_REQUEST', '', 400)
+      if (isOld) throw new Fault('PRECONDITION_FAILED', '', 412)
+      return texts.map(({ index, text }) => ({ index, ...utterance(text) }))
+    },
+    async read() {
+      isOld = false
+      return result(['a', 'b', 'c', 'theirs'])
+    },
+  } as unknown as EditRequests
+  const listeners = { onText() {}, onWords() {}, onRead() {} }
+  const saving = new Saving('divided', result(['a', 'b', 'c', 'd']), requests, listeners)
+  const texts = ['mine', 'mine', 'too long', 'mine']
+  saving.show(texts.map((text, utterance) => ({ utterance, text })))
+  await saving.save()
+  expect(sent).toEqual([[0, 1, 2, 3], [0, 1], [2]])
+  await saving.save()
+  saving.close()
+  expect(sent.at(-1)).toEqual([0, 1])
+  expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: 'theirs' }])
+})
