@@ -1,5 +1,5 @@
-// Stores values in the browser's local storage, with a copy in memory. If the browser refuses local storage, the values
-// are only in memory and are lost when the page is closed.
+// Stores values in the browser's local storage. A value that the browser refuses to store is only in memory, and is lost
+// when the page is closed.
 
 import { effect, type Signal, signal } from '@preact/signals'
 
@@ -7,8 +7,8 @@ const memory = new Map<string, string>()
 
 export function stored<Value>(name: string): Value | null {
   try {
-    const text = localStorage.getItem(`steno.${name}`) ?? memory.get(name)
-    return text == null ? null : JSON.parse(text)
+    const text = memory.get(name) ?? localStorage.getItem(`steno.${name}`)
+    return text === null ? null : JSON.parse(text)
   } catch {
     return null
   }
@@ -16,11 +16,11 @@ export function stored<Value>(name: string): Value | null {
 
 export function store(name: string, value: unknown): void {
   const text = JSON.stringify(value)
-  memory.set(name, text)
   try {
     localStorage.setItem(`steno.${name}`, text)
+    memory.delete(name)
   } catch {
-    // The browser refuses local storage. The function `stored` then reads the copy in memory.
+    memory.set(name, text)
   }
 }
 
