@@ -240,7 +240,7 @@ export class Worker {
     this.#assignments.delete(job)
     if (assignment.isOfMachine) this.#rest()
     if (!outcome) return
-    this.#restMs = 0
+    if (!this.#isResting) this.#restMs = 0
     const speed = outcome.audioSeconds / Math.max(outcome.workSeconds, 0.001)
     this.#speed = this.#speed === null ? speed : 0.8 * this.#speed + 0.2 * speed
   }
@@ -250,6 +250,8 @@ export class Worker {
    * always be free, would take each job before the workers that are busy with their jobs, and would break it off.
    */
   #rest(): void {
+    // The jobs that began before the rest may meet the same error. They do not make the rest longer.
+    if (this.#isResting) return
     const { min, max } = limits.workerRestMs
     this.#restMs = Math.min(max, Math.max(min, 2 * this.#restMs))
     this.#restsUntil = performance.now() + this.#restMs

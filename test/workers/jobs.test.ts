@@ -197,6 +197,27 @@ natsTest(
   },
 )
 
+natsTest(
+  'the other jobs of a worker that rests change nothing about its rest',
+  async () => {
+    const { service, startOwn } = await startServer()
+    const ana = service.account('ana')
+    const { engine } = await startOwn('gpu-1', steeredEngine({ capacity: 3 }))
+    for (let count = 1; count <= 3; count++) await ana.transcribe()
+    const [one, two, good] = [await engine.given(1), await engine.given(2), await engine.given(3)]
+    for (const { reject } of [one, two]) reject(new Error('the disk is full'))
+    engine.finish(good)
+    const worker = async () => (await service.fetch('/v1/ready')).body.workers.list[0]
+    // The worker has a speed when a job is completed.
+    await until(async () => {
+      const { speed, jobs } = await worker()
+      return speed !== null && jobs === 0
+    })
+    expect((await worker()).message).toContain('rests for 10 s')
+  },
+  15_000,
+)
+
 natsTest('a worker finishes its job while the server restarts, and delivers it afterwards', async () => {
   const { service, cluster, startOwn } = await startServer()
   const ana = service.account('ana')
