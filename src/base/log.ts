@@ -24,7 +24,10 @@ export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void 
   lowest = lowestLevel
 }
 
-/** Passes each event to the function `receive` too. An engine process, which writes no log, passes its events to the server. */
+/**
+ * Passes each event to the function `receive`, whether or not this process writes a log. An engine process writes no
+ * log, and passes its events to the server.
+ */
 export function passLogTo(receive: (event: LogEvent) => void): void {
   pass = receive
 }

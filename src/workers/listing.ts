@@ -68,7 +68,7 @@ export function saveList(
   )
 }
 
-/** Returns the workers that a server remembered when it stored the list of workers for the last time. */
+/** Returns the remembered workers that `saveList` stored last: jobs may wait for them. */
 export function readRemembered(db: Db): RememberedWorker[] {
   const row = db.find<{ remembered: string }>('select remembered from fleet')
   return row ? JSON.parse(row.remembered) : []

@@ -9,8 +9,8 @@ import { hasGpu, type ModelSettings } from './serving.ts'
 import { modelsDir } from './store.ts'
 
 /**
- * Opens a mirror of the hub, which is Hugging Face's server of model files. The mirror is asked before the hub. A
- * `steno worker` uses its server as the mirror.
+ * Opens a mirror of the hub. (The hub is Hugging Face's server of model files.) The mirror is asked before the hub. For
+ * a `steno worker`, the mirror is the steno server whose jobs it does.
  */
 export type OpenMirror = () => Promise<Hub>
 

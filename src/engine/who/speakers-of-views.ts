@@ -15,9 +15,9 @@ import { classVoices, type FrameSpan, localVoices, viewFrames } from './views.ts
 export type LabelledPiece = FrameSpan & { speaker: number; isSure: boolean }
 
 /**
- * The weight of a vote from a piece whose speaker is not sure. A vote is for one speaker and comes from one frame of a
- * piece (a span in which one voice speaks alone). All other votes have the weight 1. A view (ten seconds of sound) has
- * `viewFrames` frames, so all unsure votes in a view together have at most the weight 1.
+ * Each frame of a piece (a span in which one voice speaks alone) gives one vote for a speaker. A vote has the weight 1,
+ * or this weight if it is uncertain who speaks in the piece. A view (ten seconds of sound) has `viewFrames` frames, so
+ * all uncertain votes in a view together have at most the weight 1.
  */
 const unsureVote = 1 / viewFrames
 

@@ -18,7 +18,7 @@ type FoundUtterance = {
 
 type HitPage = { items: FoundUtterance[]; next_cursor: string | null }
 
-/** A part of the text around a hit. `isFound` is true if this part matches the query. */
+/** A part of the text that is shown for a hit. `isFound` is true if this part matches the query. */
 type Part = { text: string; isFound: boolean }
 
 export type Hit = {

@@ -1,4 +1,4 @@
-// A form with a button that submits the form. If this fails, the form shows the error message.
+// A form with a button that submits the form. If the submission fails, the form shows the error message.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
