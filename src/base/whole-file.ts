@@ -1,5 +1,5 @@
-// Creates files and folders atomically. The content is first written to a draft, which is a file or folder beside the target.
-// When the draft is complete, it is renamed or linked to the path of the target.
+// Creates files and folders atomically. The content is first written to a draft, which is a file or folder beside the
+// target. When the draft is complete, it is renamed or linked to the path of the target.
 
 import {
   closeSync,
