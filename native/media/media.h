@@ -82,7 +82,7 @@ void matroska_hide_attachments(void);
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
 
 // wav.c: WAV files that FFmpeg does not read as they are meant.
-void wav_hide_missing_size(void);
+void wav_hide_missing_size(int64_t from);
 void wav_correct_codec(AVFormatContext *format);
 
 // streams.c: the streams of a container.

@@ -182,16 +182,27 @@ static const char *try_to_open(Source *source, const Order *order, int64_t from,
     return refusal ? refusal : open_audio(source);
 }
 
+// Opens the media behind the ID3 tag at the beginning of the file. Returns null, or the reason of a refusal.
+static const char *open_behind_tag(Source *source, const Order *order)
+{
+    const int64_t tag_bytes = input_tag_bytes();
+    const char *refusal = tag_bytes > 0 ? source_open(source, order, tag_bytes) : "not-media";
+    // The tables of an MP4 file count from the beginning of the file, so other bytes would be decoded, some to noise.
+    if (refusal || strcmp(source->container, "mov") != 0)
+        return refusal;
+    source_close(source);
+    return "not-media";
+}
+
 // Opens the media that begins at the offset `from` of the file. Returns null, or the reason of a refusal.
 const char *source_open(Source *source, const Order *order, int64_t from)
 {
     const bool is_mp4 = from == 0 && packets_find();
     const bool has_tables = is_mp4 || (from == 0 && caf_find());
     const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
-    if (from == 0) {
+    if (from == 0)
         matroska_hide_attachments();
-        wav_hide_missing_size();
-    }
+    wav_hide_missing_size(from);
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();
     if (has_tables && (refusal || !(is_mp4 ? packets_select(source->format, source->stream_index)
@@ -201,8 +212,7 @@ const char *source_open(Source *source, const Order *order, int64_t from)
     }
     if (refusal) {
         source_close(source);
-        const int64_t tag_bytes = from == 0 ? input_tag_bytes() : 0;
-        return tag_bytes > 0 && strcmp(refusal, "not-media") == 0 ? source_open(source, order, tag_bytes) : refusal;
+        return from == 0 && strcmp(refusal, "not-media") == 0 ? open_behind_tag(source, order) : refusal;
     }
     describe(source);
     source->drops_index = has_hidden_index || is_flv(source->format);

@@ -9,10 +9,10 @@
 enum { LARGE_HEAD_BYTES = 36, DS64_AT = 12, SOUND_SIZE_AT = 28, RIFF = 0x52494646 };
 enum { RIFF_HEAD_BYTES = 12, CHUNK_HEAD_BYTES = 8, CHUNKS_MAX = 1000, EXTENSIBLE = 0xFFFE };
 
-// Returns true if the file has the extensible header. The header is in the chunk `fmt `.
-static bool is_extensible(void)
+// Returns true if the media at the offset `at` has the extensible header. The header is in the chunk `fmt `.
+static bool is_extensible(int64_t at)
 {
-    int64_t at = RIFF_HEAD_BYTES;
+    at += RIFF_HEAD_BYTES;
     for (int chunks = 0; chunks < CHUNKS_MAX; chunks++) {
         const uint8_t *chunk = peek(at, CHUNK_HEAD_BYTES + 2);
         if (!chunk)
@@ -30,17 +30,17 @@ static bool is_extensible(void)
 void wav_correct_codec(AVFormatContext *format)
 {
     AVCodecParameters *codec = format->nb_streams > 0 ? format->streams[0]->codecpar : NULL;
-    if (codec && codec->codec_id == AV_CODEC_ID_PCM_F24LE && is_extensible())
+    if (codec && codec->codec_id == AV_CODEC_ID_PCM_F24LE && is_extensible(format->skip_initial_bytes))
         codec->codec_id = AV_CODEC_ID_PCM_S32LE;
 }
 
 // A recorder that was stopped by a crash leaves no size in the header of a WAV file above 4 GB. FFmpeg finds no sound in
 // this file. It reads an ordinary WAV file without a size up to its end, so the file is shown to FFmpeg as such a file.
-void wav_hide_missing_size(void)
+void wav_hide_missing_size(int64_t from)
 {
-    const uint8_t *head = peek(0, LARGE_HEAD_BYTES);
+    const uint8_t *head = peek(from, LARGE_HEAD_BYTES);
     if (!head || (memcmp(head, "RF64", 4) != 0 && memcmp(head, "BW64", 4) != 0) || memcmp(head + DS64_AT, "ds64", 4) != 0)
         return;
     if ((int64_t)AV_RL64(head + SOUND_SIZE_AT) <= 0)
-        input_replace(0, RIFF);
+        input_replace(from, RIFF);
 }

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { contentTypes } from '../../src/media/formats.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
+import { decodeAll, failureOf, fixture, inspect, patienceMs } from './files.ts'
 import { mediaFixtures } from './fixtures.ts'
 import { expectTune, later, sampleRate, tune } from './tones.ts'
 
@@ -107,17 +107,30 @@ function extensibleWav(samples: Buffer): Buffer {
 
 test('a WAV file above 4 GB is read to its end if its recorder wrote no size', async () => {
   const path = join(temporaryFolder(), 'crashed.wav')
-  const plain = readFileSync(fixture('pcm.wav'))
-  const head = Buffer.from('RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0'.padEnd(20 + 28, '\0'), 'latin1')
-  const file = Buffer.concat([head, plain.subarray(12)])
-  file.fill(0xff, head.length + 28, head.length + 32)
-  writeFileSync(path, file)
+  writeFileSync(path, withoutSize(readFileSync(fixture('pcm.wav'))))
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
 })
 
+/** Returns a WAV file with the header of files above 4 GB, and without the size of its sound. */
+function withoutSize(wav: Buffer): Buffer {
+  const head = Buffer.from('RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0'.padEnd(20 + 28, '\0'), 'latin1')
+  const file = Buffer.concat([head, wav.subarray(12)])
+  return file.fill(0xff, head.length + 28, head.length + 32)
+}
+
+const id3Tag = Buffer.from('ID3\x03\0\0\0\0\x02\0'.padEnd(10 + 256, '\0'), 'latin1')
+
 test('an ID3 tag before the media is skipped', async () => {
   const path = join(temporaryFolder(), 'tagged.wav')
-  const tag = Buffer.from('ID3\x03\0\0\0\0\x02\0'.padEnd(10 + 256, '\0'), 'latin1')
-  writeFileSync(path, Buffer.concat([tag, readFileSync(fixture('pcm.wav'))]))
-  expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
+  const plain = readFileSync(fixture('pcm.wav'))
+  for (const media of [plain, extensibleWav(plain.subarray(44)), withoutSize(plain)]) {
+    writeFileSync(path, Buffer.concat([id3Tag, media]))
+    expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))
+  }
+})
+
+test('an MP4 file behind an ID3 tag is refused, because its packets are not at the offsets in its tables', async () => {
+  const path = join(temporaryFolder(), 'tagged.3gp')
+  writeFileSync(path, Buffer.concat([id3Tag, readFileSync(fixture('amr.3gp'))]))
+  expect(await failureOf(inspect(path))).toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
 })
