@@ -3,15 +3,19 @@ import { Fault } from '../../src/web/base/fault.ts'
 import type { EditRequests } from '../../src/web/transcript/edit-requests.ts'
 import { Saving } from '../../src/web/transcript/saving.ts'
 
+const utterance = (text: string) => ({ start: 0, end: 1, text, speaker: null, confidence: null, words: [] })
+
+const resultOf = (texts: string[]) => ({
+  full_transcript: '',
+  language: 'en',
+  duration_seconds: 4,
+  speakers: null,
+  utterances: texts.map(utterance),
+})
+
+const listeners = { onText() {}, onWords() {}, onRead() {} }
+
 test('an edit that conflicts with another person is not sent with the rest of a divided request', async () => {
-  const utterance = (text: string) => ({ start: 0, end: 1, text, speaker: null, confidence: null, words: [] })
-  const result = (texts: string[]) => ({
-    full_transcript: '',
-    language: 'en',
-    duration_seconds: 4,
-    speakers: null,
-    utterances: texts.map(utterance),
-  })
   // As the server does, the requests check the length of a text first, and the version of the transcript after it.
   const sent: number[][] = []
   let isOld = true
@@ -24,11 +28,10 @@ test('an edit that conflicts with another person is not sent with the rest of a 
     },
     async read() {
       isOld = false
-      return result(['a', 'b', 'c', 'theirs'])
+      return resultOf(['a', 'b', 'c', 'theirs'])
     },
   } as unknown as EditRequests
-  const listeners = { onText() {}, onWords() {}, onRead() {} }
-  const saving = new Saving('divided', result(['a', 'b', 'c', 'd']), requests, listeners)
+  const saving = new Saving('divided', resultOf(['a', 'b', 'c', 'd']), requests, listeners)
   const texts = ['mine', 'mine', 'too long', 'mine']
   saving.show(texts.map((text, utterance) => ({ utterance, text })))
   await saving.save()
@@ -37,4 +40,20 @@ test('an edit that conflicts with another person is not sent with the rest of a 
   saving.close()
   expect(sent.at(-1)).toEqual([0, 1])
   expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: 'theirs' }])
+})
+
+test('when the newer version of the transcript cannot be read, the page says that the edit is not saved', async () => {
+  const requests = {
+    async saveTexts() {
+      throw new Fault('PRECONDITION_FAILED', '', 412)
+    },
+    async read() {
+      throw new Fault('RATE_LIMITED', 'Too many requests.', 429)
+    },
+  } as unknown as EditRequests
+  const saving = new Saving('unread', resultOf(['a']), requests, listeners)
+  saving.set(0, 'mine')
+  await saving.save()
+  expect([saving.state.value, saving.fault.value]).toEqual(['failed', 'Too many requests.'])
+  saving.set(0, 'a')
 })

@@ -140,13 +140,17 @@ export class Saving {
     try {
       this.#take(sent, await this.requests.saveTexts(sent))
     } catch (fault) {
-      if (isOutdated(fault)) return this.compare()
+      if (isOutdated(fault)) return this.compare().catch(unread => this.#fail(unread))
       if (isRefused(fault)) return this.#divide(sent)
-      this.state.value = 'failed'
-      this.fault.value = messageOf(fault)
-      const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
-      if (isPassing) this.#plan(fault.retryAfterMs ?? timing.retryMsMax)
+      this.#fail(fault)
     }
+  }
+
+  #fail(fault: unknown): void {
+    this.state.value = 'failed'
+    this.fault.value = messageOf(fault)
+    const isPassing = fault instanceof Fault && (fault.status === 429 || fault.status >= 500)
+    if (isPassing) this.#plan(fault.retryAfterMs ?? timing.retryMsMax)
   }
 
   /**
