@@ -28,6 +28,7 @@ import endedJobs from './migrations/023_ended_jobs.sql' with { type: 'text' }
 import rowsOfAccount from './migrations/024_rows_of_account.sql' with { type: 'text' }
 import rememberedWorkers from './migrations/025_remembered_workers.sql' with { type: 'text' }
 import needs from './migrations/026_needs.sql' with { type: 'text' }
+import pendingInTurn from './migrations/027_pending_in_turn.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -62,6 +63,7 @@ const shipped: Migration[] = [
   { name: '024_rows_of_account', sql: rowsOfAccount },
   { name: '025_remembered_workers', sql: rememberedWorkers },
   { name: '026_needs', sql: needs },
+  { name: '027_pending_in_turn', sql: pendingInTurn },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

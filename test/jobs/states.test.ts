@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import type { Needs } from '../../src/engine/request.ts'
@@ -129,6 +129,19 @@ test('a job is overtaken however many jobs wait before it', () => {
   expect(asked).toHaveLength(2)
   expect(startNextJob(db)?.id).toBe(german[0])
   for (const id of german.slice(1)) failJob(db, id, { code: 'CANCELLED' })
+})
+
+test('the next job is searched for all needs at once if the engine has room for all of them', () => {
+  const ids = [newJob({ language: 'de' }), newJob({ language: 'en' })]
+  for (const id of ids) steps.pending(id)
+  using find = spyOn(db, 'find')
+  expect(startNextJob(db)?.id).toBe(ids[0])
+  const [statement = ''] = find.mock.calls[0] ?? []
+  const plan = db.list<{ detail: string }>(`explain query plan ${statement}`).map(({ detail }) => detail)
+  const ofJobs = plan.filter(detail => / jobs .*INDEX/.test(detail))
+  expect(ofJobs).toHaveLength(3)
+  for (const detail of ofJobs) expect(detail).toContain('COVERING INDEX jobs_pending_in_turn')
+  expect(startNextJob(db)?.id).toBe(ids[1])
 })
 
 test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
