@@ -7,9 +7,9 @@ import { dirname } from 'node:path'
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
- * Changes the owner of all files and folders of root, at `path` and below it. The new owner is the owner of `path` or, if
- * this is root, the owner of the folder that contains `path`. Does nothing if root owns both, or if this process does
- * not run as root.
+ * Changes the owner of all files and folders of root, at `path` and below it. The new owner is the owner of `path` or,
+ * if this is root, the owner of the folder that contains `path`. Does nothing if root owns both, or if this process
+ * does not run as root.
  */
 export function inheritOwner(path: string): void {
   if (process.getuid?.() !== 0) return

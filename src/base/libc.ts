@@ -9,8 +9,8 @@ import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 const libcFiles = ['libc.so.6', 'libdl.so.2', 'libpthread.so.0']
 
 /**
- * Opens the functions of the C library that `table` describes. Each function is taken from the first of `files` that has
- * it. Throws if none of these files has the function.
+ * Opens the functions of the C library that `table` describes. Each function is taken from the first of `files` that
+ * has it. Throws if none of these files has the function.
  */
 export function openLibc<const Table extends Record<string, FFIFunction>>(
   table: Table,

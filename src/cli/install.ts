@@ -62,8 +62,8 @@ export const install = command({
 
 /**
  * Returns the data folder of the service. The settings file at `path` stays when the service is installed again, and a
- * folder in it overrides the folder in the unit. The service may write only to the folder in the unit, so both must be the
- * same.
+ * folder in it overrides the folder in the unit. The service may write only to the folder in the unit, so both must be
+ * the same.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)

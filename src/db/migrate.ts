@@ -76,8 +76,8 @@ export function migrate(sql: Database, nowMs: number, migrations: Migration[] = 
 }
 
 /**
- * Returns the names of the migrations that the database has. Throws if this program does not know one of them, because a
- * newer program has then changed the database.
+ * Returns the names of the migrations that the database has. Throws if this program does not know one of them, because
+ * a newer program has then changed the database.
  */
 export function listApplied(sql: Database, migrations: Migration[] = shipped): string[] {
   const applied = sql.query<{ name: string }, []>('select name from migrations order by name').all()

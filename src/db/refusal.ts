@@ -7,8 +7,8 @@ export type Refusal = 'busy' | 'full' | 'disk error'
 
 /**
  * Returns the reason of a temporary database error: `busy` if another process holds the write lock, `full` if the disk
- * is full, and `disk error` if it reports another error, for example because it is read-only. Returns null for any other
- * error.
+ * is full, and `disk error` if it reports another error, for example because it is read-only. Returns null for any
+ * other error.
  */
 export function refusalOf(error: unknown): Refusal | null {
   const code = error instanceof SQLiteError ? (error.code ?? '') : ''

@@ -1,5 +1,5 @@
-// Restores a copy of the database in a child process. Checking and copying a large database takes seconds or minutes. The
-// server renews its lease and sends heartbeats to systemd during this time.
+// Restores a copy of the database in a child process. Checking and copying a large database takes seconds or minutes.
+// The server renews its lease and sends heartbeats to systemd during this time.
 
 import { selfCommand } from '../base/self.ts'
 

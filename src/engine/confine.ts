@@ -7,9 +7,9 @@ import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
 
 /**
- * Matches the entries of the data folder that the engine must not read: the secret key, the lock file of the server, the
- * folder with sent mail, and each database. There may be several: after the second server of a pair has taken over, its
- * earlier database is called `replaced-1.db`, and an operator may write backups into the folder.
+ * Matches the entries of the data folder that the engine must not read: the secret key, the lock file of the server,
+ * the folder with sent mail, and each database. There may be several: after the second server of a pair has taken over,
+ * its earlier database is called `replaced-1.db`, and an operator may write backups into the folder.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']

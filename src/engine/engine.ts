@@ -24,8 +24,8 @@ export type Engine = {
   /** The number of jobs that can run at the same time. It changes when a worker connects or disconnects. */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs at once. It is called only while fewer than `capacity`
-   * jobs run. An engine without this function can then start any job.
+   * Returns true if the engine could start a job with these needs at once. It is called only while fewer than
+   * `capacity` jobs run. An engine without this function can then start any job.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState

@@ -58,8 +58,8 @@ export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job |
 }
 
 /**
- * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has room for none of the
- * pending jobs. Many jobs have the same needs, so the engine is asked only once for each.
+ * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has room for none of
+ * the pending jobs. Many jobs have the same needs, so the engine is asked only once for each.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -78,7 +78,9 @@ function needsOf({ language, diarize, translate }: Kind): Needs {
   return { language, diarize: diarize === 1, translate: translate === 1 }
 }
 
-/** Selects the different needs of the pending jobs. The recursive part finds each of them by one look-up in the index. */
+/**
+ * Selects the different needs of the pending jobs. The recursive part finds each of them by one look-up in the index.
+ */
 const kindsOfPending = `
   with recursive kinds (needs) as (
     select min(needs) from jobs where state = 'pending'
@@ -91,8 +93,8 @@ const kindsOfPending = `
 
 /**
  * Selects the next pending job: of the account whose last turn was the longest time ago, the oldest job. The recursive
- * part finds each account with pending jobs by one look-up in the index. With 6,000 jobs of 300 accounts and 44 different
- * needs, `nextOfKinds` takes 18 ms for the same job.
+ * part finds each account with pending jobs by one look-up in the index. With 6,000 jobs of 300 accounts and 44
+ * different needs, `nextOfKinds` takes 18 ms for the same job.
  */
 const nextOfAll = `
   with recursive waiting (account_id) as (

@@ -67,7 +67,9 @@ export class Recognitions {
     this.#isClosed = true
   }
 
-  /** Removes and returns the first interrupted job for which the engine has room. Returns null if there is no such job. */
+  /**
+   * Removes and returns the first interrupted job for which the engine has room. Returns null if there is no such job.
+   */
   #takeInterrupted(): Job | null {
     for (const [id, job] of this.#interrupted) {
       if (!hasRoomFor(this.#parts.engine, job)) continue

@@ -5,9 +5,9 @@ import { endsSentence } from './sentence.ts'
 import type { Utterance } from './transcript.ts'
 
 /**
- * A word of a subtitle cue. `spaced` is true if a space precedes the word. The option `strip_chars` of an export removes
- * characters from `text`, so `text` may be empty. `endsSentence` is true if the word ended a sentence before characters
- * were removed.
+ * A word of a subtitle cue. `spaced` is true if a space precedes the word. The option `strip_chars` of an export
+ * removes characters from `text`, so `text` may be empty. `endsSentence` is true if the word ended a sentence before
+ * characters were removed.
  */
 export type Spoken = {
   text: string

@@ -46,7 +46,8 @@ export class HandOvers {
 
   /**
    * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if a ready
-   * worker could do the job and its machine has not failed on the job. The other worker then does not get the job again.
+   * worker could do the job and its machine has not failed on the job. The other worker then does not get the job
+   * again.
    */
   constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts
@@ -80,9 +81,9 @@ export class HandOvers {
   }
 
   /**
-   * Records that the worker that holds the job has sent a message just now. A worker claims a job before it works on the
-   * job, and each claim has a number. `fence` is the number in the message. Does nothing if the job is not held by the
-   * claim with this number. For example, another worker may have claimed the job since.
+   * Records that the worker that holds the job has sent a message just now. A worker claims a job before it works on
+   * the job, and each claim has a number. `fence` is the number in the message. Does nothing if the job is not held by
+   * the claim with this number. For example, another worker may have claimed the job since.
    */
   hear(jobId: string, fence: number): void {
     const entry = this.#entries.get(jobId)

@@ -198,7 +198,9 @@ export class Worker {
     }
   }
 
-  /** Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if it takes jobs. */
+  /**
+   * Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if it takes jobs.
+   */
   #hindrance(): string | null {
     if (this.#isDraining) return 'The worker stops.'
     if (!this.#isResting) return null
@@ -246,8 +248,8 @@ export class Worker {
   }
 
   /**
-   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without the rest, this worker would
-   * always be free, would take each job before the workers that are busy with their jobs, and would break it off.
+   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without the rest, this worker
+   * would always be free, would take each job before the workers that are busy with their jobs, and would break it off.
    */
   #rest(): void {
     // The jobs that began before the rest may meet the same error. They do not make the rest longer.

@@ -68,9 +68,9 @@ export function repeated(file: Buffer, repetitions: number): { bytes: Buffer; du
 }
 
 /**
- * The values for the tables of a sound track of an MP4 file. A packet is a piece of encoded sound, and a chunk is a group
- * of packets that lie one after the other in the file. Here, all packets have the same size and duration. All chunks have
- * the same position in the file, so the same sound is played again and again.
+ * The values for the tables of a sound track of an MP4 file. A packet is a piece of encoded sound, and a chunk is a
+ * group of packets that lie one after the other in the file. Here, all packets have the same size and duration. All
+ * chunks have the same position in the file, so the same sound is played again and again.
  */
 export type Tables = {
   packets: number

@@ -84,8 +84,8 @@ function fragmentsOf(
 }
 
 /**
- * Returns a copy of `file` (aac.m4a) with more packets. The tables in the box `moov` list the packets of `file` only. The
- * added packets are in fragments at the end of the copy. Some recorders write such files.
+ * Returns a copy of `file` (aac.m4a) with more packets. The tables in the box `moov` list the packets of `file` only.
+ * The added packets are in fragments at the end of the copy. Some recorders write such files.
  */
 export function withFragments(
   file: Buffer,

@@ -200,8 +200,8 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
 
 /**
  * Returns true if the next fault leaves each open job its last claim. docs/workers.md says that a job fails after four
- * claims without a result, so the faults of a run may end at most three claims of each job. A fault can also end a claim
- * that a worker is just sending. So there must be no fault while the next claim of a job is its last one.
+ * claims without a result, so the faults of a run may end at most three claims of each job. A fault can also end a
+ * claim that a worker is just sending. So there must be no fault while the next claim of a job is its last one.
  */
 function mayLoseClaims(db: Db): boolean {
   const attempts = limits.workerAttemptsMax - 1

@@ -29,7 +29,9 @@ const hour = 3_600_000
 const german = { language: 'de' }
 const both = ['en', 'de']
 
-/** Starts a server whose own engine knows only English and can do one job at a time. The lease of workers is an hour. */
+/**
+ * Starts a server whose own engine knows only English and can do one job at a time. The lease of workers is an hour.
+ */
 async function start(settings: Record<string, string> = {}, dataDir?: string) {
   const sides = { STENO_WORKERS: '1', STENO_WORKER_LEASE: '1h', ...settings }
   const own = { ...steeredEngine(), languages: () => ['en'] }
@@ -41,8 +43,8 @@ async function start(settings: Record<string, string> = {}, dataDir?: string) {
 }
 
 /**
- * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits for
- * the answer of the server.
+ * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits
+ * for the answer of the server.
  */
 async function connect(cluster: string) {
   const inboxPrefix = subjectsOf(cluster).inbox('gpu-1')

@@ -1,6 +1,6 @@
-// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`. Several
-// short files are transcribed at the same time, which needs less CPU time. If a source fails, prints its error and
-// continues with the next source.
+// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`.
+// Several short files are transcribed at the same time, which needs less CPU time. If a source fails, prints its error
+// and continues with the next source.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'

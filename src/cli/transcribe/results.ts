@@ -85,8 +85,8 @@ export class Results {
 
   /**
    * Writes the utterances that were recognised before the interruption: to stdout, or to files such as
-   * `talk.partial.txt` beside the planned output files. RTTM is not written, because the turns of the speakers are known
-   * only at the end. Returns the error that ends the command.
+   * `talk.partial.txt` beside the planned output files. RTTM is not written, because the turns of the speakers are
+   * known only at the end. Returns the error that ends the command.
    */
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances } = work

@@ -1,6 +1,6 @@
 // Computes the times of the words of a window by dynamic time warping (DTW) over the cross-attention of the alignment
-// heads. For each token, the attention of these heads is at the place of the sound where the token is spoken. Each token
-// uses the attention of the decoding pass that predicted the token.
+// heads. For each token, the attention of these heads is at the place of the sound where the token is spoken. Each
+// token uses the attention of the decoding pass that predicted the token.
 
 import { framesPerSecond } from '../audio.ts'
 import type { AlignedWord } from './aligned-word.ts'

@@ -1,5 +1,5 @@
-// Finds speech for which the model returned no text. Whisper decodes this speech again. If the speech still has no text,
-// the transcript has a warning.
+// Finds speech for which the model returned no text. Whisper decodes this speech again. If the speech still has no
+// text, the transcript has a warning.
 
 import { sampleRate } from '../audio.ts'
 import type { PlacedText } from './place.ts'

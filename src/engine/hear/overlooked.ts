@@ -1,6 +1,6 @@
-// Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. The probability of
-// a frame depends on all sound before it, and loud sound or music makes the network less sensitive for many seconds. So
-// each long stretch without speech is read again, from a new state, and amplified to the level of speech.
+// Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. The probability
+// of a frame depends on all sound before it, and loud sound or music makes the network less sensitive for many seconds.
+// So each long stretch without speech is read again, from a new state, and amplified to the level of speech.
 
 import { utterancePause } from '../audio.ts'
 import { levelled } from './level.ts'

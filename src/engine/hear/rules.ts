@@ -8,8 +8,8 @@ export type NextToken = { token: number; logProbability: number }
 
 /**
  * Chooses the next token of a text: the most probable one at temperature 0, or a random one at a higher temperature.
- * `random` returns numbers from 0 to 1. `logTotal` is the logarithm of the sum of exp(score) over all tokens, or null if
- * it is not known. The call changes the values in `scores`.
+ * `random` returns numbers from 0 to 1. `logTotal` is the logarithm of the sum of exp(score) over all tokens, or null
+ * if it is not known. The call changes the values in `scores`.
  */
 export function choose(
   rules: Rules,

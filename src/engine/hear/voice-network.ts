@@ -1,6 +1,6 @@
 // Finds the voices in a window, with a small network that reads the states of Whisper's encoder. The network counts the
-// voices, and it gives embeddings: vectors that are similar if the voice is the same. Only the built-in model has such a
-// network. Diarization uses its results.
+// voices, and it gives embeddings: vectors that are similar if the voice is the same. Only the built-in model has such
+// a network. Diarization uses its results.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

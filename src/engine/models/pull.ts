@@ -38,8 +38,8 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. If another process is already downloading it, waits for that process. The files of that process are
- * used if they are those of the hub.
+ * Downloads a model. If another process is already downloading it, waits for that process. The files of that process
+ * are used if they are those of the hub.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })

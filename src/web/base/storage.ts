@@ -1,5 +1,5 @@
-// Stores values in the browser's local storage. A value that the browser refuses to store is only in memory, and is lost
-// when the page is closed.
+// Stores values in the browser's local storage. A value that the browser refuses to store is only in memory, and is
+// lost when the page is closed.
 
 import { effect, type Signal, signal } from '@preact/signals'
 

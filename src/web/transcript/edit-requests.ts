@@ -7,7 +7,9 @@ import type { Result, Utterance } from './document.ts'
 
 export type Sent = { index: number; text: string }[]
 
-/** The utterances that a request has changed, with the words and times that the server has computed for the new texts. */
+/**
+ * The utterances that a request has changed, with the words and times that the server has computed for the new texts.
+ */
 export type Saved = ({ index: number } & Utterance)[]
 
 export class EditRequests {

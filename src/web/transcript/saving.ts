@@ -1,5 +1,5 @@
-// Saves the edited texts of a transcript on the server, some time after the last keystroke. Finds conflicts with edits of
-// other people. An unsaved edit is also stored in the browser, so that a reload or a crash does not lose it.
+// Saves the edited texts of a transcript on the server, some time after the last keystroke. Finds conflicts with edits
+// of other people. An unsaved edit is also stored in the browser, so that a reload or a crash does not lose it.
 
 import { signal } from '@preact/signals'
 import { Fault, messageOf } from '../base/fault.ts'

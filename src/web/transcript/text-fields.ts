@@ -1,5 +1,5 @@
-// Makes each utterance of the transcript a separate text field, so that an edit of one utterance does not change the word
-// times of the other utterances.
+// Makes each utterance of the transcript a separate text field, so that an edit of one utterance does not change the
+// word times of the other utterances.
 
 import { isComposing } from '../base/composing.ts'
 import { showClock } from '../base/format.ts'

@@ -107,8 +107,8 @@ test('without embeddings there is no voice, and one embedding is one voice', () 
 })
 
 /**
- * Returns embeddings of two voices that have much in common. The cosine between the means of the two voices is 0.862, so
- * their distance without scatter is 0.138. `spread` changes only their scatter.
+ * Returns embeddings of two voices that have much in common. The cosine between the means of the two voices is 0.862,
+ * so their distance without scatter is 0.138. `spread` changes only their scatter.
  */
 function nearVoices(counts: readonly [number, number], spread: number): Float32Array[] {
   const common = 2.5 / Math.hypot(1, spread)

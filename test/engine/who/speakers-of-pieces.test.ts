@@ -108,8 +108,8 @@ test('a change of speaker inside a piece is found, but not against a clear embed
 
 test('a part whose speaker has changed no longer counts for the mean of the speaker before', () => {
   // The third piece has two halves. At first, it belongs to the first speaker, so the mean of this speaker lies between
-  // both voices, and only the first half is more similar to the second speaker. Without this half, the mean changes, and
-  // the second half is more similar to the second speaker too.
+  // both voices, and only the first half is more similar to the second speaker. Without this half, the mean changes,
+  // and the second half is more similar to the second speaker too.
   const values = [...sureFrames, ...repeat(25, [0.1, 0.99]), ...repeat(25, [0.5, 0.866])]
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces([...sure, piece(4, 6, [0.55, 0.53])], centroids, frames)
