@@ -118,7 +118,7 @@ const refusals: Record<string, Refusal> = {
   ],
   'a long page': [body('text/html', page + ' '.repeat(500_000)), 'URL_NOT_ACCESSIBLE', /web page/],
   'a page that breaks off': [
-    socket => socket.end(`${head(200, { 'Content-Length': 5000 })}${page}`),
+    socket => socket.write(`${head(200, { 'Content-Length': 5000 })}${page}`),
     'URL_NOT_ACCESSIBLE',
     /web page/,
   ],
