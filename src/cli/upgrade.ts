@@ -45,7 +45,7 @@ export const upgrade = command({
     old.replace()
     draft.replace()
     say(`${here}: now ${versions.steno} (${versions.commit}); the one before is ${here}.old`)
-    say('Restart a running service now (systemctl restart steno). Until then, its engines may not start.')
+    say('Restart a running service now (systemctl restart steno). Until then, commands may be refused.')
   },
 })
 
