@@ -45,9 +45,8 @@ export class HandOvers {
   readonly #storing = new Map<string, { fence: number; answers: ((answer: ResultAnswer) => void)[] }>()
 
   /**
-   * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if a ready
-   * worker could do the job and its machine has not failed on the job. The other worker then does not get the job
-   * again.
+   * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if another
+   * ready worker, whose machine has not failed on the job, could do it. The claim is then refused.
    */
   constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts

@@ -20,15 +20,25 @@ export type KnownWorker = Hello & {
   refusal: string | null
 }
 
+const rememberedFields = [
+  'name',
+  'pool',
+  'seenAt',
+  'version',
+  'device',
+  'slots',
+  'model',
+  'languages',
+  'translates',
+  'diarization',
+  'speed',
+] as const
+
 /**
  * What the server remembers of a worker, also across restarts: its state at the last message `hello` in which it was
  * ready.
  */
-export type RememberedWorker = Pick<
-  KnownWorker,
-  'name' | 'pool' | 'seenAt' | 'version' | 'device' | 'slots'
-> &
-  Pick<KnownWorker, 'model' | 'languages' | 'translates' | 'diarization' | 'speed'>
+export type RememberedWorker = Pick<KnownWorker, (typeof rememberedFields)[number]>
 
 export type Clocks = {
   /** Reads the monotonic clock, by which the server knows how long a worker has been silent. */
@@ -132,9 +142,7 @@ function isWorking({ ready, refusal }: KnownWorker): boolean {
 }
 
 function memoryOf(worker: KnownWorker): RememberedWorker {
-  const { name, pool, seenAt, version, device, slots, model, languages, translates, diarization, speed } =
-    worker
-  return { name, pool, seenAt, version, device, slots, model, languages, translates, diarization, speed }
+  return Object.fromEntries(rememberedFields.map(field => [field, worker[field]])) as RememberedWorker
 }
 
 export function workerId(name: string, session: string): string {

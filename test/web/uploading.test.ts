@@ -91,6 +91,8 @@ seen('options that the server would refuse are told before a file is sent', asyn
     await page.getByRole('alert').getByText(reason).waitFor()
   }
   await page.getByText('Names and words').click()
+  const prompt = page.getByLabel('What it is about')
+  expect(await prompt.getAttribute('maxlength')).toBe(`${limits.promptLengthMax}`)
   for (const count of [`${limits.speakerCountMax + 1}`, '1.5', '0']) {
     await speakers.fill(count)
     await refused('the number of speakers is a whole number from 1 to 50')

@@ -58,6 +58,22 @@ async function connect(cluster: string) {
   return { wire, hello }
 }
 
+/**
+ * Submits a job in German to a server whose only worker for German has been silent for a lease. Waits until the job is
+ * pending.
+ */
+async function submitGerman({
+  service,
+  hello,
+}: Pick<Awaited<ReturnType<typeof start>>, 'service' | 'hello'>) {
+  const ana = service.account('ana')
+  await hello(both)
+  service.later(hour + 1)
+  const id = await ana.transcribe(undefined, german)
+  await ana.until(id, 'pending')
+  return { ana, id }
+}
+
 function helloOf(languages: string[]): Hello {
   const abilities = { model: 'steered', languages, translates: true, diarization: 'ready' }
   const state = {
@@ -76,11 +92,7 @@ natsTest(
   'a job that only a silent worker can do waits for this worker, and is done when it is back',
   async () => {
     const { service, own, startOwn, hello, list } = await start()
-    const ana = service.account('ana')
-    await hello(both)
-    service.later(hour + 1)
-    const id = await ana.transcribe(undefined, german)
-    await ana.until(id, 'pending')
+    const { ana, id } = await submitGerman({ service, hello })
     service.later(22 * hour)
     expect((await ana.job(id)).status).toBe('pending')
     expect(await list()).toMatchObject([{ name: 'gpu-1', ready: false, jobs: 0 }])
@@ -97,11 +109,7 @@ natsTest(
   'a job that only a worker of an earlier day could do goes to the own engine, which fails it',
   async () => {
     const { service, own, hello, list } = await start()
-    const ana = service.account('ana')
-    await hello(both)
-    service.later(hour + 1)
-    const id = await ana.transcribe(undefined, german)
-    await ana.until(id, 'pending')
+    await submitGerman({ service, hello })
     service.later(23 * hour)
     expect((await own.given(1)).input.language).toBe('de')
     expect(await list()).toEqual([])
@@ -111,11 +119,7 @@ natsTest(
 natsTest('jobs that only workers can do wait also when the server starts without these workers', async () => {
   const cluster = { STENO_CLUSTER: 'restarted' }
   const first = await start(cluster)
-  const ana = first.service.account('ana')
-  await first.hello(both)
-  first.service.later(hour + 1)
-  const id = await ana.transcribe(undefined, german)
-  await ana.until(id, 'pending')
+  const { id } = await submitGerman(first)
   await first.service.stop()
   const { service, own, list } = await start(cluster, first.service.dataDir)
   service.later(2 * hour)
@@ -166,11 +170,7 @@ natsTest('a server that has just started waits for a lease before it gives up on
 
 natsTest('a job waits no longer for a worker that comes back with another model', async () => {
   const { service, own, hello } = await start()
-  const ana = service.account('ana')
-  await hello(both)
-  service.later(hour + 1)
-  const id = await ana.transcribe(undefined, german)
-  await ana.until(id, 'pending')
+  const { ana, id } = await submitGerman({ service, hello })
   await hello([], { session: 'y', ready: false })
   service.later(0)
   expect((await ana.job(id)).status).toBe('pending')

@@ -55,7 +55,7 @@ export const events = (service: Service) => {
         otherBodies: {
           'text/event-stream': Type.Union([listedJob, segment], {
             description:
-              'The data of an event: of `job` a ListedTranscription, of `segment` a SegmentEvent. Comments come too.',
+              'The data of an event: of `job` a ListedTranscription, of `segment` a SegmentEvent. The stream has comment lines too.',
           }),
         },
         fails: ['TRANSCRIPTION_NOT_FOUND'],

@@ -56,7 +56,9 @@ export const segment = Type.Composite(
 export const eventHeaders = Type.Object(
   {
     'last-event-id': Type.Optional(
-      Type.String({ description: 'The last id that was read: the segments up to it are skipped' }),
+      Type.String({
+        description: 'The last id that you have read. The segments up to it are not sent again',
+      }),
     ),
   },
   open,
