@@ -293,6 +293,24 @@ test('formats and patterns tell what an id, an address, a file name and a time l
   expect(webhooks['transcription.completed'].post.operationId).toBe('onTranscriptionCompleted')
 })
 
+test('only schemas of requests are closed, also after the service has answered requests', async () => {
+  const service = await startTestService({ alone: true })
+  const ana = await service.account('ana')
+  await ana.transcribe()
+  await ana.balance()
+  const { components } = (await service.fetch('/v1/openapi.json')).body
+  const closed = Object.entries<Anything>(components.schemas).filter(([, schema]) =>
+    JSON.stringify(schema).includes('"additionalProperties":false'),
+  )
+  expect(closed.map(([name]) => name).toSorted()).toEqual([
+    'AccountRequest',
+    'EditRequest',
+    'TranscribeRequest',
+    'UploadRequest',
+    'VoiceRequest',
+  ])
+})
+
 test('the built program serves the document of the source code', async () => {
   const settings = { STENO_RATE_LIMITS: 'off' }
   const services = [

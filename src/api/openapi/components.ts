@@ -8,25 +8,33 @@ export const version = '3.1.0'
 
 export type JsonSchema = Record<string, unknown>
 
-export type Components = { schemas: Record<string, JsonSchema>; reference(schema: JsonSchema): JsonSchema }
+export type Components = {
+  schemas: Record<string, JsonSchema>
+  reference(schema: JsonSchema): JsonSchema
+  /**
+   * Does the same as `reference` for a schema of a response. The result never forbids further fields, because a later
+   * version may add fields to any response.
+   */
+  openReference(schema: JsonSchema): JsonSchema
+}
 
 export function openComponents(): Components {
   const schemas: Record<string, JsonSchema> = {}
 
-  function reference(schema: JsonSchema): JsonSchema {
+  function reference(schema: JsonSchema, isOpen = false): JsonSchema {
     const { $id: name } = schema
-    if (typeof name !== 'string') return plain(schema)
+    if (typeof name !== 'string') return plain(schema, isOpen)
     if (!schemas[name]) {
       // The empty object reserves the place of this schema, so that the schema comes before the schemas of its fields
       // in the document.
       schemas[name] = {}
       const example = examples[name]
-      schemas[name] = { ...plain(schema), ...(example ? { examples: [example] } : {}) }
+      schemas[name] = { ...plain(schema, isOpen), ...(example ? { examples: [example] } : {}) }
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  function plain(schema: JsonSchema): JsonSchema {
+  function plain(schema: JsonSchema, isOpen: boolean): JsonSchema {
     const {
       $id: _name,
       noValidate: _unchecked,
@@ -35,17 +43,20 @@ export function openComponents(): Components {
       ...checked
     } = nullToOpenApi(schema, version)
     const rest = { ...checked, ...(documented as object | undefined) }
-    if (rest.properties) rest.properties = mapValues(rest.properties, part => reference(part as JsonSchema))
-    if (rest.items) rest.items = reference(rest.items as JsonSchema)
-    if (Array.isArray(rest.anyOf)) rest.anyOf = rest.anyOf.map(reference)
+    const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
+    // At the first request of a route, Elysia adds this keyword to the schema of its response.
+    if (isOpen && rest.additionalProperties === false) delete rest.additionalProperties
+    if (rest.properties) rest.properties = mapValues(rest.properties, part)
+    if (rest.items) rest.items = part(rest.items)
+    if (Array.isArray(rest.anyOf)) rest.anyOf = rest.anyOf.map(part)
     if (patternProperties) {
       const [value] = Object.values(patternProperties)
-      rest.additionalProperties = reference(value)
+      rest.additionalProperties = part(value)
     }
     return rest
   }
 
-  return { schemas, reference }
+  return { schemas, reference, openReference: schema => reference(schema, true) }
 }
 
 function mapValues(record: object, change: (value: unknown) => unknown): object {

@@ -22,7 +22,7 @@ export function describe(app: AnyElysia): Description {
     const method = route.method.toLowerCase()
     methods[method] = operation(route, methods[method] ?? {}, components)
   }
-  components.reference(errorBody)
+  components.openReference(errorBody)
   return {
     openapi: version,
     info: {

@@ -12,7 +12,10 @@ import { answerHeaders, errorHeaders, headersOf } from './headers.ts'
 export function successResponse({ hooks: { response, detail } }: Route, components: Components): object {
   const { status, description, headers } = detail.success ?? { status: 200, description: 'Success' }
   const shape = detail.answer ?? response?.[status]
-  const content = { ...(shape ? json(components.reference(shape)) : {}), ...otherContent(detail, components) }
+  const content = {
+    ...(shape ? json(components.openReference(shape)) : {}),
+    ...otherContent(detail, components),
+  }
   return {
     [status]: {
       description,
@@ -23,10 +26,10 @@ export function successResponse({ hooks: { response, detail } }: Route, componen
 }
 
 /** Returns the bodies of the success response that are not JSON. */
-function otherContent({ otherBodies = {} }: RouteDetail, { reference }: Components): object {
+function otherContent({ otherBodies = {} }: RouteDetail, { openReference }: Components): object {
   return Object.fromEntries(
     Object.entries(otherBodies).map(([type, body]) => {
-      if (typeof body !== 'string') return [type, { schema: reference(body) }]
+      if (typeof body !== 'string') return [type, { schema: openReference(body) }]
       const format = type.startsWith('text/') ? {} : { format: 'binary' }
       return [type, { schema: { type: 'string', ...format, description: body } }]
     }),
@@ -40,7 +43,7 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
       const shape = response?.[Number(status)]
       // The body of a response with 206 is a part of the file that a response with 200 contains.
       const content = {
-        ...(shape ? json(components.reference(shape)) : {}),
+        ...(shape ? json(components.openReference(shape)) : {}),
         ...(status === '206' ? otherContent(detail, components) : {}),
       }
       const body = Object.keys(content).length > 0 ? { content } : {}
@@ -53,7 +56,7 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
  * Returns the error responses of a route. All errors with the same status are described in one response. Its
  * description lists the codes of these errors.
  */
-export function errorResponses(detail: RouteDetail, { reference }: Components): object {
+export function errorResponses(detail: RouteDetail, { openReference }: Components): object {
   const shape = detail.dialect === 'openai' ? openAiError : errorBody
   const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
     const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
@@ -66,7 +69,7 @@ export function errorResponses(detail: RouteDetail, { reference }: Components): 
       {
         description: [...new Set(same.map(({ text }) => text))].join(' '),
         headers: headersOf([...answerHeaders(detail), ...(errorHeaders[status] ?? [])]),
-        content: json(reference(shape)),
+        content: json(openReference(shape)),
       },
     ]),
   )

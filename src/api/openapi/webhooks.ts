@@ -13,7 +13,7 @@ const eventSummaries: Record<JobEvent, string> = {
 }
 
 /** Returns the webhooks of the OpenAPI document: one operation for each event of a job. */
-export function webhooks({ reference }: Components): object {
+export function webhooks({ openReference }: Components): object {
   const parameters = ['X-Service-Signature', 'X-Service-Timestamp'].map(name => ({
     name,
     in: 'header',
@@ -32,7 +32,7 @@ export function webhooks({ reference }: Components): object {
           parameters,
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: reference(events[event as JobEvent]) } },
+            content: { 'application/json': { schema: openReference(events[event as JobEvent]) } },
           },
           responses: {
             200: {
