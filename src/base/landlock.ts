@@ -2,7 +2,7 @@
 // restriction applies to the calling thread, and to all threads and processes that this thread starts later.
 
 import { ptr } from 'bun:ffi'
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { systemCall } from './system-call.ts'
 
 const right = {
@@ -81,7 +81,8 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
-  const isFolder = statSync(path).isDirectory()
+  // Looks at the open file, not at the path: another process may have removed the path since the file was opened.
+  const isFolder = fstatSync(file).isDirectory()
   // The bytes of the kernel's structure landlock_path_beneath_attr: 8 bytes for the rights and 4 bytes for the open
   // file, without padding.
   const rule = new DataView(new ArrayBuffer(12))
