@@ -24,7 +24,8 @@ export function verificationMail({ to, link }: { to: string; link: string }): Ma
       'Somebody, most likely you, signed up for steno with this address.',
       `Open this link within ${formatDuration(limits.verificationTtlMs)} to confirm it; it works once:`,
       link,
-      'Nothing happens if you leave it alone: without the link the account never works.',
+      'Do not open the link if it was not you: the account would get the password of the person who signed up. ' +
+        'Nothing happens if you leave it alone: without the link the account never works.',
     ].join('\n\n'),
   }
 }

@@ -26,6 +26,12 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return result
 }
 
+/** Returns true if a person may choose this password. Its length is counted in characters, not in UTF-16 code units. */
+export function isNewPassword(password: string): boolean {
+  const characters = [...password].length
+  return characters >= limits.passwordLengthMin && characters <= limits.passwordLengthMax
+}
+
 export function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, cost))
 }

@@ -1,5 +1,9 @@
 // Verifies the email addresses of accounts. A new account gets a mail with a link. The link works once, and expires
 // after `verificationTtlMs`.
+//
+// A link contains the password of its sign-up, so that its owner need not type it again. Anyone can sign up with the
+// address of another person. So a link loses its password when a later sign-up names another password: the person who
+// opens the link cannot know which of the two sign-ups it belongs to. This person then chooses the password.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -7,32 +11,66 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
+/** The password hash of a link that has lost its password. */
+const noPassword = ''
+
+type SignUp = {
+  email: string
+  passwordHash: string
+  /** The result of `findPendingPassword`, if it is a hash of the same password. Null if there is none, or another one. */
+  pendingHash: string | null
+}
+
 /**
  * Creates an unverified account, and returns the token for the link in its verification mail. If an unverified account
  * with this address exists, only creates and returns another token. Returns null if no mail may be sent: the account is
  * already verified, or its last mail was sent less than `verificationMailEveryMs` ago.
  */
-export function createVerification(
-  db: Db,
-  { email, passwordHash }: { email: string; passwordHash: string },
-): string | null {
+export function createVerification(db: Db, { email, passwordHash, pendingHash }: SignUp): string | null {
   const token = newToken()
   return db.tx(() => {
     const account =
       findAccountByEmail(db, email) ?? createAccount(db, { email, passwordHash: null, verified: false })
-    if (!account || account.verifiedAt !== null || hadMail(db, account.id)) return null
+    if (!account || account.verifiedAt !== null) return null
+    const hashes = validHashes(db, email)
+    const isRepeated = hashes.length > 0 && hashes[0] === pendingHash
+    if (!isRepeated) {
+      const removal = 'update verifications set password_hash = $noPassword where account_id = $accountId'
+      db.run(removal, { noPassword, accountId: account.id })
+    }
+    if (hadMail(db, account.id)) return null
     db.run(
       `insert into verifications (token_hash, account_id, password_hash, expires_at)
        values ($tokenHash, $accountId, $passwordHash, $expiresAt)`,
       {
         tokenHash: sha256(token),
         accountId: account.id,
-        passwordHash,
+        passwordHash: hashes.includes(noPassword) ? noPassword : passwordHash,
         expiresAt: db.now() + limits.verificationTtlMs,
       },
     )
     return token
   })
+}
+
+/**
+ * Returns the password hash of the last mailed link to an unverified account. Returns null if there is no valid link,
+ * or if the link has lost its password.
+ */
+export function findPendingPassword(db: Db, email: string): string | null {
+  return validHashes(db, email)[0] || null
+}
+
+/** Returns the password hashes of all valid links to an unverified account, the newest link first. */
+function validHashes(db: Db, email: string): string[] {
+  return db
+    .list<{ passwordHash: string }>(
+      `select password_hash as passwordHash from verifications
+       where account_id = (select id from accounts where email = $email and verified_at is null)
+       and used_at is null and expires_at > $now order by expires_at desc`,
+      { email, now: db.now() },
+    )
+    .map(({ passwordHash }) => passwordHash)
 }
 
 /**
@@ -46,21 +84,33 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account to which a mailed link belongs. `token` is the secret part of the link. Returns false if the
- * link is unknown, used or expired, or if the account is already verified.
+ * Verifies the account to which a mailed link belongs. `token` is the secret part of the link. `chosenHash` is the hash
+ * of the password that the person chose on the page of the link; without it, the account gets the password of the
+ * sign-up. The result is `invalid` if the link is unknown, used or expired, or if the account is already verified. It
+ * is `password-missing` if the link has lost its password and the person has chosen none; the link then stays valid.
  */
-export function useVerification(db: Db, token: string): boolean {
+export function useVerification(
+  db: Db,
+  token: string,
+  chosenHash: string | null = null,
+): 'verified' | 'password-missing' | 'invalid' {
   return db.tx(() => {
-    const row = db.find<{ accountId: string; passwordHash: string }>(
-      `update verifications set used_at = $now
+    const tokenHash = sha256(token)
+    const link = db.find<{ accountId: string; passwordHash: string }>(
+      `select account_id as accountId, password_hash as passwordHash from verifications
        where token_hash = $tokenHash and used_at is null and expires_at > $now
-       and account_id in (select id from accounts where verified_at is null)
-       returning account_id as accountId, password_hash as passwordHash`,
-      { tokenHash: sha256(token), now: db.now() },
+       and account_id in (select id from accounts where verified_at is null)`,
+      { tokenHash, now: db.now() },
     )
-    if (!row) return false
-    verifyAccount(db, row.accountId, row.passwordHash)
-    return true
+    if (!link) return 'invalid'
+    const passwordHash = chosenHash ?? link.passwordHash
+    if (passwordHash === noPassword) return 'password-missing'
+    db.run('update verifications set used_at = $now where token_hash = $tokenHash', {
+      tokenHash,
+      now: db.now(),
+    })
+    verifyAccount(db, link.accountId, passwordHash)
+    return 'verified'
   })
 }
 

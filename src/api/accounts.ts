@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
 import { normalEmail } from '../accounts/email.ts'
 import { verificationMail } from '../accounts/mail.ts'
-import { hashPassword } from '../accounts/password.ts'
-import { createVerification, useVerification } from '../accounts/verification.ts'
+import { hashPassword, isPassword } from '../accounts/password.ts'
+import { createVerification, findPendingPassword } from '../accounts/verification.ts'
 import { errorFields, log } from '../base/log.ts'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
-import { htmlPage } from './html.ts'
 import { about } from './route.ts'
 import type { Service } from './service.ts'
 import * as shapes from './shapes/accounts.ts'
+import { choosePassword, openLink } from './verification-link.ts'
 
 export const accounts = (service: Service) =>
   new Elysia({ tags: ['Account'] })
@@ -39,48 +39,27 @@ export const accounts = (service: Service) =>
       },
     )
 
-    .get(
-      '/verify',
-      ({ query, set }) => {
-        const verified = useVerification(service.db, query.token ?? '')
-        set.status = verified ? 200 : 410
-        return verified
-          ? htmlPage('Your address is confirmed', `<p>The account works. ${nextStep(service)}</p>`)
-          : htmlPage(
-              'This link does not work',
-              `<p>It was used before, or it has expired. ${retry(service)}</p>`,
-            )
-      },
-      { visitor: true, detail: about({ hide: true }) },
-    )
+    .get('/verify', ({ query }) => openLink(service, query.token ?? ''), {
+      visitor: true,
+      detail: about({ hide: true }),
+    })
 
-/**
- * Returns the hint about how to get the first API key. The page after the verification of an email address shows this
- * hint. The key comes from the web app, or from the operator if the web app is off.
- */
-function nextStep({ config }: Service): string {
-  return config.dashboard
-    ? '<a href="/">Sign in</a> with your password.'
-    : 'Ask your operator for an API key.'
-}
-
-function retry({ config }: Service): string {
-  return config.dashboard
-    ? 'If you cannot <a href="/">sign in</a>, <a href="/register">sign up again</a> for a new link.'
-    : 'If the account does not work, sign up again for a new link.'
-}
+    .post('/verify', ({ form }) => choosePassword(service, form), { openForm: 'accounts.create' })
 
 /**
  * Creates an account and sends its verification mail. Sends no mail if the account is already verified, or if it got a
- * mail a short time ago. Does not wait until the mail is sent, so that the response time does not reveal whether the
- * address is registered.
+ * mail a short time ago. Does not wait until the mail is sent, and always compares the password with a hash, so that the
+ * response time does not reveal whether the address is registered.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,
   email: string,
   password: string,
 ): Promise<void> {
-  const token = createVerification(db, { email, passwordHash: await hashPassword(password) })
+  const pending = findPendingPassword(db, email)
+  const isSame = await isPassword(password, pending)
+  const passwordHash = await hashPassword(password)
+  const token = createVerification(db, { email, passwordHash, pendingHash: isSame ? pending : null })
   if (!token) return
   const link = `${baseUrl()}/verify?token=${token}`
   if (config.smtpUrl === null) console.log(`Verification link for ${email}: ${link}`)

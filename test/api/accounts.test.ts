@@ -74,6 +74,70 @@ steered('the password of the followed link becomes the password of the account',
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
 })
 
+/** The password of somebody who signs up with the address of Ana. */
+const strangersPassword = 'the password of a stranger'
+
+test('a link does not give the account a password if another sign-up has named another password', async () => {
+  const service = await startTestService({ alone: true })
+  const first = await signUp(service, { email, password: strangersPassword })
+  const second = await signUp(service, { email, password })
+  expect([second.status, second.text]).toEqual([first.status, first.text])
+
+  const [link = ''] = await mailedLinks(service, 1)
+  const opened = await service.fetch(pathOf(link))
+  expect(opened.status).toBe(409)
+  expect(opened.text).toContain('<form method="post" action="/verify">')
+  expect(findAccountByEmail(service.db, email)?.verifiedAt).toBeNull()
+
+  const chosen = await choosePassword(service, link, 'chosen on the page')
+  expect(chosen.status).toBe(200)
+  expect(chosen.text).toContain('<a href="/">Sign in</a> with your password.')
+  expect(await signInStatus(service, strangersPassword)).toBe(401)
+  expect(await signInStatus(service, 'chosen on the page')).toBe(200)
+  expect((await choosePassword(service, link, strangersPassword)).status).toBe(410)
+  expect(await signInStatus(service, strangersPassword)).toBe(401)
+})
+
+steered('a later mail of a stranger gives the account no password either', async () => {
+  const service = await startTestService()
+  await signUp(service, { email, password: strangersPassword })
+  await signUp(service, { email, password })
+  service.later(limits.verificationMailEveryMs)
+  await signUp(service, { email, password: strangersPassword })
+  for (const link of await mailedLinks(service, 2))
+    expect((await service.fetch(pathOf(link))).status).toBe(409)
+  expect(await signInStatus(service, strangersPassword)).toBe(401)
+})
+
+test('two sign-ups at the same time leave a link without a password', async () => {
+  const service = await startTestService({ alone: true })
+  await Promise.all([strangersPassword, password].map(each => signUp(service, { email, password: each })))
+  const [link = ''] = await mailedLinks(service, 1)
+  expect((await service.fetch(pathOf(link))).status).toBe(409)
+})
+
+test('a repeated sign-up with the same password leaves the link as it is', async () => {
+  const service = await startTestService({ alone: true })
+  for (let count = 0; count < 2; count++) await signUp(service, { email, password })
+  const [link = ''] = await mailedLinks(service, 1)
+  expect((await service.fetch(pathOf(link))).status).toBe(200)
+  expect(await signInStatus(service, password)).toBe(200)
+})
+
+test('a short or long password on the page of the link is refused, and the link still works', async () => {
+  const service = await startTestService({ alone: true })
+  for (const each of [strangersPassword, password]) await signUp(service, { email, password: each })
+  const [link = ''] = await mailedLinks(service, 1)
+  const short = await choosePassword(service, link, '😀'.repeat(limits.passwordLengthMin - 1))
+  expect(short.status).toBe(400)
+  expect(short.text).toContain('role="alert"')
+  const long = await choosePassword(service, link, 'x'.repeat(limits.passwordLengthMax + 1))
+  expect(long.status).toBe(400)
+  expect(long.text).toContain(`to ${limits.passwordLengthMax} characters`)
+  expect((await choosePassword(service, link, password)).status).toBe(200)
+  expect((await choosePassword(service, 'http://localhost/verify?token=unknown', password)).status).toBe(410)
+})
+
 steered('an address gets one mail in ten minutes, whoever signs up with it', async () => {
   const service = await startTestService()
   for (let count = 0; count < 3; count++)
@@ -124,6 +188,25 @@ test('an address may sign up ten times a minute', async () => {
   for (let count = 0; count < 10; count++) expect((await signUp(service, {})).status).toBe(400)
   expect((await signUp(service, {})).status).toBe(429)
 })
+
+/** Sends the form of the page on which a person chooses the password. */
+function choosePassword(service: TestService, link: string, chosen: string) {
+  const token = new URL(link).searchParams.get('token') ?? ''
+  return service.fetch('/verify', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `${new URLSearchParams({ token, password: chosen })}`,
+  })
+}
+
+async function signInStatus(service: TestService, tried: string): Promise<number> {
+  const answer = await service.fetch('/app/session', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ email, password: tried }),
+  })
+  return answer.status
+}
 
 async function signUp(service: TestService, body: object) {
   // Without a mail server, the service calls `console.log` to show the operator the link that the mail contains. This
