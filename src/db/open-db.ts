@@ -40,6 +40,12 @@ export type DbOptions = {
  */
 const applicationId = 0x7374656e
 
+/**
+ * The number of prepared statements that are kept for each open database. The program has about 250 statements, and
+ * SQLite takes longer to prepare most of them than to run them. Bun would keep only the last 20.
+ */
+Database.MAX_QUERY_CACHE_SIZE = 500
+
 export function openDb(
   dataDir: string,
   {

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyDatabase } from '../../src/db/copy.ts'
@@ -52,6 +52,23 @@ test('an error rolls back a transaction and its nested transactions', () => {
   expect(db.list('select * from accounts')).toEqual([])
   db.tx(() => add('a'))
   expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
+})
+
+test('a statement stays prepared while 300 others are run', () => {
+  const db = open()
+  const query = spyOn(Database.prototype, 'query')
+  try {
+    const run = () => {
+      query.mockClear()
+      for (let count = 0; count < 300; count++) db.find(`select ${count} from accounts`)
+      return query.mock.results.map(({ value }) => value)
+    }
+    const prepared = run()
+    const again = run()
+    expect(prepared.filter((statement, index) => statement === again[index])).toHaveLength(300)
+  } finally {
+    query.mockRestore()
+  }
 })
 
 test('a later migration is applied once, to the rows of the earlier one', () => {
