@@ -29,6 +29,7 @@ import rowsOfAccount from './migrations/024_rows_of_account.sql' with { type: 't
 import rememberedWorkers from './migrations/025_remembered_workers.sql' with { type: 'text' }
 import needs from './migrations/026_needs.sql' with { type: 'text' }
 import pendingInTurn from './migrations/027_pending_in_turn.sql' with { type: 'text' }
+import jobsOfKey from './migrations/028_jobs_of_key.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -64,6 +65,7 @@ const shipped: Migration[] = [
   { name: '025_remembered_workers', sql: rememberedWorkers },
   { name: '026_needs', sql: needs },
   { name: '027_pending_in_turn', sql: pendingInTurn },
+  { name: '028_jobs_of_key', sql: jobsOfKey },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

@@ -1,7 +1,7 @@
 // Tests that the statements of requests and sweeps find their rows by an index. A statement that reads all jobs or the
 // whole ledger would block a server with many jobs.
 
-import { expect, spyOn } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
 import type { Db, Params } from '../../src/db/db.ts'
 import { speech } from '../support/media.ts'
@@ -25,6 +25,22 @@ steered('no statement of a request or of a sweep reads all jobs, uploads or ledg
   service.later(0)
   expect(statements.size).toBeGreaterThan(30)
   const scans = [...statements].flatMap(([statement, params]) => scansOf(service.db, statement, params))
+  expect(scans).toEqual([])
+})
+
+test('an index finds the rows that refer to a row that is deleted', async () => {
+  const { db } = await startTestService()
+  const references = db.list<{ child: string; column: string; parent: string }>(
+    `select tables.name as child, keys."from" as "column", keys."table" as parent
+     from sqlite_schema as tables join pragma_foreign_key_list(tables.name) as keys where tables.type = 'table'`,
+  )
+  expect(references).toContainEqual({ child: 'jobs', column: 'key_id', parent: 'keys' })
+  const scans = references.flatMap(({ child, column }) =>
+    db
+      .list<{ detail: string }>(`explain query plan select 1 from ${child} where ${column} = $id`, { id: '' })
+      .filter(({ detail }) => !detail.startsWith('SEARCH'))
+      .map(({ detail }) => `${child}.${column}: ${detail}`),
+  )
   expect(scans).toEqual([])
 })
 
