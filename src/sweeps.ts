@@ -35,6 +35,7 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
         runner.deleteOldJobs({ keptMs: config.transcriptRetentionMs })
     },
     'purge deleted jobs': ({ db, config }) => purgeJobs(db, { keptMs: config.deletedRetentionMs }),
+    'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'write the list of workers': ({ db, fleet }) => fleet?.save(db),
     'write the last use of keys': ({ keyUses }) => keyUses.write(),
     'write the search index': ({ indexer }) => indexer.wake(),
@@ -52,7 +53,6 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
   },
   /** Sweeps that run every hour. It does no harm if the data that they remove stay an hour longer. */
   hour: {
-    'purge idempotent replies': ({ db, config }) => purgeReplies(db, { keptMs: config.idempotencyTtlMs }),
     'purge verification links': ({ db }) => purgeVerifications(db),
     'purge sessions': ({ db }) => purgeSessions(db),
     'delete old voices': ({ db, config }) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { purgeReplies, saveReply } from '../../src/api/gate/idempotency.ts'
 import { limits } from '../../src/limits.ts'
 import { defaults } from '../support/defaults.ts'
 import { marginMs, shareServices, startTestService, steered } from '../support/service.ts'
@@ -66,6 +67,22 @@ steered('a key expires after a day', async () => {
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).text).toBe(first.text)
   service.later(marginMs)
   expect((await ana.post('/v1/transcribe', body, keyed('a'))).body.id).not.toBe(first.body.id)
+})
+
+test('expired replies are deleted in parts, the oldest first', async () => {
+  const { db, ...service } = await startTestService({ alone: true })
+  const accountId = service.account('ana').id
+  const count = limits.purgedRepliesMax + 1
+  db.tx(() => {
+    for (let i = 0; i < count; i++)
+      saveReply(db, { accountId, endpoint: 'jobs.create', key: `${count - i}` }, new Uint8Array(), '{}')
+    db.run('update idempotent_replies set created_at = created_at - cast(key as integer)')
+  })
+  const keys = () => db.list<{ key: string }>('select key from idempotent_replies').map(({ key }) => key)
+  purgeReplies(db, { keptMs: 0 })
+  expect(keys()).toEqual(['1'])
+  purgeReplies(db, { keptMs: 0 })
+  expect(keys()).toEqual([])
 })
 
 test.each([

@@ -69,10 +69,17 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
   )
 }
 
+/**
+ * Deletes the oldest stored replies that are older than `keptMs`, at most `purgedRepliesMax` of them. A sweep calls this
+ * function again after a few seconds, so that no call blocks the server for long.
+ */
 export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
-  db.run('delete from idempotent_replies where created_at <= $createdBefore', {
-    createdBefore: db.now() - keptMs,
-  })
+  db.run(
+    `delete from idempotent_replies where (account_id, endpoint, key) in (
+       select account_id, endpoint, key from idempotent_replies where created_at <= $createdBefore
+       order by created_at limit $purgedRepliesMax)`,
+    { createdBefore: db.now() - keptMs, purgedRepliesMax: limits.purgedRepliesMax },
+  )
 }
 
 function nameOf({ accountId, endpoint, key }: Claim): string {
