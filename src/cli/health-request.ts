@@ -9,9 +9,9 @@ export function localHost(host: string): string {
 }
 
 /**
- * Requests /v1/health. Returns `steno` if the response has the header X-Request-Id, which steno sends. Returns
- * `refused` if there is no such host, or if no server accepts the connection. Otherwise returns the status of the HTTP
- * response, or the kind of the error.
+ * Requests /v1/health. Returns `steno` if the response has the header Link that every response of steno has:
+ * the address of its API description. Returns `refused` if there is no such host, or if no server accepts the
+ * connection. Otherwise returns the status of the HTTP response, or the kind of the error.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')
@@ -25,5 +25,6 @@ export async function askHealth(baseUrl: string): Promise<string> {
   if (answer.kind !== 'answer')
     return ['refused', 'unknown-name', 'connect-timeout'].includes(answer.kind) ? 'refused' : answer.kind
   answer.close()
-  return answer.headers['x-request-id'] === undefined ? `status ${answer.status}` : 'steno'
+  const isSteno = /\/v1\/openapi\.json>; rel="service-desc"/.test(`${answer.headers.link}`)
+  return isSteno ? 'steno' : `status ${answer.status}`
 }

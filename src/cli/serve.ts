@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
 import { log } from '../base/log.ts'
@@ -38,9 +39,12 @@ export const serve = command({
       say(`steno listens on ${running.listening}`)
       say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
       systemd.ready()
+      // Signals are handled before the log says that the service listens: a script may read this line and send a signal
+      // at once.
+      const stopSignal = untilStopSignal()
       log.info('listening', { address: running.listening, data_dir: config.dataDir })
       setImmediate(releaseStartMemory)
-      await untilStopSignal()
+      await stopSignal
       log.info('stopping')
       systemd.stopping()
     } finally {
@@ -59,7 +63,11 @@ function releaseStartMemory(): void {
   Bun.shrink()
 }
 
-/** Waits for the signal SIGINT or SIGTERM. A second signal ends the process immediately. */
+/**
+ * Waits for the signal SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately. When a
+ * terminal is closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A server that
+ * was started by nohup ignores SIGHUP.
+ */
 function untilStopSignal(): Promise<void> {
   return new Promise(resolve => {
     let isStopping = false
@@ -70,5 +78,13 @@ function untilStopSignal(): Promise<void> {
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
+    if (!isHangUpIgnored()) process.on('SIGHUP', () => isStopping || stop())
   })
+}
+
+/** Returns true if the process was started with the signal SIGHUP ignored. */
+function isHangUpIgnored(): boolean {
+  const ignored = /^SigIgn:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
+  // The bit 0 belongs to the signal 1, which is SIGHUP.
+  return (BigInt(`0x${ignored}`) & 1n) === 1n
 }

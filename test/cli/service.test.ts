@@ -379,6 +379,33 @@ test('SIGTERM lets a request in flight finish, then the server exits with 0', as
   expect(await gone).toBe(0)
 })
 
+test('SIGHUP ends the server as SIGTERM does', async () => {
+  const server = await serve(join(folder, 'hang-up'))
+  expect(await server.stop('SIGHUP')).toBe(0)
+  expect(server.err()).toContain('"stopped"')
+})
+
+test('a server that was started by nohup ignores SIGHUP', async () => {
+  const command = `trap '' HUP; exec ${selfCommand('serve').join(' ')}`
+  const env = environment(join(folder, 'nohup'))
+  const child = Bun.spawn(['sh', '-c', command], { env, stdout: 'pipe', stderr: 'ignore' })
+  const end = () => {
+    child.kill('SIGKILL')
+    return child.exited
+  }
+  servers.push({ stop: end })
+  let told = ''
+  for await (const chunk of child.stdout) {
+    told += new TextDecoder().decode(chunk)
+    if (told.includes('API key')) break
+  }
+  child.kill('SIGHUP')
+  const [, url = ''] = /listens on (\S+)/.exec(told) ?? []
+  expect((await fetch(`${url}/v1/health`)).status).toBe(200)
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+})
+
 test.each(['throw', 'Promise.reject'])(
   'an error that no code handles is logged with its stack, and ends the server with exit code 1: %s',
   async means => {
@@ -519,6 +546,21 @@ function collect(stream: ReadableStream<Uint8Array>) {
   }
   return { text: () => text, until }
 }
+
+test('health does not take another server with request ids for steno', async () => {
+  using other = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => Response.json({ status: 'ok' }, { headers: { 'X-Request-Id': '1' } }),
+  })
+  const env = { ...environment(join(folder, 'another')), STENO_PORT: `${other.port}` }
+  const child = Bun.spawn(selfCommand('health'), { env, stdout: 'pipe', stderr: 'pipe' })
+  const message = await child.stderr.text()
+  expect([await child.exited, message]).toEqual([
+    1,
+    `steno: no steno answers at http://127.0.0.1:${other.port}: status 200\n`,
+  ])
+})
 
 test('health tells whether a service answers on this machine', async () => {
   const server = await serve(join(folder, 'health'))
