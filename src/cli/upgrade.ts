@@ -33,10 +33,12 @@ export const upgrade = command({
     if (!isCompiled()) throw new Error('a checkout is upgraded with git')
 
     const here = process.execPath
+    const unsigned = values.unsigned === true
+    // Most refusals need no copy, which would write 230 MB.
+    refuse(from, missingProblem(from, unsigned))
     using draft = new Draft(here)
     copyFileSync(from, draft.path)
-    const problem = await signatureProblem(from, draft.path, values.unsigned === true)
-    if (problem !== null) throw new Error(`${from} ${problem}; nothing was changed`)
+    if (!unsigned) refuse(from, await signatureProblem(from, draft.path))
     chmodSync(draft.path, 0o755)
     const versions = versionsOf(draft.path)
     if (versions === null) throw new Error(`${from} is no steno for this machine; nothing was changed`)
@@ -49,12 +51,15 @@ export const upgrade = command({
   },
 })
 
+function refuse(from: string, problem: string | null): void {
+  if (problem !== null) throw new Error(`${from} ${problem}; nothing was changed`)
+}
+
 /**
- * Checks the signature of the program file `from`. The hash is computed from `copy`, a copy of this file, because the
- * copy is what will be installed. The file `from` could still change after the check. Returns the reason why the
- * program must not be installed. Returns null if it may be installed.
+ * Checks whether the program file `from` has the signature that it needs, and whether this program could verify it.
+ * Returns the reason why the file must not be installed, or null.
  */
-async function signatureProblem(from: string, copy: string, unsigned: boolean): Promise<string | null> {
+function missingProblem(from: string, unsigned: boolean): string | null {
   const isRelease = STENO_RELEASE_KEY !== ''
   if (unsigned)
     return isRelease
@@ -62,7 +67,15 @@ async function signatureProblem(from: string, copy: string, unsigned: boolean): 
       : null
   if (!isRelease)
     return 'cannot be checked: this program has no key of releases; --unsigned installs it all the same'
-  if (!existsSync(`${from}.sig`)) return `has no signature (${from}.sig)`
+  return existsSync(`${from}.sig`) ? null : `has no signature (${from}.sig)`
+}
+
+/**
+ * Verifies the signature of the program file `from`. The hash is computed from `copy`, a copy of this file, because the
+ * copy is what will be installed. The file `from` could still change after the check. Returns the reason why the
+ * program must not be installed. Returns null if it may be installed.
+ */
+async function signatureProblem(from: string, copy: string): Promise<string | null> {
   const hasher = new Bun.CryptoHasher('sha256')
   for await (const part of Bun.file(copy).stream()) hasher.update(part)
   return problemOf(readFileSync(`${from}.sig`, 'utf8'), hasher.digest('hex'), {

@@ -127,6 +127,8 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   // A program that is not a release contains no public key, so `steno upgrade` cannot check the signature of a file. It
   // then installs nothing without the option --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
+  // A folder is refused for the same reason, so a file is refused before it is copied.
+  expect(upgrade('.').stderr.toString()).toMatch(/cannot be checked/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
   const done = upgrade(binary, '--unsigned')
