@@ -216,9 +216,15 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
     await focused('.tool')
     expect(await page.evaluate('document.activeElement.textContent')).toBe(tool)
   }
-  // If a person has moved the focus out of the search bar, it stays there when the search bar closes.
+  // The field has the focus as soon as the search bar is on the page: the next key belongs to the field.
+  await page.evaluate(`new MutationObserver((changes, observer) => {
+    document.body.dataset.focus = document.activeElement.getAttribute('type')
+    observer.disconnect()
+  }).observe(document.querySelector('.text-bars'), { childList: true })`)
   await page.keyboard.press('f')
-  await focused('.find input')
+  await page.locator('.find').waitFor()
+  expect(await page.evaluate('document.body.dataset.focus')).toBe('search')
+  // If a person has moved the focus out of the search bar, it stays there when the search bar closes.
   await page.getByLabel('Name of Speaker 1').focus()
   await page.getByRole('button', { name: 'Find' }).click()
   await page.locator('.text-bars > *').waitFor({ state: 'detached' })

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 /**
  * When the calling component disappears with the focus inside it, moves the focus back to the element that had it
@@ -8,9 +8,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
  */
 export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
   const box = useRef<Box>(null)
-  // A layout effect runs before the person can move the focus into the component.
+  // Read while the component is made: its parts can take the focus as soon as they are on the page.
+  const [before] = useState(() => document.activeElement)
   useLayoutEffect(() => {
-    const before = document.activeElement
     const { current } = box
     return () => {
       const isInside = current?.contains(document.activeElement) ?? false

@@ -1,7 +1,7 @@
 // The bar that searches in a transcript and replaces text.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../base/composing.ts'
 import { Check } from '../parts/field.tsx'
 import { Icon } from '../parts/icon.tsx'
@@ -51,7 +51,8 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 
 function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  // A layout effect runs before the next key of the person: a fast person types directly after the key that opens the bar.
+  useLayoutEffect(() => field.current?.focus(), [])
   const count = places.value.length
   return (
     <div class="line">
