@@ -32,7 +32,7 @@ export const workerLimits = {
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**
    * Interval at which a worker that cannot take jobs checks whether the server has accepted it and whether its engine
-   * is ready.
+   * is ready. Also the time after which a worker first repeats its first message `hello` if the server has not answered.
    */
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */

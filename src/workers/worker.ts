@@ -38,6 +38,7 @@ export class Worker {
   readonly #draining = new AbortController()
   /** Resolves when the server first answers a message `hello` of this worker. */
   readonly #greeted = Promise.withResolvers<void>()
+  #isGreeted = false
   readonly #loops: Promise<unknown>
   #pool: string | null = null
   #leaseMs = limits.workerHelloMs
@@ -139,11 +140,16 @@ export class Worker {
    * lease. The server's answer contains the lease, so the answer to the first message is awaited. Later answers are not
    * awaited: if a message is lost, the next one is sent an interval later. When the worker ends, the answer to its last
    * message is also awaited.
+   *
+   * Until the server has answered for the first time, the intervals are shorter: the first one is `workerReadyMs`, and
+   * each further one is twice as long. So a worker that starts a moment before its server soon gets jobs.
    */
   async #greet(): Promise<void> {
     await this.#sayHello()
-    while (!this.#isDraining || this.#assignments.size > 0) {
-      await this.#pause(intervalIn(this.#leaseMs, limits.workerHelloMs))
+    for (let earlyMs: number = limits.workerReadyMs; ; earlyMs *= 2) {
+      if (this.#isDraining && this.#assignments.size === 0) break
+      const interval = intervalIn(this.#leaseMs, limits.workerHelloMs)
+      await this.#pause(this.#isGreeted ? interval : Math.min(earlyMs, interval))
       void this.#sayHello()
     }
     await this.#sayHello()
@@ -163,6 +169,7 @@ export class Worker {
 
   #welcome(answer: HelloAnswer): void {
     this.#greeted.resolve()
+    this.#isGreeted = true
     if (answer.kind === 'welcome') {
       this.#refusal = null
       this.#pool = answer.pool

@@ -116,6 +116,38 @@ natsTest('a worker says hello three times in a lease, although the server does n
   await server.close()
 })
 
+natsTest(
+  'a worker that started before its server soon asks again, and then less and less often',
+  async () => {
+    const nats = await startNats()
+    const subjects = subjectsOf('early')
+    const server = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'server', inboxPrefix: subjects.serverInbox },
+    )
+    const hellos = [1, 2, 3].map(() => Promise.withResolvers<void>())
+    let count = 0
+    server.subscribe(subjects.request('gpu-1', 'hello'), { callback: () => hellos[count++]?.resolve() })
+    await server.flush()
+    jest.useFakeTimers()
+    const { stop } = await startWorker({ nats: nats.url, server: '', cluster: 'early' })
+    await hellos[0]?.promise
+    jest.advanceTimersByTime(limits.workerRequestMs)
+    // When these bytes have come back from NATS, the worker has seen that its request has timed out, and pauses.
+    await server.flush()
+    for (const [index, pauseMs] of [100, 200].entries()) {
+      jest.advanceTimersByTime(pauseMs - 1)
+      await server.flush()
+      expect(count).toBe(index + 1)
+      jest.advanceTimersByTime(1)
+      await hellos[index + 1]?.promise
+    }
+    jest.useRealTimers()
+    await stop()
+    await server.close()
+  },
+)
+
 test('a worker stops a job at most a second after the server knows that the job has ended', async () => {
   jest.useFakeTimers()
   const asked: string[] = []
