@@ -22,8 +22,16 @@ type Component = {
   components?: Component[]
 }
 
-export function billOf(root: string, target: BuildTarget): string {
-  const files = [...contentsOf(root, target)].map(([path, source]) => fileComponent(path, source))
+/**
+ * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file: a build reads these files
+ * anyway, and knows their hashes.
+ */
+export function billOf(
+  root: string,
+  target: BuildTarget,
+  hashOf = (source: string) => sha256(readFileSync(source)),
+): string {
+  const files = [...contentsOf(root, target)].map(([path, source]) => fileComponent(path, hashOf(source)))
   const licensed = partsOf(root)
   const byPart = Map.groupBy(files, ({ name }) => partWith(name, licensed))
   const parts = licensed.map(part => partComponent(part, byPart.get(part) ?? []))
@@ -83,14 +91,14 @@ function partComponent(part: LicensedPart, files: Component[]): Component {
 function referenceOf({ source, sourceSha256 }: LicensedPart) {
   return sourceSha256 === undefined
     ? { type: 'website' as const, url: source }
-    : { type: 'source-distribution' as const, url: source, hashes: [hashOf(sourceSha256)] }
+    : { type: 'source-distribution' as const, url: source, hashes: [sha256Hash(sourceSha256)] }
 }
 
-function fileComponent(path: string, source: string): Component {
-  return { type: 'file', name: path, hashes: [hashOf(sha256(readFileSync(source)))] }
+function fileComponent(path: string, content: string): Component {
+  return { type: 'file', name: path, hashes: [sha256Hash(content)] }
 }
 
-function hashOf(content: string): Hash {
+function sha256Hash(content: string): Hash {
   return { alg: 'SHA-256', content }
 }
 

@@ -18,7 +18,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
-import { builtProgram } from '../support/built-program.ts'
+import { placeProgram } from '../support/built-program.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { prepareData, serve } from '../support/server.ts'
 import { type WholeJob, wholeJob } from '../support/whole-job.ts'
@@ -28,11 +28,14 @@ const clip = join(root, 'test/fixtures/speech/doctor.flac')
 const folder = temporaryFolder()
 const binary = join(folder, 'steno')
 
-// The tests run a copy of the program. Some tests run the program as another user, who may not be allowed to enter the
-// folder of the original.
-beforeAll(() => copyFileSync(builtProgram(), binary), 120_000)
+// The program gets a second path. Some tests run the program as another user, who may not be allowed to enter the
+// folder of the first path.
+beforeAll(() => placeProgram(binary), 120_000)
 
 const strace = Bun.which('strace')
+// With this option, strace stops the program only at the system calls that the test asks for. Without it, strace stops
+// the program at every system call.
+const seccomp = ['--seccomp-bpf'].filter(option => strace && works([strace, option, '-f', 'true']))
 const unlessTraced = strace ? '' : ' (its system calls are NOT CHECKED: there is no strace here)'
 
 /**
@@ -41,7 +44,7 @@ const unlessTraced = strace ? '' : ' (its system calls are NOT CHECKED: there is
  */
 function traced(calls: string, trace: string, ...options: string[]): string[] {
   if (!strace) return [binary]
-  return [strace, ...options, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, binary]
+  return [strace, ...options, ...seccomp, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, binary]
 }
 
 test(`doctor finds everything it needs, connects only to this machine and writes only into its cache${unlessTraced}`, () => {
@@ -115,7 +118,7 @@ test('install keeps the settings of an operator when it runs again', () => {
 test('upgrade replaces the program and keeps the old one; a file that is not steno changes nothing', async () => {
   const place = emptyFolder('upgrade')
   const here = join(place, 'steno')
-  copyFileSync(binary, here)
+  placeProgram(here)
   const upgrade = (from: string, ...options: string[]) =>
     Bun.spawnSync([here, 'upgrade', '--from', from, ...options], { cwd: place, env: {} })
 
@@ -143,7 +146,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
 // After an upgrade, the file of the program is that of another version until the restart of the server.
 test('a running server starts its engines from its own program, also after the file is replaced', async () => {
   const program = join(emptyFolder('replaced'), 'steno')
-  copyFileSync(binary, program)
+  placeProgram(program)
   const data = prepareData()
   afterAll(() => data.remove())
   const server = await serve(data, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, [program])
@@ -169,6 +172,13 @@ function childrenOf(pid: number): number[] {
   const lists = tasks.map(task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
   return lists.flatMap(list => list.split(' ').filter(Boolean).map(Number))
 }
+
+test('it contains the bytecode of its code, so that it starts without parsing this code', () => {
+  // With this variable, Bun's JavaScript engine writes a line for each module that it loads.
+  const env = { BUN_JSC_verboseDiskCache: '1' }
+  const { stdout, stderr } = Bun.spawnSync([binary, 'version'], { cwd: emptyFolder('bytecode'), env })
+  expect(`${stdout}${stderr}`).toContain('[Disk Cache] Cache hit')
+})
 
 test('it prints the licences of its components', () => {
   const place = emptyFolder('licenses')

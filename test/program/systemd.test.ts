@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { builtProgram } from '../support/built-program.ts'
+import { placeProgram } from '../support/built-program.ts'
 import { blocksOf, readDocument } from '../support/documents.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -81,7 +81,7 @@ test.skipIf(!mayBoot)(
   `the installed service runs, restarts, upgrades and is removed under systemd${mayBoot ? '' : ' (SKIPPED: no jq, or systemd cannot be started here)'}`,
   () => {
     const folder = temporaryFolder()
-    copyFileSync(builtProgram(), join(folder, 'steno'))
+    placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
     const removal = blocksOf(readDocument('docs/admin.md')).find(block =>
       block.startsWith('systemctl disable'),

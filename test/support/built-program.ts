@@ -1,6 +1,7 @@
 // Returns the path of the built program. The variable STENO_TEST_PROGRAM may name this program. Otherwise, the program
 // is built once in each test run.
 
+import { copyFileSync, linkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 const root = join(import.meta.dir, '../..')
@@ -11,6 +12,18 @@ export function builtProgram(): string {
   if (given) return resolve(given)
   built ??= build(join(root, 'dist/steno'))
   return built
+}
+
+/**
+ * Makes the built program available at the path `to`, for a test that runs, replaces or deletes the program there. `to`
+ * is a hard link, because a copy would write 230 MB. If the built program is on another file system, `to` is a copy.
+ */
+export function placeProgram(to: string): void {
+  try {
+    linkSync(builtProgram(), to)
+  } catch {
+    copyFileSync(builtProgram(), to)
+  }
 }
 
 function build(path: string): string {
