@@ -37,9 +37,9 @@ export class Linkage {
     this.nearest = new Int32Array(size)
     this.bounds = new Float32Array(size)
     const centroids = clusters.map(centroidOf)
-    for (const [row, one] of centroids.entries())
-      for (const [column, other] of centroids.slice(0, row).entries())
-        this.setDistance(row, column, 1 - dot(one, other))
+    for (let row = 0; row < size; row++)
+      for (let column = 0; column < row; column++)
+        this.setDistance(row, column, 1 - dot(centroids[row]!, centroids[column]!))
     for (let row = 0; row < size; row++) this.findNearest(row)
   }
 

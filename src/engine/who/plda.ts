@@ -48,8 +48,7 @@ export class Plda {
     const level = unitOf(Float64Array.from(embedding, (value, at) => value - mean[at]!))
     const scale = Math.sqrt(mean.length)
     const sum = projectedMean.map(value => -value)
-    for (const [row, value] of level.entries())
-      for (let at = 0; at < this.width; at++) sum[at]! += scale * value * projection[row * this.width + at]!
+    for (let row = 0; row < level.length; row++) addRow(sum, projection, row, scale * level[row]!)
     return Float32Array.from(unitOf(sum))
   }
 
@@ -64,6 +63,12 @@ export class Plda {
       return sum
     })
   }
+}
+
+/** Adds a row of a matrix, multiplied by `factor`, to `sum`. */
+function addRow(sum: Float64Array, matrix: Float64Array, row: number, factor: number): void {
+  const start = row * sum.length
+  for (let at = 0; at < sum.length; at++) sum[at]! += factor * matrix[start + at]!
 }
 
 function unitOf(values: Float64Array): Float64Array {
