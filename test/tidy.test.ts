@@ -78,7 +78,7 @@ const entryFiles: Record<string, string[]> = {
 const engineLine: string[][] = [
   ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],
   ['mel', 'process'],
-  ['peaks'],
+  ['peaks', 'crosstalk'],
   ['onnx'],
   ['network'],
   ['models'],

@@ -9,6 +9,8 @@ import type { Utterance } from '../transcripts/transcript.ts'
 import { cutSection, sampleRate, seconds } from './audio.ts'
 import { mergeChannels, mergePeaks, turnsOfChannels } from './channels.ts'
 import { OneScript } from './chinese/one-script.ts'
+import { type Crosstalk, findCrosstalk } from './crosstalk/find-crosstalk.ts'
+import { withoutCrosstalk } from './crosstalk/mute.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import { nameSpeakers } from './names.ts'
 import { Peaks } from './peaks.ts'
@@ -52,8 +54,10 @@ export async function work(
     return cutSection(reported, input.section)
   }
   const script = new OneScript(input)
-  const hear = async (own: Partial<TranscribeListener>, channel?: number) => {
+  const hear = async (own: Partial<TranscribeListener>, channel?: number, crosstalk?: Crosstalk) => {
     const peaks = new Peaks()
+    const sound = peaks.of(open(channel))
+    const heard = crosstalk ? withoutCrosstalk(sound, crosstalk) : sound
     const listener: TranscribeListener = {
       onSamples,
       onWarning(event, span) {
@@ -63,13 +67,15 @@ export async function work(
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),
       ...own,
     }
-    const transcript = await transcribe(models, peaks.of(open(channel)), input, listener, script)
+    const transcript = await transcribe(models, heard, input, listener, script)
     return { transcript, peaks: peaks.bytes() }
   }
   try {
-    const first = await hear(channels === null ? { onUtterances } : {}, channels === null ? undefined : 1)
+    const numbers = Array.from({ length: channels ?? 0 }, (_, index) => index + 1)
+    const crosstalk = numbers.length > 1 ? await findCrosstalk(numbers.map(open)) : []
+    const first = channels === null ? await hear({ onUtterances }) : await hear({}, 1, crosstalk[0])
     const heard: [typeof first, ...(typeof first)[]] = [first]
-    for (done = 1; done < (channels ?? 1); done++) heard.push(await hear({}, done + 1))
+    for (done = 1; done < numbers.length; done++) heard.push(await hear({}, done + 1, crosstalk[done]))
     const [whole, ...others] = heard.map(({ transcript }) => transcript)
     const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
     if (channels !== null) {

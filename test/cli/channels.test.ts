@@ -30,6 +30,40 @@ function wavOf(channels: readonly Float32Array[]): Uint8Array {
   return Buffer.concat([header, new Uint8Array(sound.buffer)])
 }
 
+/** Returns `sound` with `added` in it, which begins at sample `from` and is multiplied by `gain`. */
+function withSound(sound: Float32Array, added: Float32Array, from: number, gain = 1): Float32Array {
+  return sound.map((sample, at) => sample + gain * (added[at - from] ?? 0))
+}
+
+test.skipIf(missing)(
+  `a voice that is also in the other channel, but quieter, is written once${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const file = join(folder, 'call.wav')
+    const [one, other] = await Promise.all(
+      ['doctor', 'en-slt'].map(name => readSound(join(clips!, `${name}.flac`))),
+    )
+    const silence = new Float32Array(11 * 16_000)
+    const left = withSound(silence, one!, 0)
+    const right = withSound(silence, other!, 5 * 16_000)
+    // The crosstalk is 15 dB and 30 dB quieter than the voices. The quieter one has the opposite phase, and is 20 ms
+    // late.
+    await Bun.write(file, wavOf([withSound(left, right, 0, 0.18), withSound(right, left, 320, -0.03)]))
+    const { code, out } = await steno(
+      ['transcribe', file, '--language', 'en', '--channels', 'split', '--format', 'json'],
+      { STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') },
+    )
+    expect(code).toBe(0)
+    const { utterances } = JSON.parse(out)
+    expect(utterances.map((each: { speaker: string; text: string }) => [each.speaker, each.text])).toEqual([
+      ['SPEAKER 1', 'If it is cloudy this evening, we will stay at home.'],
+      ['SPEAKER 2', 'We found the microphone in the afternoon.'],
+      ['SPEAKER 2', 'The code is nine nine seven.'],
+    ])
+  },
+  60_000,
+)
+
 test.skipIf(missing)(
   `two people who speak at the same time on two channels are both heard${skipped}`,
   async () => {

@@ -1,0 +1,37 @@
+// Replaces the crosstalk of a channel by silence.
+
+import { sampleRate } from '../audio.ts'
+import { type Crosstalk, hopSamples } from './find-crosstalk.ts'
+
+/** The time in which the sound becomes silent or comes back, in samples: 4 ms. A sudden step would sound like a click. */
+const fade = 0.004 * sampleRate
+
+/** Yields the sound of a channel, with silence where it has crosstalk. */
+export async function* withoutCrosstalk(
+  sound: AsyncIterable<Float32Array>,
+  crosstalk: Crosstalk,
+): AsyncGenerator<Float32Array> {
+  let at = 0
+  for await (const part of sound) {
+    yield muted(part, at, crosstalk)
+    at += part.length
+  }
+}
+
+/** Returns a part of a channel that begins at sample `from` of the channel, with silence where it has crosstalk. */
+function muted(part: Float32Array, from: number, crosstalk: Crosstalk): Float32Array {
+  const result = part.slice()
+  const [first, last] = [Math.floor(from / hopSamples), Math.floor((from + part.length - 1) / hopSamples)]
+  for (let hop = first; hop <= last; hop++) {
+    if (!crosstalk[hop]) continue
+    const begin = hop * hopSamples - from
+    const fadesOut = !crosstalk[hop - 1]
+    const fadesIn = !crosstalk[hop + 1]
+    for (let at = Math.max(0, begin); at < Math.min(part.length, begin + hopSamples); at++) {
+      const out = fadesOut ? 1 - (at - begin) / fade : 0
+      const back = fadesIn ? 1 - (begin + hopSamples - at) / fade : 0
+      result[at] = part[at]! * Math.max(0, out, back)
+    }
+  }
+  return result
+}

@@ -1,0 +1,37 @@
+// Reduces sound to 4 kHz before two channels are compared. The strongest sounds of speech are below 2 kHz, so 4,000
+// samples per second are enough to find that two channels have the same sound.
+
+import { sampleRate } from '../audio.ts'
+
+const factor = 4
+/** The number of samples in a second of reduced sound. */
+export const reducedRate = sampleRate / factor
+/** The weights of a low-pass filter: a triangle over 8 samples. The sum of the weights is 1. */
+const weights = [1, 2, 3, 4, 4, 3, 2, 1].map(weight => weight / 20)
+/** The part of the sample before that is subtracted from each sample, so that low frequencies do not dominate. */
+const preEmphasis = 0.8
+
+/** Reduces the sound of one channel. */
+export class Reducer {
+  /** The last four samples before a part: they are under the filter together with the first samples of the part. */
+  private readonly before = new Float32Array(factor)
+  private last = 0
+
+  /**
+   * Writes the next reduced samples to `target`, one for each four samples of `part`. The length of `part` must be a
+   * multiple of four.
+   */
+  reduce(part: Float32Array, target: Float64Array): void {
+    for (let at = 0; at < part.length / factor; at++) {
+      const first = factor * (at - 1)
+      let filtered = 0
+      for (let tap = 0; tap < weights.length; tap++) {
+        const sample = first + tap
+        filtered += weights[tap]! * (sample < 0 ? this.before[factor + sample]! : part[sample]!)
+      }
+      target[at] = filtered - preEmphasis * this.last
+      this.last = filtered
+    }
+    this.before.set(part.subarray(-factor))
+  }
+}

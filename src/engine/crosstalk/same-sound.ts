@@ -1,0 +1,144 @@
+// Finds out whether a quiet channel has the same sound as a loud channel. This also works if the sound arrives in the
+// quiet channel some milliseconds earlier or later, with another tone, with an echo of a few milliseconds, or with
+// opposite phase.
+
+import { points, transform } from './fourier.ts'
+import { reducedRate } from './reduced.ts'
+
+/** The step from one comparison to the next, in reduced samples: 64 ms. */
+export const hop = 0.064 * reducedRate
+/** The sound that is compared: the middle three of five hops. The hops around them have the sound of other delays. */
+export const hopsRead = 5
+const [begin, end] = [hop, 4 * hop]
+/** The longest delay between two channels, in reduced samples: 52 ms. */
+const delayMax = 0.052 * reducedRate
+/** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms of sound. */
+const taps = 16
+/** The number of weights for sound that arrives before the strongest part of an echo. */
+const tapsBefore = 6
+/** A small part of the energy, which is added to the matrix of the equations so that they can always be solved. */
+const ridge = 1e-4
+
+const real = new Float64Array(points)
+const imaginary = new Float64Array(points)
+const crossReal = new Float64Array(points)
+const crossImaginary = new Float64Array(points)
+const gram = new Float64Array(taps * taps)
+const root = new Float64Array(taps * taps)
+const products = new Float64Array(taps)
+const solved = new Float64Array(taps)
+
+/**
+ * Predicts the middle three hops of `quiet` from `loud`. `share` is the part of their energy that the prediction
+ * explains: from 0 (other sound) to 1 (the same sound). `gain` is the energy of the predicted sound, divided by the
+ * energy of the loud sound that it was predicted from.
+ */
+export function sameSound(quiet: Float64Array, loud: Float64Array): { share: number; gain: number } {
+  const energy = energyOf(quiet, begin, end)
+  if (energy === 0) return { share: 0, gain: 0 }
+  const delay = delayBetween(quiet, loud)
+  const source = energyOf(loud, begin - delay, end - delay)
+  if (source === 0) return { share: 0, gain: 0 }
+  const explained = explainedEnergy(quiet, loud, { first: delay - tapsBefore, added: ridge * source })
+  return { share: Math.min(1, explained / energy), gain: explained / source }
+}
+
+export function energyOf(sound: Float64Array, from: number, to: number): number {
+  let energy = 0
+  for (let at = from; at < to; at++) energy += sound[at]! * sound[at]!
+  return energy
+}
+
+/** Returns the delay at which the loud sound resembles the quiet sound most, with the same or with opposite phase. */
+function delayBetween(quiet: Float64Array, loud: Float64Array): number {
+  correlate(quiet, loud)
+  let best = 0
+  let found = 0
+  let energy = energyOf(loud, begin + delayMax, end + delayMax)
+  for (let delay = -delayMax; delay <= delayMax; delay++) {
+    const product = crossReal[(delay + points) % points]!
+    const likeness = energy > 0 ? (product * product) / energy : 0
+    if (likeness > best) {
+      best = likeness
+      found = delay
+    }
+    const entering = loud[begin - delay - 1]!
+    const leaving = loud[end - delay - 1]!
+    energy += entering * entering - leaving * leaving
+  }
+  return found
+}
+
+/**
+ * Writes the correlation of the two sounds at each delay to `crossReal`. Both sounds are transformed at once: the quiet
+ * one as the real part, the loud one as the imaginary part. A negative delay is at the end of the result.
+ */
+function correlate(quiet: Float64Array, loud: Float64Array): void {
+  real.fill(0)
+  imaginary.fill(0)
+  real.set(quiet.subarray(begin, end), begin)
+  imaginary.set(loud)
+  transform(real, imaginary)
+  for (let bin = 0; bin < points; bin++) {
+    const mirrored = (points - bin) % points
+    const quietReal = real[bin]! + real[mirrored]!
+    const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
+    const loudReal = imaginary[bin]! + imaginary[mirrored]!
+    const loudImaginary = real[mirrored]! - real[bin]!
+    // The conjugate of the product: its transform is the inverse transform of the product, multiplied by a constant.
+    crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
+    crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
+  }
+  transform(crossReal, crossImaginary)
+}
+
+/**
+ * Returns the energy of the quiet sound that the best filter of `taps` weights predicts from the loud sound (least
+ * squares). `first` is the delay of the first weight. `added` is added to the diagonal of the matrix.
+ */
+function explainedEnergy(
+  quiet: Float64Array,
+  loud: Float64Array,
+  { first, added }: { first: number; added: number },
+): number {
+  for (let tap = 0; tap < taps; tap++) {
+    let product = 0
+    let own = 0
+    for (let at = begin; at < end; at++) {
+      const delayed = loud[at - first - tap]!
+      product += quiet[at]! * delayed
+      own += loud[at - first]! * delayed
+    }
+    products[tap] = product
+    gram[tap] = own
+  }
+  for (let row = 1; row < taps; row++) {
+    for (let column = row; column < taps; column++) {
+      const entering = loud[begin - first - row]! * loud[begin - first - column]!
+      const leaving = loud[end - first - row]! * loud[end - first - column]!
+      gram[row * taps + column] = gram[(row - 1) * taps + column - 1]! + entering - leaving
+    }
+  }
+  return solve(added)
+}
+
+/**
+ * Solves the equations of the filter with the method of Cholesky. Returns the predicted energy. Of the symmetric matrix
+ * `gram`, only the upper half is used.
+ */
+function solve(added: number): number {
+  let explained = 0
+  for (let row = 0; row < taps; row++) {
+    for (let column = 0; column <= row; column++) {
+      let rest = gram[column * taps + row]! + (row === column ? added : 0)
+      for (let at = 0; at < column; at++) rest -= root[row * taps + at]! * root[column * taps + at]!
+      root[row * taps + column] =
+        row === column ? Math.sqrt(Math.max(rest, added)) : rest / root[column * taps + column]!
+    }
+    let rest = products[row]!
+    for (let at = 0; at < row; at++) rest -= root[row * taps + at]! * solved[at]!
+    solved[row] = rest / root[row * taps + row]!
+    explained += solved[row]! * solved[row]!
+  }
+  return explained
+}

@@ -1,0 +1,123 @@
+// Finds the crosstalk of two readers of LibriSpeech test-other, who speak in turn or at the same time.
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { findCrosstalk, hopSamples } from '../../../src/engine/crosstalk/find-crosstalk.ts'
+import { firstOf, unless } from '../../support/engine-room.ts'
+import { readSound } from '../../support/read-sound.ts'
+import { noise } from '../../support/sound.ts'
+
+const folder = firstOf('../shared/audio/librispeech-test-other')
+/** Sound is compared where its voice has at least this root mean square: 46 dB below full scale. */
+const audible = 0.005
+
+/** Returns the reading of one person: three utterances, all at the same level. */
+async function reading(reader: string, chapter: string): Promise<Float32Array[]> {
+  return await Promise.all(
+    [0, 1, 2].map(async number => {
+      const sound = await readSound(join(folder ?? '', reader, `${reader}-${chapter}-000${number}.flac`))
+      const level = levelOf(sound)
+      return sound.map(sample => (sample * 0.07) / level)
+    }),
+  )
+}
+
+function levelOf(sound: Float32Array): number {
+  return Math.sqrt(sound.reduce((energy, sample) => energy + sample * sample, 0) / sound.length)
+}
+
+/** Puts the utterances of two people on two channels. Each person begins `pause` seconds after the other has ended. */
+function conversation(people: readonly Float32Array[][], pause: number): Float32Array[] {
+  const length = people.flat().reduce((sum, sound) => sum + sound.length, 10 * 16_000)
+  const channels = people.map(() => new Float32Array(length))
+  let at = 16_000
+  for (const [turn] of people[0]!.entries())
+    for (const [person, channel] of channels.entries()) {
+      const sound = people[person]![turn]!
+      channel.set(sound, at)
+      at += sound.length + pause * 16_000
+    }
+  return channels
+}
+
+/** Returns a channel with noise and with the crosstalk of the other channel, which arrives 10 ms later. */
+function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number, seed: number): Float32Array {
+  const hiss = noise(own.length / 16_000, 0.0005, seed)
+  const gain = 10 ** (-decibels / 20)
+  return own.map((sample, at) => sample + gain * (other[at - 160] ?? 0) + hiss[at]!)
+}
+
+/**
+ * Returns two shares of the hops that are marked: of those with the channel's own voice, and of those that only have
+ * the voice of the other channel.
+ */
+function marked(
+  crosstalk: Uint8Array,
+  own: Float32Array,
+  other: Float32Array,
+): { own: number; other: number } {
+  const isAudible = (voice: Float32Array, hop: number) =>
+    levelOf(voice.subarray(hop * hopSamples, (hop + 1) * hopSamples)) >= audible
+  const hops = [...crosstalk.keys()]
+  const share = (some: readonly number[]) =>
+    some.filter(hop => crosstalk[hop]).length / Math.max(1, some.length)
+  return {
+    own: share(hops.filter(hop => isAudible(own, hop))),
+    other: share(hops.filter(hop => !isAudible(own, hop) && isAudible(other, hop))),
+  }
+}
+
+/** `quieter` is the difference between the voices of the two people, in decibels. */
+async function measured({
+  pause,
+  decibels,
+  quieter = 0,
+}: {
+  pause: number
+  decibels: number
+  quieter?: number
+}) {
+  const second = (await reading('2033', '164914')).map(sound => sound.map(at => at * 10 ** (-quieter / 20)))
+  const voices = conversation([await reading('1688', '142285'), second], pause)
+  const [one, other] = [voices[0]!, voices[1]!]
+  const channels = [withCrosstalk(one, other, decibels, 1), withCrosstalk(other, one, decibels, 2)]
+  const found = await findCrosstalk(channels.map(channel => inParts(channel)))
+  return [marked(found[0]!, one, other), marked(found[1]!, other, one)]
+}
+
+async function* inParts(sound: Float32Array): AsyncGenerator<Float32Array> {
+  for (let at = 0; at < sound.length; at += 16_000) yield sound.subarray(at, at + 16_000)
+}
+
+const skipped = unless(folder, 'LibriSpeech')
+
+for (const [decibels, least] of [
+  [15, 0.97],
+  [20, 0.97],
+  [30, 0.95],
+  [40, 0.7],
+] as const)
+  test.skipIf(!folder)(
+    `the voice of another reader, ${decibels} dB quieter, is crosstalk${skipped}`,
+    async () => {
+      for (const { own, other } of await measured({ pause: 0.5, decibels })) {
+        expect(own).toBe(0)
+        expect(other).toBeGreaterThan(least)
+      }
+    },
+  )
+
+for (const [decibels, most, name] of [
+  [20, 0.02, 'with crosstalk of -20 dB'],
+  [30, 0.01, 'with crosstalk of -30 dB'],
+  [Number.POSITIVE_INFINITY, 0, 'without crosstalk'],
+] as const)
+  test.skipIf(!folder)(`two readers at the same time are kept, ${name}${skipped}`, async () => {
+    for (const { own } of await measured({ pause: -2, decibels })) expect(own).toBeLessThanOrEqual(most)
+  })
+
+test.skipIf(!folder)(`a reader who is 20 dB quieter than the other one is kept${skipped}`, async () => {
+  for (const { own } of await measured({ pause: 0.5, decibels: 30, quieter: 20 })) expect(own).toBe(0)
+  for (const { own } of await measured({ pause: -2, decibels: Number.POSITIVE_INFINITY, quieter: 20 }))
+    expect(own).toBe(0)
+})
