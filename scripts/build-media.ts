@@ -47,7 +47,7 @@ const work = resolve(values.work)
  */
 const programs = {
   'steno-media':
-    'avi boxes caf confine decode edits fragments input inspect links main matroska mix origin output packets pauses read-at reader resample show source streams tables timeline wav'.split(
+    'avi boxes caf confine decode edits fragments input inspect links loudest main matroska mix origin output packets pauses read-at reader resample show source streams tables timeline wav'.split(
       ' ',
     ),
   checks: 'boxes checks confine edits escape mix read-at timeline'.split(' '),

@@ -74,9 +74,9 @@ bool packets_select(AVFormatContext *format, int stream_index);
 bool caf_find(void);
 bool caf_select(AVFormatContext *format);
 
-// avi.c and matroska.c: parts of a file that FFmpeg does not need.
+// avi.c and matroska.c: parts of a file that FFmpeg does not need, or cannot decode.
 bool avi_hide_index(void);
-void matroska_hide_attachments(void);
+const char *matroska_hide_parts(void);
 
 // pauses.c: frames of AMR that FFmpeg cannot decode.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);
@@ -88,6 +88,9 @@ void wav_correct_codec(AVFormatContext *format);
 // streams.c: the streams of a container.
 bool is_flv(const AVFormatContext *format);
 int find_streams(AVFormatContext *format);
+
+// loudest.c: the choice among the tracks of several microphones.
+int loudest_track(const AVFormatContext *opened, int chosen);
 
 // A span of sound. `start` and `length` are samples at the output rate, with fractions. `start` is the time that a
 // player shows; it is invalid if `has_start` is false, because the packet has no timestamp.
@@ -126,6 +129,7 @@ typedef struct Source {
     const char *codec;
 } Source;
 typedef void UseFrame(void *user, Source *source, AVFrame *frame);
+bool is_secondary(const AVStream *stream);
 bool is_listed(const char *names, const char *name);
 double origin_of(const Source *source);
 const char *source_open(Source *source, const Order *order, int64_t from);

@@ -92,10 +92,15 @@ static const char *open_decoder(Source *source, const AVStream *stream)
 static const int secondary_roles =
     AV_DISPOSITION_COMMENT | AV_DISPOSITION_VISUAL_IMPAIRED | AV_DISPOSITION_CLEAN_EFFECTS | AV_DISPOSITION_DEPENDENT;
 
+bool is_secondary(const AVStream *stream)
+{
+    return (stream->disposition & secondary_roles) != 0;
+}
+
 // Returns the rank of an audio stream. Media players play the stream with the highest rank.
 static int rank_of(const AVStream *stream)
 {
-    const int is_main = !(stream->disposition & secondary_roles);
+    const int is_main = !is_secondary(stream);
     const int is_default = (stream->disposition & AV_DISPOSITION_DEFAULT) != 0;
     return 2 * is_main + is_default;
 }
@@ -151,6 +156,21 @@ static const char *open_audio(Source *source)
     return NULL;
 }
 
+// Selects the loudest track instead (loudest.c), if the selected one is silent. Returns null, or the reason of a refusal.
+static const char *use_loudest(Source *source)
+{
+    AVStream **streams = source->format->streams;
+    const int loudest = loudest_track(source->format, source->stream_index);
+    if (loudest == source->stream_index)
+        return NULL;
+    streams[source->stream_index]->discard = AVDISCARD_ALL;
+    streams[loudest]->discard = AVDISCARD_DEFAULT;
+    source->stream_index = loudest;
+    avcodec_free_context(&source->decoder);
+    const char *refusal = open_decoder(source, streams[loudest]);
+    return refusal || source->decoder ? refusal : "no-decoder";
+}
+
 // Sets the fields of the source that describe its container and its stream.
 static void describe(Source *source)
 {
@@ -200,16 +220,21 @@ const char *source_open(Source *source, const Order *order, int64_t from)
     const bool is_mp4 = from == 0 && packets_find();
     const bool has_tables = is_mp4 || (from == 0 && caf_find());
     const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
-    if (from == 0)
-        matroska_hide_attachments();
+    const char *hidden_for = from == 0 ? matroska_hide_parts() : NULL;
     wav_hide_missing_size(from);
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();
+    if (!refusal && from == 0)
+        refusal = use_loudest(source);
     if (has_tables && (refusal || !(is_mp4 ? packets_select(source->format, source->stream_index)
                                            : caf_select(source->format)))) {
         source_close(source);
         refusal = try_to_open(source, order, from, false);
+        if (!refusal)
+            refusal = use_loudest(source);
     }
+    if (refusal && hidden_for && strcmp(refusal, "no-decoder") == 0)
+        refusal = hidden_for;
     if (refusal) {
         source_close(source);
         return from == 0 && strcmp(refusal, "not-media") == 0 ? open_behind_tag(source, order) : refusal;

@@ -7,6 +7,7 @@
 
 // The header of a WAV file above 4 GB: the chunk `ds64` follows at once, and contains the size of the sound.
 enum { LARGE_HEAD_BYTES = 36, DS64_AT = 12, SOUND_SIZE_AT = 28, RIFF = 0x52494646 };
+enum { RIFX = 0x52494658 };
 enum { RIFF_HEAD_BYTES = 12, CHUNK_HEAD_BYTES = 8, CHUNKS_MAX = 1000, EXTENSIBLE = 0xFFFE };
 
 // Returns true if the media at the offset `at` has the extensible header. The header is in the chunk `fmt `.
@@ -25,12 +26,42 @@ static bool is_extensible(int64_t at)
     return false;
 }
 
+// Returns the codec of a RIFX file, whose numbers are big-endian. FFmpeg reads the header of this file as big-endian, but
+// takes its samples for little-endian, which is noise. Returns no codec if the order of the bytes is not known.
+static enum AVCodecID big_endian_codec(enum AVCodecID codec)
+{
+    switch (codec) {
+    case AV_CODEC_ID_PCM_U8:
+    case AV_CODEC_ID_PCM_ALAW:
+    case AV_CODEC_ID_PCM_MULAW:
+        return codec;
+    case AV_CODEC_ID_PCM_S16LE:
+        return AV_CODEC_ID_PCM_S16BE;
+    case AV_CODEC_ID_PCM_S24LE:
+        return AV_CODEC_ID_PCM_S24BE;
+    case AV_CODEC_ID_PCM_S32LE:
+        return AV_CODEC_ID_PCM_S32BE;
+    case AV_CODEC_ID_PCM_F32LE:
+        return AV_CODEC_ID_PCM_F32BE;
+    case AV_CODEC_ID_PCM_F64LE:
+        return AV_CODEC_ID_PCM_F64BE;
+    default:
+        return AV_CODEC_ID_NONE;
+    }
+}
+
 // FFmpeg takes samples of 24 bits that are stored in 32 bits for the floats of an old program. That program does not
 // write the extensible header; with this header, the samples are integers.
 void wav_correct_codec(AVFormatContext *format)
 {
     AVCodecParameters *codec = format->nb_streams > 0 ? format->streams[0]->codecpar : NULL;
-    if (codec && codec->codec_id == AV_CODEC_ID_PCM_F24LE && is_extensible(format->skip_initial_bytes))
+    if (!codec || strcmp(format->iformat->name, "wav") != 0)
+        return;
+    const int64_t from = format->skip_initial_bytes;
+    const uint8_t *head = peek(from, 4);
+    if (head && AV_RB32(head) == RIFX)
+        codec->codec_id = big_endian_codec(codec->codec_id);
+    else if (codec->codec_id == AV_CODEC_ID_PCM_F24LE && is_extensible(from))
         codec->codec_id = AV_CODEC_ID_PCM_S32LE;
 }
 

@@ -19,6 +19,12 @@ const refusals = {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The audio track is encrypted (DRM), so it cannot be read.',
   },
+  compressed: {
+    code: 'INVALID_MEDIA_FORMAT',
+    message:
+      'The packets of the audio track are compressed a second time, which is not supported. ' +
+      'Copy the file with mkvmerge --compression -1:none.',
+  },
   undecodable: {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The audio track is damaged: nothing of it can be decoded.',

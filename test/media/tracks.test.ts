@@ -20,6 +20,15 @@ test.each([
   expectTune(await decodeAll(fixture(name)), tune)
 })
 
+test.each([
+  ['the track of the other microphone, if one is silent', 'silent-first.mov'],
+  ['a disabled track in place of silence', 'silent-enabled.mov'],
+  ['the first track, if both microphones have sound', 'both-loud.mov'],
+])('of the mono tracks of a recorder, steno transcribes %s', async (_, name) => {
+  expect(await inspect(fixture(name))).toMatchObject({ channels: 1, durationMs: 2000 })
+  expectTune(await decodeAll(fixture(name)), tune)
+})
+
 test('of a part of a DVD, the track with the lowest number is played, even if another one occurs first', async () => {
   const film = readFileSync(fixture('mpeg2-ac3.vob'))
   const sound = film.indexOf(Buffer.from([0, 0, 1, 0xbd]))
