@@ -2,12 +2,13 @@
 // needs neither scripts nor a network.
 
 import { expect, test } from 'bun:test'
-import { copyFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, endpointsOf } from '../../src/api/docs/document.ts'
 import { type Example, examplesOf } from '../../src/api/docs/examples.ts'
 import { languages } from '../../src/languages.ts'
 import { clips, unless } from '../support/engine-room.ts'
+import { type RunExample, startRunner } from '../support/example-runner.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { shareServices, startTestService } from '../support/service.ts'
 import { addTranscript } from '../support/transcripts.ts'
@@ -25,14 +26,16 @@ test.skipIf(!clips)(
     const add = () => addTranscript(service.db, ana, ['We meet on Monday.'])
     const folder = temporaryFolder()
     copyFileSync(join(clips ?? '', 'doctor.flac'), join(folder, 'talk.mp3'))
+    const runners = startRunners(folder, ana.key)
     const run = async ({ language, code }: Example) => {
       const { body: upload } = await ana.post('/v1/upload', { filename: 'talk.mp3' })
       const text = code
         .replaceAll('UPLOAD_URL', upload.upload_url)
         .replace(/\bUPLOAD_ID\b/, await ana.upload())
         .replace(/\bID\b/g, add())
-      return statusOf(language, text, { folder, key: ana.key })
+      return statusOf(runners[language], language, text)
     }
+    const imports = new Set<string>()
     for (const endpoint of endpointsOf(document)) {
       // Some examples are left out, because no job ends in this test. The example of an event stream waits for the end
       // of a job, and the examples of OpenAI wait for a transcript.
@@ -40,6 +43,8 @@ test.skipIf(!clips)(
       const examples = examplesOf(document, endpoint).filter(
         ({ language }) => python || language !== 'Python',
       )
+      const { code = '' } = examples.find(({ language }) => language === 'Python') ?? {}
+      if (code) imports.add(code.slice(0, code.indexOf('\n')))
       const statuses = await Promise.all(examples.map(run))
       const name = `${endpoint.method} ${endpoint.path}`
       expect([name, new Set(statuses).size]).toEqual([name, 1])
@@ -47,40 +52,41 @@ test.skipIf(!clips)(
         [name, []],
       )
     }
+    // One process runs all Python examples. An example with fewer imports than the first one could work only here.
+    expect([...imports]).toEqual(python ? ['import os, urllib.request'] : [])
   },
   120_000,
 )
+
+type Runners = Record<Example['language'], RunExample>
+
+function startRunners(folder: string, key: string): Runners {
+  const env = { PATH: process.env.PATH ?? '', KEY: key }
+  return {
+    curl: async program => {
+      const child = Bun.spawn(['bash', '-c', program], { cwd: folder, env, stdout: 'pipe' })
+      return await new Response(child.stdout).text()
+    },
+    Python: python ? startRunner('Python', { folder, env }) : async () => '',
+    TypeScript: startRunner('TypeScript', { folder, env }),
+  }
+}
 
 /**
  * Runs an example, which sends one request to the server. Returns the HTTP status of the response, also if the server
  * refuses the request.
  */
-async function statusOf(
-  language: Example['language'],
-  code: string,
-  { folder, key }: { folder: string; key: string },
-): Promise<number> {
-  const curl = `${code} -o /dev/null -w '%{http_code}'`
-  const py = code.replace(
-    /with urllib[\s\S]*$/,
-    'try:\n    print(urllib.request.urlopen(request).status)\nexcept urllib.error.HTTPError as error:\n    print(error.status)\n',
-  )
-  const ts = code.replace(/console\.log\(.*\)$/, 'console.log(answer.status)')
-  if (language === 'Python') writeFileSync(join(folder, 'example.py'), py)
-  if (language === 'TypeScript') writeFileSync(join(folder, 'example.ts'), ts)
-  const commands = {
-    curl: ['bash', '-c', curl],
-    Python: ['python3', 'example.py'],
-    TypeScript: [process.execPath, 'example.ts'],
+async function statusOf(run: RunExample, language: Example['language'], code: string): Promise<number> {
+  const programs = {
+    curl: `${code} -o /dev/null -w '%{http_code}'`,
+    Python: code.replace(
+      /with urllib[\s\S]*$/,
+      'try:\n    print(urllib.request.urlopen(request).status)\nexcept urllib.error.HTTPError as error:\n    print(error.status)\n',
+    ),
+    TypeScript: code.replace(/console\.log\(.*\)$/, 'console.log(answer.status)'),
   }
-  const child = Bun.spawn(commands[language], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '', KEY: key },
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  if (!/^\d{3}\s*$/.test(out)) throw new Error(`${language}: ${code}\n${out}\n${err}`)
+  const out = await run(programs[language])
+  if (!/^\d{3}\s*$/.test(out)) throw new Error(`${language}: ${code}\n${out}`)
   return Number(out)
 }
 

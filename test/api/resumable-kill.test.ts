@@ -66,6 +66,7 @@ test('after two kills in the middle tus-js-client leaves an identical file', asy
 
 function noise(): Buffer {
   const random = seeded(1)
-  const words = Uint32Array.from({ length: bytes / 4 }, () => random.below(2 ** 32))
+  const words = new Uint32Array(bytes / 4)
+  for (let at = 0; at < words.length; at++) words[at] = random.below(2 ** 32)
   return Buffer.from(words.buffer)
 }

@@ -1,7 +1,7 @@
 // Tests the commands of an operator while a server is running in another process.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -17,6 +17,22 @@ const servers: { stop(signal?: NodeJS.Signals): Promise<number> }[] = []
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop('SIGKILL')
 })
+
+const sharedData = join(folder, 'shared')
+const endedAfterAll: typeof servers = []
+let shared: ReturnType<typeof serve> | undefined
+afterAll(async () => {
+  for (const server of endedAfterAll) await server.stop('SIGKILL')
+})
+
+/**
+ * Returns a server for tests that do not stop it. Several tests use this one server. It is started by the first of
+ * these tests, with the data folder `sharedData`, and ends after the last test of this file.
+ */
+function sharedServer(): ReturnType<typeof serve> {
+  shared ??= serve(sharedData, [], {}, endedAfterAll)
+  return shared
+}
 
 test('the first start creates an account and shows its key once; the next start does not', async () => {
   const data = join(folder, 'first')
@@ -39,9 +55,8 @@ test('the first start creates an account and shows its key once; the next start 
 })
 
 test('commands that change accounts and keys take effect at once while the server runs', async () => {
-  const data = join(folder, 'beside')
-  const server = await serve(data)
-  const run = (...args: string[]) => findCommand(data, ...args)
+  const server = await sharedServer()
+  const run = (...args: string[]) => findCommand(sharedData, ...args)
 
   const made = (await run('accounts', 'create', 'Ana@Example.org', '--credit', '10.00', '--json')).json()
   expect(made).toEqual({ account_id: expect.any(String), email: 'Ana@example.org', balance_cents: 1000 })
@@ -199,13 +214,12 @@ test('a server that cannot print its address ends with an error', async () => {
 }, 60_000)
 
 test('a backup of a running server is restored into an empty folder', async () => {
-  const data = join(folder, 'backed-up')
-  const server = await serve(data)
+  const server = await sharedServer()
   const key = await server.key()
   const file = join(folder, 'backup.db')
-  expect((await findCommand(data, 'backup', file)).code).toBe(0)
+  expect((await findCommand(sharedData, 'backup', file)).code).toBe(0)
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  const again = await findCommand(data, 'backup', file)
+  const again = await findCommand(sharedData, 'backup', file)
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('exists already')])
 
   const restored = join(folder, 'restored')
@@ -223,9 +237,8 @@ test('a backup of a running server is restored into an empty folder', async () =
 
 byRoot('a database that root restores belongs to the owner of the data folder', async () => {
   const file = join(folder, 'for-root.db')
-  const data = join(folder, 'of-root')
-  await serve(data)
-  expect((await findCommand(data, 'backup', file)).code).toBe(0)
+  await sharedServer()
+  expect((await findCommand(sharedData, 'backup', file)).code).toBe(0)
   const restored = foreignFolder()
   expect((await findCommand(restored, 'restore', file)).code).toBe(0)
   expect(notGiven(restored)).toEqual([])
@@ -268,9 +281,8 @@ test('the name that a caller gave to a key neither controls the terminal nor add
 })
 
 test('a second server on the same folder is refused', async () => {
-  const data = join(folder, 'locked')
-  await serve(data)
-  const second = Bun.spawnSync(selfCommand('serve', '--port', '0'), { env: environment(data) })
+  await sharedServer()
+  const second = Bun.spawnSync(selfCommand('serve', '--port', '0'), { env: environment(sharedData) })
   expect(second.exitCode).toBe(1)
   expect(second.stderr.toString()).toContain('already serving')
 })
@@ -330,7 +342,7 @@ test('a misspelt setting or an unknown model prevents the start, and the error s
 })
 
 test('a folder without a model leaves the service unready; the log names the file, the answers do not', async () => {
-  const server = await serve(join(folder, 'unready'))
+  const server = await sharedServer()
   await server.told('config.json is missing')
   const ready = await fetch(`${server.url}/v1/ready`)
   expect([ready.status, await ready.text()]).toEqual([503, expect.not.stringContaining(folder)])
@@ -475,8 +487,13 @@ function environment(data: string): Record<string, string> {
   }
 }
 
-async function serve(data: string, args: string[] = [], more: Record<string, string> = {}) {
-  const server = launch(['serve', ...args], { ...environment(data), ...more })
+async function serve(
+  data: string,
+  args: string[] = [],
+  more: Record<string, string> = {},
+  endedWith = servers,
+) {
+  const server = launch(['serve', ...args], { ...environment(data), ...more }, endedWith)
   // Stdout and stderr are separate pipes, so a line on stdout may arrive before an earlier line on stderr. The test
   // therefore waits for both lines.
   await server.told('"listening"')
@@ -484,8 +501,8 @@ async function serve(data: string, args: string[] = [], more: Record<string, str
   return { ...server, url, key: () => server.printed(/(sk_live_\S+)\n/) }
 }
 
-/** Starts a command that runs until the end of the test. */
-function launch(args: string[], env: Record<string, string | undefined>) {
+/** Starts a command, and adds it to the list `endedWith`. The processes in the list `servers` end with each test. */
+function launch(args: string[], env: Record<string, string | undefined>, endedWith = servers) {
   const child = Bun.spawn(selfCommand(...args), { env, stdout: 'pipe', stderr: 'pipe' })
   const out = collect(child.stdout)
   const err = collect(child.stderr)
@@ -493,7 +510,7 @@ function launch(args: string[], env: Record<string, string | undefined>) {
     child.kill(signal)
     return await child.exited
   }
-  servers.push({ stop })
+  endedWith.push({ stop })
   return {
     out: out.text,
     err: err.text,

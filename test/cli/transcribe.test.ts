@@ -125,7 +125,10 @@ test.each([
   [[import.meta.path, '--fromat', 'srt'], 'no option --fromat; did you mean --format?'],
   [[import.meta.path, '--format', 'srt,vtt'], 'several formats need --out'],
 ])('%j is refused: %s', async (args, why) => {
+  const environment = { ...process.env }
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)
+  // The other test files of this process need their own folders.
+  expect({ ...process.env }).toEqual(environment)
   expect(code).toBeGreaterThan(0)
   expect(err).toContain(why)
 })

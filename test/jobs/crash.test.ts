@@ -21,6 +21,7 @@ const depositCents = 100_000
 
 test('after kill -9 at any moment no accepted job is lost or charged twice, and no reserve remains', async () => {
   const folder = temporaryFolder()
+  const program = await bundle(temporaryFolder())
   const receiver = startReceiver()
   const random = seeded(seed)
   const key = accountKey(folder)
@@ -32,7 +33,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   const accepted = new Map<string, string>()
 
   for (let round = 0; round < kills; round++) {
-    const server = await serve(folder, seed + round)
+    const server = await serve(program, folder, seed + round)
     try {
       const calls = { url: server.url, key, webhookUrl: receiver.url }
       await askAgain(calls, sent, accepted)
@@ -54,7 +55,7 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
   }
 
   // The server is started for the last time, and is not killed again, so all jobs must end.
-  const server = await serve(folder, seed)
+  const server = await serve(program, folder, seed)
   try {
     const calls = { url: server.url, key, webhookUrl: receiver.url }
     await askAgain(calls, sent, accepted)
@@ -104,8 +105,24 @@ function accountKey(folder: string): string {
   }
 }
 
-async function serve(folder: string, seed: number) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, '../support/served.ts')], {
+/**
+ * Bundles the service into one file in `folder`, with bytecode, and returns the path of this file. The test starts the
+ * service 13 times. A start from this file takes half the CPU time of a start from the source.
+ */
+async function bundle(folder: string): Promise<string> {
+  const service = join(import.meta.dir, '../support/served.ts')
+  const { outputs } = await Bun.build({
+    entrypoints: [service],
+    target: 'bun',
+    format: 'cjs',
+    bytecode: true,
+    outdir: folder,
+  })
+  return outputs[0]!.path
+}
+
+async function serve(program: string, folder: string, seed: number) {
+  const child = Bun.spawn([process.execPath, program], {
     env: {
       ...process.env,
       STENO_DATA_DIR: folder,

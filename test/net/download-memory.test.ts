@@ -6,8 +6,8 @@ import { temporaryFolder } from '../support/folder.ts'
 import { head, hostileServers, pour, type Scene } from '../support/hostile-server.ts'
 
 const MB = 1024 ** 2
-const small = 30 * MB
-const large = 300 * MB
+const small = 15 * MB
+const large = 150 * MB
 const child = fileURLToPath(new URL('../support/download-child.ts', import.meta.url))
 
 let folder: string
@@ -54,7 +54,7 @@ function packed(level: number): Scene {
     socket.write(head(200, { 'Content-Encoding': 'gzip' }))
     const gzip = createGzip({ level })
     gzip.pipe(socket)
-    gzip.end(Buffer.alloc(large / 2))
+    gzip.end(Buffer.alloc(large))
   }
 }
 

@@ -416,9 +416,9 @@ test.skipIf(!hasIpv6)('IPv6 works (skipped where the machine has no ::1)', async
 })
 
 test('the next address is tried beside one that does not answer; such an address alone times out', async () => {
-  const deaf = await deafPort('127.0.0.6')
+  const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
+  const deaf = await deafPort('127.0.0.6', server.port)
   try {
-    const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') }, { port: deaf.port })
     const both = async () => ['127.0.0.6', '127.0.0.1']
     expect(await get(server.url('/a'), { resolve: both })).toMatchObject({ text: 'ok' })
     const alone = async () => ['127.0.0.6']

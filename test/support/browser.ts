@@ -1,7 +1,7 @@
 // Finds and starts the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the
 // browser in the npm package @sparticuz/chromium, which needs no installed libraries.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -56,6 +56,20 @@ function writeFontList(): string {
   return path
 }
 
+/** Makes the browser share memory between its processes through files in /tmp. Playwright always adds this option. */
+const noSharedMemory = '--disable-dev-shm-usage'
+
+/**
+ * Returns true if /dev/shm has room for the browsers of all tests that run at the same time. Files in /dev/shm cost less
+ * CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
+ */
+function hasSharedMemory(): boolean {
+  const folder = '/dev/shm'
+  if (!existsSync(folder)) return false
+  const { bavail, bsize } = statfsSync(folder)
+  return bavail * bsize > 1024 ** 3
+}
+
 export const browserFound = await findBrowser()
 
 export function launchBrowser(): Promise<Browser> {
@@ -63,9 +77,10 @@ export function launchBrowser(): Promise<Browser> {
   const { path, environment } = browserFound
   return chromium.launch({
     executablePath: path,
+    ignoreDefaultArgs: hasSharedMemory() ? [noSharedMemory] : [],
     args: [
       '--no-sandbox',
-      '--disable-dev-shm-usage',
+      ...(hasSharedMemory() ? [] : [noSharedMemory]),
       '--autoplay-policy=no-user-gesture-required',
       // Makes the host name `steno.test` lead to this machine. A test uses this name for a page that is not a secure
       // context: without https, a page from `localhost` is a secure context, but a page from `steno.test` is not.

@@ -10,7 +10,8 @@ import { openDb } from '../../src/db/open-db.ts'
 
 export async function findCommand(dataDir: string, ...[name = '', ...args]: string[]) {
   const written = { out: '', err: '' }
-  const before = process.env.STENO_DATA_DIR
+  // A command may change the environment of its process, for example for the engines that it starts.
+  const before = { ...process.env }
   process.env.STENO_DATA_DIR = dataDir
   const out = spyOn(terminal, 'out').mockImplementation(text => {
     written.out += text
@@ -25,8 +26,8 @@ export async function findCommand(dataDir: string, ...[name = '', ...args]: stri
   } finally {
     out.mockRestore()
     err.mockRestore()
-    if (before === undefined) delete process.env.STENO_DATA_DIR
-    else process.env.STENO_DATA_DIR = before
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
   }
 }
 

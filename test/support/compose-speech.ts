@@ -70,7 +70,11 @@ export async function composeSpeech(recipePath: string, wavPath: string): Promis
 /** Returns the samples of a clip as 16-bit integers. */
 async function readClip(path: string): Promise<Int16Array> {
   const sound = await readSound(path)
-  return Int16Array.from(sound, value => Math.max(-32_768, Math.min(32_767, Math.round(value * 32_768))))
+  const samples = new Int16Array(sound.length)
+  // For millions of samples, a loop is much faster than `Int16Array.from` with a function.
+  for (let at = 0; at < sound.length; at++)
+    samples[at] = Math.max(-32_768, Math.min(32_767, Math.round(sound[at]! * 32_768)))
+  return samples
 }
 
 function shiftSentence(sentence: SpokenSentence, seconds: number): SpokenSentence {

@@ -12,7 +12,6 @@ export type Scene = (socket: Socket, request: Request, nth: number) => unknown
 export type HostileOptions = {
   tls?: boolean
   address?: string
-  port?: number
   /** Bytes that the server sends as soon as a client connects. The server then closes the connection. */
   greeting?: string
 }
@@ -31,7 +30,7 @@ export const ca = readFileSync(new URL('ca.pem', tlsFolder), 'utf8')
 
 async function hostileServer(
   scenes: Record<string, Scene>,
-  { tls = false, address = '127.0.0.1', port: wanted = 0, greeting }: HostileOptions = {},
+  { tls = false, address = '127.0.0.1', greeting }: HostileOptions = {},
 ): Promise<HostileServer> {
   const requests: Request[] = []
   const sockets = new Set<Socket>()
@@ -60,7 +59,7 @@ async function hostileServer(
   }
   const server: Server = tls ? createTlsServer(identity(), accept) : createServer(accept)
   server.on('tlsClientError', () => {})
-  await new Promise<void>(resolve => server.listen(wanted, address, resolve))
+  await new Promise<void>(resolve => server.listen(0, address, resolve))
   const { port } = server.address() as AddressInfo
   return {
     port,
@@ -137,12 +136,11 @@ export async function untilClosed(server: HostileServer): Promise<void> {
  * Opens a port that accepts no connection. The process that listens on the port is paused by SIGSTOP, and its accept
  * queue is full. The kernel therefore drops further connection attempts, and a client waits for its connection.
  */
-export async function deafPort(address: string): Promise<{ port: number; stop(): Promise<void> }> {
+export async function deafPort(address: string, port: number): Promise<{ stop(): Promise<void> }> {
   const script = `const server = require('node:net').createServer()
-    server.listen(0, '${address}', () => console.log(server.address().port))`
+    server.listen(${port}, '${address}', () => console.log('listening'))`
   const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
-  const { value } = await child.stdout.getReader().read()
-  const port = Number(new TextDecoder().decode(value))
+  await child.stdout.getReader().read()
   child.kill('SIGSTOP')
   const queue: Socket[] = []
   const stop = async () => {
@@ -160,7 +158,7 @@ export async function deafPort(address: string): Promise<{ port: number; stop():
   // The loop opens connections until the accept queue is full. Bun asks the kernel for a queue of 512 connections, and
   // the kernel allows a few more. When two attempts in a row fail, the queue is full.
   while (queue.length < 5000 && ((await heard()) || (await heard())));
-  return { port, stop }
+  return { stop }
 }
 
 /**

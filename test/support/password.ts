@@ -9,11 +9,20 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. The built
- * program still hashes at its own cost, and test/accounts/password.test.ts tests this cost.
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. The hash that no
+ * password matches is not computed at all. The built program still hashes at its own cost, and
+ * test/accounts/password.test.ts tests this cost.
  */
 export function hashAtLowCost(): void {
-  const { hash } = Bun.password
-  beforeAll(() => void spyOn(Bun.password, 'hash').mockImplementation(text => hash(text, lowCost)))
-  afterAll(() => spyOn(Bun.password, 'hash').mockRestore())
+  const { hash, verify } = Bun.password
+  beforeAll(() => {
+    spyOn(Bun.password, 'hash').mockImplementation(text => hash(text, lowCost))
+    spyOn(Bun.password, 'verify').mockImplementation(async (text, stored) =>
+      `${stored}`.includes(`m=${lowCost.memoryCost},`) ? verify(text, stored) : false,
+    )
+  })
+  afterAll(() => {
+    spyOn(Bun.password, 'hash').mockRestore()
+    spyOn(Bun.password, 'verify').mockRestore()
+  })
 }

@@ -1,5 +1,5 @@
 // Runs a service in a process of its own, for tests that kill this process. Its fake engine ends each job after a
-// short random time.
+// short random time. Has no top-level await, because crash.test.ts bundles this file as a CommonJS module.
 
 import { readConfig } from '../../src/config.ts'
 import { startService } from '../../src/service.ts'
@@ -9,7 +9,7 @@ import { seeded } from './random.ts'
 
 const engine = steeredEngine({ capacity: 2 })
 const random = seeded(Number(process.env.TEST_SEED))
-const { listening } = await startService(readConfig(process.env), {
+startService(readConfig(process.env), {
   media: statedMedia,
   engine: {
     ...engine,
@@ -23,5 +23,4 @@ const { listening } = await startService(readConfig(process.env), {
         })
       }),
   },
-})
-console.log(listening)
+}).then(({ listening }) => console.log(listening))

@@ -40,7 +40,8 @@ export function openShell(folder: string, own: string, environment: Record<strin
   }
 }
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** Yields the lines of a stream, each as soon as it is complete. */
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let open = ''
   for await (const chunk of stream) {

@@ -3,7 +3,7 @@ import { pour } from '../support/pour.ts'
 import { memory, prepareData, serve } from '../support/server.ts'
 
 const MB = 1024 ** 2
-const uploadBytes = 300 * MB
+const uploadBytes = 100 * MB
 const growthMbMax = 16
 
 test.each([

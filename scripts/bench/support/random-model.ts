@@ -28,8 +28,12 @@ export const sizes: Record<string, Size> = {
   small: { width: 768, layers: 12, heads: 12 },
 }
 
-const [frames, positions, headSize] = [1500, 448, 64]
+const [frames, positions] = [1500, 448]
 const defaults = { mels: 80, vocabulary: 51_865 }
+
+function headSizeOf({ width, heads }: Size): number {
+  return width / heads
+}
 
 function decoderLayersOf({ layers, decoderLayers = layers }: Size): number {
   return decoderLayers
@@ -179,9 +183,13 @@ class Layers {
     return this.graph.add('LayerNormalization', [input, ones, bias], { axis: -1 })
   }
 
-  /** Divides the width among the attention heads: [batch, length, width] becomes [batch, heads, length, 64]. */
+  /** Divides the width among the attention heads: [batch, length, width] becomes [batch, heads, length, head
+   * size]. */
   split(input: string): string {
-    const shaped = this.graph.add('Reshape', [input, this.graph.integers(0, 0, this.size.heads, headSize)])
+    const shaped = this.graph.add('Reshape', [
+      input,
+      this.graph.integers(0, 0, this.size.heads, headSizeOf(this.size)),
+    ])
     return this.graph.add('Transpose', [shaped], { perm: [0, 2, 1, 3] })
   }
 
@@ -195,7 +203,7 @@ class Layers {
   ): string {
     const { graph, size } = this
     const turned = graph.add('Transpose', [key], { perm: [0, 1, 3, 2] })
-    const scaled = graph.add('Mul', [query, graph.scalar(headSize ** -0.5)])
+    const scaled = graph.add('Mul', [query, graph.scalar(headSizeOf(size) ** -0.5)])
     const scores = graph.add('MatMul', [scaled, turned])
     const masked = mask === null ? scores : graph.add('Add', [scores, mask])
     const shares = graph.add('Softmax', [masked], { axis: -1 }, ...(seen ? [[seen]] : []))
@@ -263,7 +271,7 @@ function decoder(size: Size, int8: boolean): Uint8Array {
   const graph = new Graph()
   const weights = new Weights(graph, int8)
   const numbers = Array.from({ length: decoderLayersOf(size) }, (_, layer) => layer)
-  const cache = (length: string) => ['batch', size.heads, length, headSize]
+  const cache = (length: string) => ['batch', size.heads, length, headSizeOf(size)]
   graph.input('input_ids', 'int64', ['batch', 'length'])
   graph.input('encoder_hidden_states', 'float32', ['batch', 'heard', size.width])
   for (const layer of numbers)

@@ -2,8 +2,6 @@
 // numbers of mel bands, of vocabulary entries and of decoder layers, and in the ids of the special tokens.
 
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Size, writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
 import type { Hypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { placeInRecording } from '../../../src/engine/hear/place.ts'
@@ -11,8 +9,10 @@ import { languagesOf, openWhisper, type Whisper } from '../../../src/engine/hear
 import { windowOf } from '../../../src/engine/hear/windows.ts'
 import { pocket, runtime, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { type Move, moveTokens } from '../../support/move-tokens.ts'
 
-const small = { width: 128, heads: 2, layers: 2 }
+// Only the mels, the vocabulary and the numbers of layers matter here, so the networks are narrow.
+const small = { width: 32, heads: 2, layers: 2 }
 /**
  * The vocabulary of large-v3 has one more token than that of the pocket model (the small model that tests use): a token
  * for Cantonese. The ids of all later special tokens are therefore one higher.
@@ -26,7 +26,7 @@ const english = { mels: 80, vocabulary: 51_864, movedFrom: 50_257, by: -1 }
 type Layout = {
   name: string
   size: Size
-  ids: typeof large
+  ids: Move & { mels: number; vocabulary: number }
   int8: boolean
   languages: number
   translates: boolean
@@ -110,30 +110,4 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
   const logProbabilities = tokens.map(() => -0.5)
   const quality = { noSpeech: 0, logProbability: -0.5, temperature: 0, verdict: 'good' } as const
   return { tokens, logProbabilities, attention, frames, unfinished: null, ...quality }
-}
-
-/** Adds `by` to all token ids from `movedFrom` on, in the tokenizer and in the configuration of the model. */
-function moveTokens(folder: string, { movedFrom, by }: typeof large): void {
-  const moved = (id: number) => (id >= movedFrom ? id + by : id)
-  const edit = (name: string, change: (content: Record<string, unknown>) => void) => {
-    const path = join(folder, name)
-    const content = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
-    change(content)
-    writeFileSync(path, JSON.stringify(content))
-  }
-  edit('tokenizer.json', content => {
-    const added = content.added_tokens as { id: number; content: string }[]
-    for (const token of added) token.id = moved(token.id)
-    if (by > 0) added.push({ ...added[0], id: movedFrom, content: '<|yue|>' })
-  })
-  for (const name of ['config.json', 'generation_config.json']) {
-    edit(name, content => {
-      for (const [key, value] of Object.entries(content)) {
-        if (key.endsWith('_token_id') && typeof value === 'number') content[key] = moved(value)
-      }
-      for (const key of ['suppress_tokens', 'begin_suppress_tokens'])
-        content[key] = (content[key] as number[]).map(moved)
-      if (by < 0) content.is_multilingual = false
-    })
-  }
 }

@@ -35,7 +35,16 @@ const countOf = (turns: readonly Turn[]) => new Set(turns.map(turn => turn.speak
 
 type Truth = { file: string; sentences: { start: number; end: number; speaker: string }[] }
 
-async function truthOf(name: string) {
+const truths = new Map<string, ReturnType<typeof readTruth>>()
+
+/** Returns the speakers and the sound of a clip. Each clip is read only once. The caller must not change the samples. */
+function truthOf(name: string) {
+  const truth = truths.get(name) ?? readTruth(name)
+  truths.set(name, truth)
+  return truth
+}
+
+async function readTruth(name: string) {
   const truth = (await Bun.file(join(clips!, `${name}.json`)).json()) as Truth
   const spoken = truth.sentences.map(({ start, end, speaker }) => ({ from: start, to: end, speaker }))
   return { spoken, samples: await readSound(join(clips!, truth.file)) }
@@ -131,7 +140,8 @@ test('a piece across the end of a block without another piece gets one embedding
 })
 
 const encoder = firstOf('models/voice-encoder')
-const builtIn = () => openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles)
+let builtInOpened: Voices | null = null
+const builtIn = () => (builtInOpened ??= openVoices(runtime(), voicesFor('base', '/nowhere') as VoiceFiles))
 
 test.skipIf(missing || !encoder)(
   `the built-in models find three voices, and one voice although 50 are expected${unless(encoder, 'voice encoder')}`,

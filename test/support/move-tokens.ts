@@ -1,0 +1,37 @@
+// Moves the special tokens of a Whisper model to other ids. The published models differ in these ids.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** All tokens with the id `movedFrom` or a higher id are moved by `by` ids. */
+export type Move = { movedFrom: number; by: number }
+
+/**
+ * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is negative, the model
+ * becomes an English-only model. The text tokens whose ids the special tokens then have are no longer suppressed.
+ */
+export function moveTokens(folder: string, { movedFrom, by }: Move): void {
+  const moved = (id: number) => (id >= movedFrom ? id + by : id)
+  const isKept = (id: number) => id >= movedFrom || id < movedFrom + by
+  const edit = (name: string, change: (content: Record<string, unknown>) => void) => {
+    const path = join(folder, name)
+    const content = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    change(content)
+    writeFileSync(path, JSON.stringify(content))
+  }
+  edit('tokenizer.json', content => {
+    const added = content.added_tokens as { id: number; content: string }[]
+    for (const token of added) token.id = moved(token.id)
+    if (by > 0) added.push({ ...added[0], id: movedFrom, content: '<|yue|>' })
+  })
+  for (const name of ['config.json', 'generation_config.json']) {
+    edit(name, content => {
+      for (const [key, value] of Object.entries(content)) {
+        if (key.endsWith('_token_id') && typeof value === 'number') content[key] = moved(value)
+      }
+      for (const key of ['suppress_tokens', 'begin_suppress_tokens'])
+        content[key] = (content[key] as number[]).filter(isKept).map(moved)
+      if (by < 0) content.is_multilingual = false
+    })
+  }
+}
