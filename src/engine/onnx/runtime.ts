@@ -15,18 +15,23 @@ const apiVersion = 22
 export type Runtime = Checked &
   Silent & {
     version: string
-    /**
-     * The number of threads in the pool that all sessions share, including the thread that runs a session. A process
-     * has only one pool. So in a process, every runtime must be opened with the same number.
-     */
+    /** The number of threads in the pool that all sessions share, including the thread that runs a session. */
     threads: number
     environment: Pointer
     allocator: Pointer
     cpuMemory: Pointer
   }
 
-/** Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. */
+/** The number of threads in the pool of this process. Null before the pool is started. */
+let poolThreads: number | null = null
+
+/**
+ * Loads the shared library and starts ONNX Runtime with one pool of `threads` threads, which all sessions share. ONNX
+ * Runtime makes only one pool in a process, and ignores another number of threads later. So another number is refused.
+ */
 export function openRuntime(library: string, threads: number): Runtime {
+  if (poolThreads !== null && poolThreads !== threads)
+    throw new Error(`this process has a pool of ${poolThreads} threads, and cannot have one of ${threads}`)
   disableTelemetry()
   const symbols = openLibrary(library)
   const base = symbols.OrtGetApiBase()
@@ -47,6 +52,7 @@ export function openRuntime(library: string, threads: number): Runtime {
   // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
   calls.SetGlobalSpinControl(options, 0)
   const warnings = 3
+  poolThreads = threads
   return {
     ...calls,
     version,

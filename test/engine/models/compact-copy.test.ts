@@ -63,7 +63,7 @@ test.skipIf(!pocket)(
       detector: null,
       voices: { problem: 'none' },
       device: 'cpu',
-      threads: 1,
+      threads: 2,
     })
     for (const model of models.speech) model.close()
     expect(facts.variant).toBe('compact')

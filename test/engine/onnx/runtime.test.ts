@@ -1,7 +1,10 @@
 import { CString, type Pointer } from 'bun:ffi'
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
+import { runtimeLibrary } from '../../../src/engine/onnx/library.ts'
 import { cStrings } from '../../../src/engine/onnx/pointers.ts'
+import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
+import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const script = `
@@ -20,6 +23,14 @@ test('the library writes no telemetry files, whatever the environment', async ()
   expect(await child.exited).toBe(0)
   expect(readdirSync(home)).toEqual([])
   expect(existsSync(`/tmp/mat-debug-${child.pid}.log`)).toBe(false)
+})
+
+test('a process cannot have a second pool with another number of threads', () => {
+  const { threads } = runtime()
+  expect(openRuntime(runtimeLibrary(), threads).threads).toBe(threads)
+  expect(() => openRuntime(runtimeLibrary(), threads + 1)).toThrow(
+    `this process has a pool of ${threads} threads, and cannot have one of ${threads + 1}`,
+  )
 })
 
 test('C strings live as long as the array of pointers to them', () => {
