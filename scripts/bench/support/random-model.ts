@@ -183,8 +183,9 @@ class Layers {
     return this.graph.add('LayerNormalization', [input, ones, bias], { axis: -1 })
   }
 
-  /** Divides the width among the attention heads: [batch, length, width] becomes [batch, heads, length, head
-   * size]. */
+  /**
+   * Divides the width among the attention heads: [batch, length, width] becomes [batch, heads, length, size of a head].
+   */
   split(input: string): string {
     const shaped = this.graph.add('Reshape', [
       input,
