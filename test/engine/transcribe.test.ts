@@ -1,25 +1,31 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { openWhisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import type { Window } from '../../src/engine/hear/windows.ts'
 import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
+import { prepareModel } from '../../src/engine/models/choose.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
+import { Worker } from '../../src/engine/worker.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../src/transcripts/transcript.ts'
-import { compactPocket } from '../support/compact-pocket.ts'
+import { writeCompactPocket } from '../support/compact-pocket.ts'
+import { defaults } from '../support/defaults.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
-import { noise } from '../support/sound.ts'
+import { noise, wavFile } from '../support/sound.ts'
 import { compareTimes, compareWords, plainWords, type Truth } from '../support/words.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
+const compactFolder = temporaryFolder()
 /** The models with the compact form of the pocket model. */
 let models: LoadedModels
 /** The models with the published graphs of the pocket model. */
@@ -27,10 +33,8 @@ let published: LoadedModels
 
 beforeAll(async () => {
   if (missing) return
-  const compact = await openWhisper(runtime(), await compactPocket(pocket!), {
-    device: 'cpu',
-    variant: 'compact',
-  })
+  await writeCompactPocket(pocket!, compactFolder)
+  const compact = await openWhisper(runtime(), compactFolder, { device: 'cpu', variant: 'compact' })
   const graphs = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
   models = openModels(
     runtime(),
@@ -65,12 +69,8 @@ function hear(
   )
 }
 
-function sound(truth: Truth) {
-  return decode(join(clips!, truth.file), {
-    signal: new AbortController().signal,
-    durationMsMax: 36_000_000,
-  })
-}
+const reading = { signal: new AbortController().signal, durationMsMax: 36_000_000 }
+const sound = (truth: Truth) => decode(join(clips!, truth.file), reading)
 
 async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
   const chunks: Float32Array[] = []
@@ -79,15 +79,15 @@ async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
 }
 
 /**
- * Returns the samples twice, with a silence of 25 s between. A pause of 10 s or more always ends a window, so no window
- * contains speech of both parts.
+ * Returns the samples of two clips with a silence of 25 s between. A pause of 10 s or more always ends a window, so no
+ * window contains speech of both clips.
  */
-function twiceWithPause(samples: Float32Array): Float32Array {
-  const second = samples.length + 25 * 16_000
-  const twice = new Float32Array(second + samples.length)
-  twice.set(samples)
-  twice.set(samples, second)
-  return twice
+function withPause(first: Float32Array, second: Float32Array): Float32Array {
+  const at = first.length + 25 * 16_000
+  const both = new Float32Array(at + second.length)
+  both.set(first)
+  both.set(second, at)
+  return both
 }
 
 async function truthOf(name: string): Promise<Truth> {
@@ -181,16 +181,58 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
+/** Returns the sound of two clips with a long silence between, and what is said in each of them. */
+async function twoClips() {
+  const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))
+  const [first, second] = await Promise.all(truths.map(truth => read(sound(truth))))
+  return { truths, samples: withPause(first!, second!) }
+}
+
 test.skipIf(missing)(`a long silence between two parts adds no words and moves none${skipped}`, async () => {
-  const truth = await truthOf('doctor')
-  const twice = twiceWithPause(await read(sound(truth)))
-  const transcript = await hear(all(twice))
-  const said = plainWords(`${truth.text} ${truth.text}`)
+  const { truths, samples } = await twoClips()
+  const [first, second] = truths.map(truth => ({
+    text: truth.text,
+    start: truth.sentences[0]!.words[0]!.start,
+  }))
+  const transcript = await hear(all(samples))
+  const said = plainWords(`${first!.text} ${second!.text}`)
   expect(compareWords(said, plainWords(transcript.full_transcript)).errors).toBeLessThanOrEqual(1)
-  const second = transcript.utterances.find(({ start }) => start > 16)
-  const first = truth.sentences[0]!.words[0]!.start
-  expect(Math.abs(second!.start - (first + twice.length / 16_000 - truth.duration))).toBeLessThan(0.4)
+  const later = transcript.utterances.find(({ start }) => start > 16)
+  const begins = samples.length / 16_000 - truths[1]!.duration + second!.start
+  expect(Math.abs(later!.start - begins)).toBeLessThan(0.4)
 })
+
+const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].map(path =>
+  fileURLToPath(new URL(path, import.meta.url)),
+) as [string, string]
+
+// One window is encoded on a thread that is started in a process without rights.
+test.skipIf(missing || process.platform !== 'linux')(
+  `an engine process with two threads encodes two windows at the same time, with the transcript of this process${skipped}`,
+  async () => {
+    const { samples } = await twoClips()
+    const dataDir = temporaryFolder()
+    const path = join(dataDir, 'sound.wav')
+    await Bun.write(path, wavFile(Int16Array.from(samples, value => Math.round(value * 32_767))))
+    const counts = join(dataDir, 'counts')
+    const settings = { ...defaults, model: compactFolder, device: 'cpu' as const, dataDir, threads: 2 }
+    const command = [process.execPath, '--preload', counter, program, 'engine', counts]
+    const worker = new Worker(await prepareModel(settings, () => {}), settings, { dataDir, command })
+    try {
+      await worker.load()
+      const { signal } = new AbortController()
+      const transcript = await worker.run(plainInput({ path, durationMs: 60_000 }), {
+        signal,
+        onSeconds: () => {},
+      })
+      expect((await Bun.file(counts).text()).split('\n').length - 1).toBe(1)
+      const { utterances, full_transcript } = await hear(decode(path, reading))
+      expect(transcript).toMatchObject({ utterances, full_transcript })
+    } finally {
+      await worker.kill()
+    }
+  },
+)
 
 test.skipIf(missing)(`without align an utterance has times and no words${skipped}`, async () => {
   const truth = await truthOf('doctor')
@@ -361,7 +403,7 @@ test.skipIf(missing)(
     })
     const reported: Utterance[] = []
     const onUtterances = (utterances: Utterance[]) => void reported.push(...utterances)
-    const transcript = await hear(all(twiceWithPause(doctor)), { language: 'zh' }, onUtterances, {
+    const transcript = await hear(all(withPause(doctor, doctor)), { language: 'zh' }, onUtterances, {
       ...models,
       speech: [chinese],
     })

@@ -8,13 +8,10 @@ import { jsonFiles } from '../../src/engine/models/layout.ts'
 import { compactFile, writeCompact } from '../../src/engine/network/compact.ts'
 import { floatsOf } from '../../src/engine/network/float-weights.ts'
 import { pocketWeights } from './float-weights.ts'
-import { temporaryFolder } from './folder.ts'
 
-/** Returns a new folder with the compact form of the pocket model in the folder `pocket`. */
-export async function compactPocket(pocket: string): Promise<string> {
-  const folder = temporaryFolder()
+/** Writes the compact form of the pocket model, which is in the folder `pocket`, to `folder`. */
+export async function writeCompactPocket(pocket: string, folder: string): Promise<void> {
   for (const name of jsonFiles) copyFileSync(join(pocket, name), join(folder, name))
   const weights = [...pocketWeights(pocket)].map(([name, find]) => [name, () => floatsOf(find())] as const)
   await writeCompact(new Map(weights), join(folder, compactFile))
-  return folder
 }
