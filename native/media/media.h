@@ -76,7 +76,7 @@ bool caf_select(AVFormatContext *format);
 
 // avi.c and matroska.c: parts of a file that FFmpeg does not need, or cannot decode.
 bool avi_hide_index(void);
-const char *matroska_hide_parts(void);
+const char *matroska_hide_parts(int64_t from);
 
 // pauses.c: frames of AMR that FFmpeg cannot decode.
 bool fill_pause(const AVCodecContext *decoder, const AVPacket *packet, AVFrame *frame);

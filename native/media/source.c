@@ -220,7 +220,7 @@ const char *source_open(Source *source, const Order *order, int64_t from)
     const bool is_mp4 = from == 0 && packets_find();
     const bool has_tables = is_mp4 || (from == 0 && caf_find());
     const bool has_hidden_index = from == 0 && !has_tables && avi_hide_index();
-    const char *hidden_for = from == 0 ? matroska_hide_parts() : NULL;
+    const char *hidden_for = matroska_hide_parts(from);
     wav_hide_missing_size(from);
     const char *refusal = try_to_open(source, order, from, has_tables);
     input_restore();

@@ -46,6 +46,34 @@ test.each([
   expect(await failureOf(inspect(path))).toEqual({ code: 'INVALID_MEDIA_FORMAT', message })
 })
 
+test.each([
+  ['60 subtitle tracks precede it', { subtitles: 60 }],
+  ['the file has no sizes', { isStreamed: true }],
+  ['a gap precedes the segment', { hasGap: true }],
+  ['the tracks are behind the packets', { behind: 'in the first list' }],
+  ['the tracks are behind the packets, as a second list says', { behind: 'in another list', subtitles: 60 }],
+] as const)(
+  'a track is decoded, and it is refused if its packets are encoded: %s',
+  async (_, arrangement) => {
+    const plain = await decodeAll(written(withEncodings(sound, [], undefined, arrangement)))
+    expectTune(plain, tune)
+    const encoded = withEncodings(sound, [compression(0)], deflateSync, arrangement)
+    expect((await failureOf(inspect(written(encoded)))).message).toBe(compressed)
+  },
+)
+
+test('a track whose packets are encoded is refused behind an ID3 tag', async () => {
+  const tag = Buffer.from('ID3\x03\0\0\0\0\0\x0a'.padEnd(20, '\0'), 'latin1')
+  const encoded = withEncodings(sound, [compression(0)], deflateSync, { subtitles: 60 })
+  expect((await failureOf(inspect(written(Buffer.concat([tag, encoded]))))).message).toBe(compressed)
+})
+
+test('a track with two lists of encodings is refused', async () => {
+  const encodings = [compression(3), compression(3)]
+  const encoded = withEncodings(sound, encodings, garble, { isSplit: true })
+  expect((await failureOf(inspect(written(encoded)))).message).toBe(compressed)
+})
+
 /** Returns the file pcm.wav as a RIFX file: all its numbers are big-endian. */
 function rifx(formatTag = 1): Buffer {
   const wav = Buffer.from(readFileSync(fixture('pcm.wav')))

@@ -6,6 +6,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { joinFloats } from '../../src/base/join-floats.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
@@ -18,7 +19,7 @@ import { repeatedCaf } from './caf.ts'
 import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from './files.ts'
 import { endOfPacket, withLargePictures, withSums } from './flv.ts'
 import { fragmented, type Layout, packetsOf, withFragments } from './fragments.ts'
-import { withAttachment } from './matroska.ts'
+import { withAttachment, withEncodings } from './matroska.ts'
 import { childrenOf } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
@@ -173,6 +174,17 @@ test('an attachment of 30 MB in a Matroska file is not kept in memory', async ()
   const path = write(withAttachment(readFileSync(fixture('streamed.webm')), 30 * MB))
   expect(await small.inspect(path, { signal: forever })).toEqual(await inspect(fixture('streamed.webm')))
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('streamed.webm')))
+})
+
+test.each([
+  ['behind 60 tracks', { subtitles: 60 }],
+  ['behind the packets', { behind: 'in the first list' }],
+] as const)('an attachment of 30 MB in a Matroska file is not kept in memory: %s', async (_, arrangement) => {
+  const sound = joinFloats(Array(15).fill(await decodeAll(fixture('pcm.wav'))))
+  const file = (attachmentBytes: number) =>
+    write(withEncodings(sound, [], undefined, { ...arrangement, attachmentBytes }))
+  expect(await peakAfterOpening(file(30 * MB))).toBeLessThan((await peakAfterOpening(file(0))) + 5 * MB)
+  expect(await decodeAll(file(30 * MB))).toEqual(await decodeAll(file(0)))
 })
 
 test('a damaged fragment gives the same result in a long file', async () => {

@@ -7,18 +7,26 @@ const firstCluster = Buffer.from([0x1f, 0x43, 0xb6, 0x75])
  * given file must not contain the length of the file, because the attachment would make this length wrong.
  */
 export function withAttachment(file: Buffer, bytes: number): Buffer {
-  const attachment = Buffer.concat([
-    element('466e', Buffer.from('font.ttf')),
-    element('4660', Buffer.from('font/ttf')),
-    element('46ae', Buffer.from([1])),
-    element('465c', Buffer.alloc(bytes)),
-  ])
   const at = file.indexOf(firstCluster)
-  return Buffer.concat([
-    file.subarray(0, at),
-    element('1941a469', element('61a7', attachment)),
-    file.subarray(at),
-  ])
+  return Buffer.concat([file.subarray(0, at), attachment(bytes), file.subarray(at)])
+}
+
+/** How `withEncodings` arranges a file. */
+interface Arrangement {
+  /** The number of subtitle tracks before the track of sound. They have no subtitles. */
+  subtitles?: number
+  /** The sizes of the segment and of the cluster are unknown, as in a recording that is written to a stream. */
+  isStreamed?: boolean
+  /** Space between the header of the file and the segment. */
+  hasGap?: boolean
+  /** The encodings of the track are in two elements ContentEncodings. */
+  isSplit?: boolean
+  /**
+   * The parts that are behind the cluster: the tracks, and an attachment of `attachmentBytes`. The list of parts at the
+   * beginning names them, or it names another list behind the cluster that names them.
+   */
+  behind?: 'in the first list' | 'in another list'
+  attachmentBytes?: number
 }
 
 /**
@@ -29,7 +37,9 @@ export function withEncodings(
   samples: Float32Array,
   encodings: Buffer[],
   encode: (packet: Buffer) => Buffer = packet => packet,
+  arrangement: Arrangement = {},
 ): Buffer {
+  const { subtitles = 0, isStreamed = false, hasGap = false, isSplit = false, behind } = arrangement
   const bytes = Buffer.from(Int16Array.from(samples, sample => Math.round(sample * 32_767)).buffer)
   const [rate, packetMs] = [Buffer.alloc(8), 100]
   rate.writeDoubleBE(16_000)
@@ -40,23 +50,75 @@ export function withEncodings(
     head.writeInt16BE(i * packetMs, 1)
     return element('a3', head, encode(bytes.subarray(i * packetBytes, (i + 1) * packetBytes)))
   })
-  const track = [
+  const contents = encodings.map(each => element('6240', each))
+  const groups = isSplit ? contents.map(each => [each]) : contents.length > 0 ? [contents] : []
+  const track = element(
+    'ae',
     element('d7', Buffer.from([1])),
     element('73c5', Buffer.from([1])),
     element('83', Buffer.from([2])),
     element('86', Buffer.from('A_PCM/INT/LIT')),
     element('e1', element('b5', rate), element('9f', Buffer.from([1])), element('6264', Buffer.from([16]))),
-    ...(encodings.length > 0 ? [element('6d80', ...encodings.map(each => element('6240', each)))] : []),
-  ]
+    ...groups.map(group => element('6d80', ...group)),
+  )
+  const tracks = element('1654ae6b', ...Array.from({ length: subtitles }, (_, i) => subtitle(i + 2)), track)
+  const fileInfo = element('1549a966', element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40])))
+  const write = isStreamed ? streamed : element
+  const cluster = write('1f43b675', element('e7', Buffer.from([0])), ...blocks)
+  const attachments = arrangement.attachmentBytes ? [attachment(arrangement.attachmentBytes)] : []
+  const parts = behind
+    ? listed(fileInfo, cluster, [tracks, ...attachments], behind === 'in another list')
+    : [fileInfo, tracks, ...attachments, cluster]
   return Buffer.concat([
     element('1a45dfa3', element('4282', Buffer.from('matroska'))),
-    element(
-      '18538067',
-      element('1549a966', element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40]))),
-      element('1654ae6b', element('ae', ...track)),
-      element('1f43b675', element('e7', Buffer.from([0])), ...blocks),
-    ),
+    ...(hasGap ? [element('ec', Buffer.alloc(100))] : []),
+    write('18538067', ...parts),
   ])
+}
+
+/** Returns the parts of a segment: `last` follows the cluster, and a list of parts precedes it. */
+function listed(fileInfo: Buffer, cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
+  const list = (parts: Buffer[], from: number) => {
+    const entries = parts.map((part, i) => {
+      const offset = Buffer.alloc(8)
+      offset.writeBigUInt64BE(BigInt(from + sum(parts.slice(0, i))))
+      return element('4dbb', element('53ab', part.subarray(0, 4)), element('53ac', offset))
+    })
+    return element('114d9b74', ...entries)
+  }
+  const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
+  // The numbers in a list have the same length in every list, so a list of the same parts has the same length.
+  const named = hasOtherList ? [list(last, 0)] : last
+  const from = list(named, 0).length + fileInfo.length + cluster.length
+  const other = hasOtherList ? [list(last, from + named[0]!.length)] : []
+  return [list(hasOtherList ? other : last, from), fileInfo, cluster, ...other, ...last]
+}
+
+/** Returns a subtitle track with as many elements as a program for editing writes. */
+function subtitle(number: number): Buffer {
+  const flags = ['b9', '88', '55aa', '55ab', '55ac', '55ae', '55af', '9c', '6de7', '55ee', 'aa']
+  return element(
+    'ae',
+    element('d7', Buffer.from([number])),
+    element('73c5', Buffer.from([number])),
+    element('83', Buffer.from([0x11])),
+    ...flags.map(flag => element(flag, Buffer.from([0]))),
+    element('536e', Buffer.from(`Subtitles ${number}`)),
+    element('22b59c', Buffer.from('eng')),
+    element('86', Buffer.from('S_TEXT/UTF8')),
+    element('6d80', element('6240', compression(0))),
+  )
+}
+
+function attachment(bytes: number): Buffer {
+  const file = element(
+    '61a7',
+    element('466e', Buffer.from('font.ttf')),
+    element('4660', Buffer.from('font/ttf')),
+    element('46ae', Buffer.from([1])),
+    element('465c', Buffer.alloc(bytes)),
+  )
+  return element('1941a469', file)
 }
 
 /** Returns the content of an element ContentEncoding: the packets are compressed. `kind` 0 means zlib. */
@@ -79,4 +141,9 @@ function element(id: string, ...contents: Buffer[]): Buffer {
   size.writeBigUInt64BE(BigInt(content.length))
   size[0] = 1
   return Buffer.concat([Buffer.from(id, 'hex'), size, content])
+}
+
+/** Returns a Matroska element of unknown size: it ends where the next element of its kind begins, or the file ends. */
+function streamed(id: string, ...contents: Buffer[]): Buffer {
+  return Buffer.concat([Buffer.from(id, 'hex'), Buffer.from('01ffffffffffffff', 'hex'), ...contents])
 }
