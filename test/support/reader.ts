@@ -5,11 +5,14 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { clips } from './engine-room.ts'
-import { testedProgram } from './server.ts'
+import { shareUnpacked, testedProgram } from './server.ts'
 import { openShell, type Shell } from './shell.ts'
 
+/** The path of a FLAC file of four seconds: “If it is cloudy this evening, we will stay at home.” */
+export const recording = join(clips ?? '', 'doctor.flac')
+
 /** The path of a FLAC file with a conversation of two voices in four sentences. */
-export const recording = join(clips ?? '', 'en-two-voices.flac')
+export const conversation = join(clips ?? '', 'en-two-voices.flac')
 
 export type Home = { url: string; key: string; folder: string; close(): Promise<number> }
 
@@ -19,7 +22,10 @@ export type Home = { url: string; key: string; folder: string; close(): Promise<
  */
 export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
-  mkdirSync(bin)
+  // The server unpacks into `data`, and the commands into `cache`.
+  for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
+  if (testedProgram.length === 1)
+    for (const place of ['data', 'cache']) shareUnpacked(testedProgram[0]!, join(folder, place))
   const call = testedProgram.map(word => `'${word}'`).join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
   // The commands in the documents read the log by journalctl, but the server of the test does not run under systemd.
@@ -67,7 +73,7 @@ export type Reader = {
   /** Sends a request with the API key and returns the JSON of the response. */
   ask(path: string, body?: object): Promise<Record<string, string>>
   /**
-   * Creates a job for the recording, and waits until the job has ended. In the next commands of the document, the id of
+   * Creates a job for `talk.mp3`, and waits until the job has ended. In the next commands of the document, the id of
    * this job replaces the placeholder ID. `fields` are additional fields of the request.
    */
   transcribe(fields?: object): Promise<void>
@@ -146,10 +152,10 @@ export function openReader(home: Home, document: string, replaced: Record<string
   return reader
 }
 
-async function upload({ ask, known }: Reader): Promise<void> {
+async function upload({ ask, folder, known }: Reader): Promise<void> {
   const { upload_url = '', upload_id = '' } = await ask('/v1/upload', { filename: 'talk.mp3' })
   const headers = { 'Content-Type': 'audio/mpeg' }
-  await fetch(upload_url, { method: 'PUT', headers, body: Bun.file(recording) })
+  await fetch(upload_url, { method: 'PUT', headers, body: Bun.file(join(folder, 'talk.mp3')) })
   known.UPLOAD_ID = upload_id
 }
 

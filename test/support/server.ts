@@ -22,7 +22,7 @@ export const testedProgram: readonly string[] = named ? [resolve(named)] : selfC
  * Makes the built program at `path` unpack its embedded files into a folder next to the program, and not into the data
  * folder. So the servers of all tests use the same unpacked files.
  */
-function shareUnpacked(path: string, dataDir: string): void {
+export function shareUnpacked(path: string, dataDir: string): void {
   const native = join(dirname(path), 'native')
   mkdirSync(native, { recursive: true })
   // A data folder that another server has used contains this symbolic link already.
