@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, CDPSession, Page } from 'playwright-core'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { browserFound, launchBrowser } from './browser.ts'
@@ -16,10 +16,15 @@ if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of t
 /** A test that needs a browser. If there is no browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
-/** Starts a browser before the tests of the calling file, and closes it after them. */
+/**
+ * Starts a browser before the tests of the calling file, and closes it after them. A new browser context starts a
+ * process that loads the app anew, which costs a third of the CPU time of a short test. So the tests use the same
+ * context, one after the other. A test gets another context if it asks for options, or opens a second visit.
+ */
 export function useBrowser() {
   let browser: Browser | null = null
   let visits: Visit[] = []
+  const idle: Room[] = []
   beforeAll(async () => {
     if (browserFound) browser = await launchBrowser()
   })
@@ -27,18 +32,39 @@ export function useBrowser() {
   afterEach(async () => {
     const ended = visits
     visits = []
-    await Promise.all(ended.map(({ context }) => context.close()))
-    expect(ended.flatMap(({ faults }) => faults)).toEqual([])
+    await Promise.all(
+      ended.map(async ({ context, room }) => {
+        if (room) idle.push(await tidy(room))
+        else await context.close()
+      }),
+    )
+    expect(ended.flatMap(({ faults }) => faults.splice(0))).toEqual([])
   })
   afterAll(async () => {
     await browser?.close()
   })
+
+  async function newContext(options: BrowserContextOptions) {
+    if (!browser) throw new Error('there is no browser')
+    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    return { context, faults: watchFaults(context) }
+  }
+
+  async function findRoom(url: string): Promise<Room> {
+    const at = idle.findIndex(room => room.url === url)
+    const [found] = at < 0 ? [] : idle.splice(at, 1)
+    if (found) return found
+    const { context, faults } = await newContext({ baseURL: url })
+    const keeper = await context.newPage()
+    return { url, context, faults, keeper, devtools: await context.newCDPSession(keeper) }
+  }
+
   return {
     /** Opens a page at the base URL of the service. At the end of the test, the page is closed. */
-    async open(service: Pick<TestService, 'url'>, options: BrowserContextOptions = {}): Promise<Visit> {
-      if (!browser) throw new Error('there is no browser')
-      const context = await browser.newContext({ locale: 'en-GB', baseURL: service.url, ...options })
-      const visit = { context, page: await context.newPage(), faults: watchFaults(context) }
+    async open({ url }: Pick<TestService, 'url'>, options?: BrowserContextOptions): Promise<Visit> {
+      const room = options ? null : await findRoom(url)
+      const { context, faults } = room ?? (await newContext({ baseURL: url, ...options }))
+      const visit = { context, faults, room, page: await context.newPage() }
       visits.push(visit)
       return visit
     },
@@ -49,7 +75,7 @@ export function useBrowser() {
     async enter(
       service: Pick<TestService, 'url'>,
       { key }: { key: string },
-      options: BrowserContextOptions = {},
+      options?: BrowserContextOptions,
     ): Promise<Visit> {
       const visit = await this.open(service, options)
       const answer = await visit.context.request.post('/app/session', { data: { key } })
@@ -60,10 +86,31 @@ export function useBrowser() {
 }
 
 /**
- * The pages of one browser context. `faults` collects the errors of all pages. If `faults` is not empty at the end of a
- * test, the test fails.
+ * A browser context that several tests use, one after the other. The blank page `keeper` stays open, so that the process
+ * of the context stays alive with its compiled scripts.
  */
-type Visit = { context: BrowserContext; page: Page; faults: string[] }
+type Room = { url: string; context: BrowserContext; faults: string[]; keeper: Page; devtools: CDPSession }
+
+/** Removes what a test has left in the context. */
+async function tidy(room: Room): Promise<Room> {
+  const { url, context, keeper, devtools } = room
+  const left = context.pages().filter(page => page !== keeper)
+  await Promise.all(left.map(page => page.close()))
+  await Promise.all([
+    context.unrouteAll(),
+    context.setOffline(false),
+    context.clearCookies(),
+    context.clearPermissions(),
+    devtools.send('Storage.clearDataForOrigin', { origin: url, storageTypes: 'all' }),
+  ])
+  return room
+}
+
+/**
+ * The pages of one browser context. `faults` collects the errors of all pages. If `faults` is not empty at the end of a
+ * test, the test fails. `room` is null if the context belongs to one test only.
+ */
+type Visit = { context: BrowserContext; page: Page; faults: string[]; room: Room | null }
 
 /** Returns a list. Script errors of the pages and violations of the content security policy are added to this list. */
 function watchFaults(context: BrowserContext): string[] {

@@ -82,6 +82,9 @@ export function launchBrowser(): Promise<Browser> {
       '--no-sandbox',
       ...(hasSharedMemory() ? [] : [noSharedMemory]),
       '--autoplay-policy=no-user-gesture-required',
+      // All pages of a browser context share one process, and therefore its compiled scripts.
+      '--disable-site-isolation-trials',
+      '--renderer-process-limit=1',
       // Makes the host name `steno.test` lead to this machine. A test uses this name for a page that is not a secure
       // context: without https, a page from `localhost` is a secure context, but a page from `steno.test` is not.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
