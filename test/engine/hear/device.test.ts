@@ -53,20 +53,24 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
   return Math.sqrt(error / expected.reduce((sum, value) => sum + value ** 2, 0))
 }
 
+/**
+ * The scores of the plain computation after each of these tokens. A token does not see the later ones, so the scores
+ * are also those of the shorter texts at the beginning.
+ */
+const said = [5, 251, 17, 41, 60, 200]
+const expectedScores = referenceScores(source, melOf(0), said)
+
 test.each([
   { type: 'float32', error: 1e-5 },
   { type: 'float16', error: 0.02 },
 ] as const)('in $type, the scores are those of the plain computation', ({ type, error }) => {
   const network = openSmall(type)
   const window = network.encoder.encode({ picture: melOf(0) })
-  const prompt = [5, 251, 17, 41]
-  const batch = network.decoder.begin([window, window], prompt)
-  const tokens = [...prompt]
-  for (const token of [60, 200, 9]) {
-    const expected = referenceScores(source, melOf(0), tokens).at(-1)!
-    expect(relativeError(batch.logits(1), expected)).toBeLessThan(error)
-    batch.step([token, token])
-    tokens.push(token)
+  const batch = network.decoder.begin([window, window], said.slice(0, 4))
+  expect(relativeError(batch.logits(1), expectedScores[3]!)).toBeLessThan(error)
+  for (const at of [4, 5]) {
+    batch.step([said[at]!, said[at]!])
+    expect(relativeError(batch.logits(1), expectedScores[at]!)).toBeLessThan(error)
   }
   expect(() => batch.logits(1, 1)).toThrow('the scores of token 1 were not computed')
   batch.close()
@@ -76,9 +80,8 @@ test.each([
 test('the scores at the start token are computed as well as those of the last token', () => {
   const network = openSmall('float32')
   const window = network.encoder.encode({ picture: melOf(0) })
-  const batch = network.decoder.begin([window], [5, 251, 17])
-  const expected = referenceScores(source, melOf(0), [5, 251])[1]!
-  expect(relativeError(batch.logits(0, 1), expected)).toBeLessThan(1e-5)
+  const batch = network.decoder.begin([window], said.slice(0, 3))
+  expect(relativeError(batch.logits(0, 1), expectedScores[1]!)).toBeLessThan(1e-5)
   batch.close()
   window.close()
 })
@@ -188,19 +191,25 @@ test('the check at load accepts the decoder, and refuses one that has a wrong ca
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
+async function openBoth() {
+  const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
+  const options = { device: 'cpu', type: 'float32' } as const
+  const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, options)
+  opened.push(published, floats)
+  return { published, floats }
+}
+
+let pocketOpened: ReturnType<typeof openBoth> | null = null
+/** Opens the pocket model as published graphs and as graphs for GPUs. All tests use the same two networks. */
+const openPocket = () => (pocketOpened ??= openBoth())
+
 test.skipIf(missing)(
   `on speech, tokens, probabilities and attention are those of the published graphs${skipped}`,
   async () => {
-    const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
-    const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, {
-      device: 'cpu',
-      type: 'float32',
-    })
+    const { published, floats } = await openPocket()
     const features = openFeatures(runtime(), published.facts.mels)
     const sounds = await Promise.all(
-      ['en-short', 'de-b', 'en-one-word', 'es-a', 'en-f2'].map(name =>
-        readSound(join(clips!, `${name}.flac`)),
-      ),
+      ['en-short', 'en-one-word', 'es-a'].map(name => readSound(join(clips!, `${name}.flac`))),
     )
     const hear = async (whisper: Whisper, attention: boolean) => {
       const windows = sounds.map(sound => whisper.encoder.encode({ picture: features.logMel(sound) }))
@@ -234,8 +243,6 @@ test.skipIf(missing)(
           mostAttendedFrame(reference.attention[at]!, hypothesis.frames),
         )
     }
-    floats.close()
-    published.close()
     features.close()
   },
   60_000,
@@ -244,13 +251,9 @@ test.skipIf(missing)(
 test.skipIf(missing)(
   `a language can be detected while another recording is decoded${skipped}`,
   async () => {
-    const published = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
-    const floats = openFloats(runtime(), pocketWeights(pocket!), published.facts, {
-      device: 'cpu',
-      type: 'float32',
-    })
+    const { published, floats } = await openPocket()
     const model = whisperModel(runtime(), 'pocket', { ...published, ...floats })
-    const sound = await readSound(join(clips!, 'de-b.flac'))
+    const sound = await readSound(join(clips!, 'de-a.flac'))
     const recording = new Recording()
     recording.add(sound)
     const voice = { from: 0, to: sound.length }
@@ -260,7 +263,7 @@ test.skipIf(missing)(
     // decode that recording. This test uses the same sound for both recordings.
     const detected: Promise<string>[] = []
     const onSamples = async () => {
-      if (detected.length < 4) detected.push(model.detect!(windows, recording))
+      if (detected.length < 2) detected.push(model.detect!(windows, recording))
     }
     const hearing = model.start({ prompt: null, vocabulary: [] })
     const listener = { onSamples, onWarning: () => {} }
@@ -268,8 +271,6 @@ test.skipIf(missing)(
     hearing.end?.()
     expect(heard.texts).not.toEqual([])
     expect(new Set(await Promise.all(detected))).toEqual(new Set(['de']))
-    model.close()
-    published.close()
   },
   60_000,
 )
