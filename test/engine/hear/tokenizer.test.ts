@@ -7,11 +7,11 @@ import { inVocabulary } from '../../support/tokenizer.ts'
 const skipped = unless(pocket, 'pocket model')
 const json = pocket ? await Bun.file(join(pocket, 'tokenizer.json')).text() : '{}'
 const tokenizer = pocket ? readTokenizer(json) : null!
+const vocabulary: Record<string, number> = pocket ? JSON.parse(json).model.vocab : {}
 
 /** Returns one token id for each byte of the text. A character of several bytes becomes several tokens. */
 function byteIds(text: string): number[] {
-  const { model } = JSON.parse(json) as { model: { vocab: Record<string, number> } }
-  return Array.from(Buffer.from(text), byte => model.vocab[inVocabulary(Uint8Array.of(byte))] ?? -1)
+  return Array.from(Buffer.from(text), byte => vocabulary[inVocabulary(Uint8Array.of(byte))] ?? -1)
 }
 
 test.skipIf(!pocket).each([
