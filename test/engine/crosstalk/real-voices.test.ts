@@ -11,19 +11,28 @@ const folder = firstOf('../shared/audio/librispeech-test-other')
 /** Sound is compared where its voice has at least this root mean square: 46 dB below full scale. */
 const audible = 0.005
 
-/** Returns the reading of one person: three utterances, all at the same level. */
+/** The readings of two people: three utterances each, all at the same level. All tests use the same sounds. */
+const readings = folder ? await Promise.all([reading('1688', '142285'), reading('2033', '164914')]) : []
+
 async function reading(reader: string, chapter: string): Promise<Float32Array[]> {
   return await Promise.all(
     [0, 1, 2].map(async number => {
       const sound = await readSound(join(folder ?? '', reader, `${reader}-${chapter}-000${number}.flac`))
-      const level = levelOf(sound)
-      return sound.map(sample => (sample * 0.07) / level)
+      return scaled(sound, 0.07 / levelOf(sound))
     }),
   )
 }
 
+function scaled(sound: Float32Array, factor: number): Float32Array {
+  const louder = new Float32Array(sound.length)
+  for (let at = 0; at < sound.length; at++) louder[at] = sound[at]! * factor
+  return louder
+}
+
 function levelOf(sound: Float32Array): number {
-  return Math.sqrt(sound.reduce((energy, sample) => energy + sample * sample, 0) / sound.length)
+  let energy = 0
+  for (let at = 0; at < sound.length; at++) energy += sound[at]! * sound[at]!
+  return Math.sqrt(energy / sound.length)
 }
 
 /** Puts the utterances of two people on two channels. Each person begins `pause` seconds after the other has ended. */
@@ -44,7 +53,8 @@ function conversation(people: readonly Float32Array[][], pause: number): Float32
 function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number, seed: number): Float32Array {
   const hiss = noise(own.length / 16_000, 0.0005, seed)
   const gain = 10 ** (-decibels / 20)
-  return own.map((sample, at) => sample + gain * (other[at - 160] ?? 0) + hiss[at]!)
+  for (let at = 0; at < own.length; at++) hiss[at]! += own[at]! + gain * (other[at - 160] ?? 0)
+  return hiss
 }
 
 /**
@@ -77,8 +87,9 @@ async function measured({
   decibels: number
   quieter?: number
 }) {
-  const second = (await reading('2033', '164914')).map(sound => sound.map(at => at * 10 ** (-quieter / 20)))
-  const voices = conversation([await reading('1688', '142285'), second], pause)
+  const [first, second] = readings
+  const quiet = second!.map(sound => scaled(sound, 10 ** (-quieter / 20)))
+  const voices = conversation([first!, quiet], pause)
   const [one, other] = [voices[0]!, voices[1]!]
   const channels = [withCrosstalk(one, other, decibels, 1), withCrosstalk(other, one, decibels, 2)]
   const found = await findCrosstalk(channels.map(channel => inParts(channel)))
