@@ -37,10 +37,11 @@ function decoded(name: string): string {
 
 /**
  * Returns `pipe` if the source must be copied to a file. A named pipe must be copied, because it can be read only once.
- * A path such as /dev/stdin must be copied too, because in a child process the same path means another file.
+ * A path such as /dev/stdin must be copied too, because in a child process the same path means another file. But the
+ * files in /dev/shm are usual files, in memory.
  */
 export function kindOf(place: string, found: Stats): Source['kind'] {
-  return found.isFile() && !/^\/(dev|proc)\//.test(place) ? 'file' : 'pipe'
+  return found.isFile() && !/^\/(dev\/(stdin$|fd\/)|proc\/)/.test(place) ? 'file' : 'pipe'
 }
 
 export function keyOf({ kind, place }: Source): string {
