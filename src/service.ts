@@ -1,8 +1,8 @@
 // The service. `startService` opens the parts of the service one after the other. `close` closes the parts in reverse
 // order. Tests replace some of the parts.
 
-import { openApp } from './api/app.ts'
 import { openBaseUrl } from './api/base-url.ts'
+import { serve } from './api/serve.ts'
 import type { Service } from './api/service.ts'
 import { log } from './base/log.ts'
 import { reasonOf } from './base/reason.ts'
@@ -75,9 +75,7 @@ async function joinPair(
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
-    const { server } = openApp(service).listen({ hostname: host, port })
-    if (!server) throw new Error('the server did not start')
-    return server
+    return serve(service, { hostname: host, port })
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException
     throw new Error(

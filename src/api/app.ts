@@ -2,12 +2,10 @@
 
 import { type AnyElysia, Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
-import { envelope, statusOf, toApiError } from './envelope.ts'
 import { answerError } from './error-answer.ts'
 import { callerIp, networkOf } from './gate/client-ip.ts'
 import { quotaHeaders } from './gate/quota-answer.ts'
 import { emptyState } from './gate/request-state.ts'
-import { idleSeconds } from './idle-timeout.ts'
 import { openRequestLog } from './request-log.ts'
 import { openRecorder } from './request-record.ts'
 import { routes } from './routes.ts'
@@ -25,7 +23,6 @@ export function openApp(service: Service): AnyElysia {
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
-    serve: serveOptions(service),
   })
     .decorate('requestState', emptyState)
 
@@ -67,24 +64,6 @@ export function openApp(service: Service): AnyElysia {
   return app
 }
 
-/** Returns the options for Bun's HTTP server. */
-function serveOptions(service: Service) {
-  return {
-    reusePort: false,
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: idleSeconds(service.config),
-    // In development mode, Bun's error page would show file paths and source code to callers.
-    development: false,
-    error(error: unknown) {
-      const answer = toApiError(error, 'UNKNOWN', '')
-      return Response.json(envelope(answer, service.baseUrl()), {
-        status: statusOf(answer.code),
-        headers: { Link: linkTo(service.baseUrl()), ...quotaHeaders(service.rateLimiter, null) },
-      })
-    },
-  }
-}
-
 /**
  * Returns the status of a response. A handler or a hook sets `status`, or returns a Response with a status of its own.
  * If both have a status, Elysia sends the status of the Response unless it is 200.
@@ -93,7 +72,8 @@ function statusSent(returned: unknown, status: number | string = 200): number {
   return returned instanceof Response && returned.status !== 200 ? returned.status : Number(status)
 }
 
-function linkTo(baseUrl: string): string {
+/** Returns the value of the header `Link`, which names the OpenAPI document. */
+export function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
