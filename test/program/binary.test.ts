@@ -13,6 +13,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -39,12 +40,17 @@ const seccomp = ['--seccomp-bpf'].filter(option => strace && works([strace, opti
 const unlessTraced = strace ? '' : ' (its system calls are NOT CHECKED: there is no strace here)'
 
 /**
- * Returns a command that runs the program and writes its system calls `calls` to the file `trace`. Without strace, the
- * command only runs the program.
+ * Returns a command that runs `command` and writes its system calls `calls` to the file `trace`. Without strace, it is
+ * only `command`.
  */
-function traced(calls: string, trace: string, ...options: string[]): string[] {
-  if (!strace) return [binary]
-  return [strace, ...options, ...seccomp, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, binary]
+function traced(
+  calls: string,
+  trace: string,
+  options: string[] = [],
+  command: string[] = [binary],
+): string[] {
+  if (!strace) return command
+  return [strace, ...options, ...seccomp, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, ...command]
 }
 
 test(`doctor finds everything it needs, connects only to this machine and writes only into its cache${unlessTraced}`, () => {
@@ -197,17 +203,24 @@ function expectWhole({ job, srt, exitCode }: WholeJob, place: string): void {
   expect(readdirSync(place)).toEqual(['data'])
 }
 
-test(`a whole job returns a transcript with speakers, and subtitles, and makes no connection${unlessTraced}`, async () => {
+const nobody = 65_534
+const setpriv = process.getuid?.() === 0 ? Bun.which('setpriv') : null
+const unlessNobody =
+  process.getuid?.() !== 0 || setpriv ? '' : ' (NOT as another user than root: there is no setpriv here)'
+
+// The job uses the default model.
+test(`a whole job of an unprivileged user returns a transcript with speakers, and subtitles, and makes no connection${unlessTraced}${unlessNobody}`, async () => {
   const place = emptyFolder('serve')
-  let key: string | null = null
-  for (const model of ['pocket', '']) {
-    const trace = join(folder, `trace-job-${model}`)
-    const env = { STENO_MODEL: model, STENO_DEVICE: 'cpu' }
-    const job = await wholeJob(traced('connect', trace, '-D'), place, clip, { env, key })
-    expectWhole(job, place)
-    key = job.key
-    if (strace) expect(connectsIn(trace)).toEqual([])
+  const trace = join(folder, 'trace-job')
+  const become = setpriv ? [setpriv, `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : []
+  if (setpriv) {
+    chmodSync(folder, 0o755)
+    chownSync(place, nobody, nobody)
   }
+  const command = traced('connect', trace, ['-D'], [...become, binary])
+  expectWhole(await wholeJob(command, place, clip, { env: { STENO_MODEL: '', STENO_DEVICE: 'cpu' } }), place)
+  if (setpriv) expect(statSync(join(place, 'data')).uid).toBe(nobody)
+  if (strace) expect(connectsIn(trace)).toEqual([])
 }, 180_000)
 
 /**
@@ -256,12 +269,12 @@ describe.skipIf(!mayChroot)(
   () => {
     const box = join(folder, 'box')
     /** Runs a command in a sandbox that has only the loopback network. The command is allowed to call chroot. */
-    const inBox = (command: string[], settings: Record<string, string> = { STENO_MODEL: 'pocket' }) => {
+    const inBox = (command: string[]) => {
       const env = {
         PATH: process.env.PATH ?? '',
         BOX: box,
         STENO_CACHE_DIR: '/opt/cache',
-        ...settings,
+        STENO_MODEL: 'pocket',
       }
       const { exitCode, stdout, stderr } = Bun.spawnSync(
         ['unshare', '-rnm', 'sh', '-c', enterBox, 'sh', ...command],
@@ -274,7 +287,7 @@ describe.skipIf(!mayChroot)(
     beforeAll(() => makeBox(box))
 
     test('doctor finds everything it needs', () => {
-      const { exitCode, out } = inBox([...steno, 'doctor'], {})
+      const { exitCode, out } = inBox([...steno, 'doctor'])
       expect([out.match(/^BAD.*$/gm), exitCode]).toEqual([null, 0])
       expect(out).toContain('If it is cloudy this evening')
     }, 180_000)
@@ -305,7 +318,13 @@ describe.skipIf(!mayChroot)(
 
 /** Creates a folder for chroot with only the program, the libraries of glibc, and a media file of each format. */
 function makeBox(box: string): void {
-  for (const name of ['proc', 'dev', 'tmp', 'opt/media']) mkdirSync(join(box, name), { recursive: true })
+  // In the box, the data folder of the whole job has the same path as outside.
+  const data = join(box, box, 'data')
+  for (const name of ['proc', 'dev', 'tmp', 'opt/media', 'opt/cache/native'])
+    mkdirSync(join(box, name), { recursive: true })
+  // The whole job uses the files that `steno doctor` has unpacked.
+  mkdirSync(data, { recursive: true })
+  symlinkSync('/opt/cache/native', join(data, 'native'))
   const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
   const [, libc = ''] = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked) ?? []
   const [, loader = ''] = /\s(\/\S+ld-linux\S+)\s/.exec(linked) ?? []
@@ -319,21 +338,6 @@ function makeBox(box: string): void {
     copyFileSync(join(root, 'test/fixtures/media', name), join(box, 'opt/media', name))
 }
 
-const nobody = 65_534
-const mayBeNobody = process.getuid?.() === 0 && Bun.which('setpriv') !== null
-test.skipIf(!mayBeNobody)(
-  `a whole job succeeds as an unprivileged user${mayBeNobody ? '' : ' (SKIPPED: only root can become nobody)'}`,
-  async () => {
-    const place = emptyFolder('nobody')
-    chmodSync(folder, 0o755)
-    chownSync(place, nobody, nobody)
-    const become = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups']
-    expectWhole(await wholeJob([...become, binary], place, clip, { env: { PATH: process.env.PATH! } }), place)
-    expect(statSync(join(place, 'data')).uid).toBe(nobody)
-  },
-  180_000,
-)
-
 test.skipIf(strace === null)(
   `a pull connects only to the hub${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
   async () => {
@@ -343,7 +347,7 @@ test.skipIf(strace === null)(
       fetch: () => new Response(null, { status: 404 }),
     })
     const trace = join(folder, 'trace-hub')
-    const pull = Bun.spawn([...traced('connect', trace, '-D'), 'models', 'pull', 'tiny'], {
+    const pull = Bun.spawn([...traced('connect', trace, ['-D']), 'models', 'pull', 'tiny'], {
       cwd: emptyFolder('asking'),
       env: { HF_ENDPOINT: `http://127.0.0.1:${hub.port}` },
       stderr: 'ignore',
