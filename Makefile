@@ -29,10 +29,11 @@ RUN_TESTS := nice -n 10 $(BUN) test --parallel=5 --no-isolate --timings test/tim
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/docs-page.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/openai/sdk.test.ts test/api/resumable-kill.test.ts test/api/typed-client.test.ts
 
-# Checks the source while the program is built. Tests the source first, then the program: alone, and under the tests of
-# the API.
+# Checks the source while the program is built. Compiles the source for the tests that start it in processes of its
+# own. Tests the source first, then the program: alone, and under the tests of the API.
 test: install
 	$(MAKE) -j2 check build
+	$(BUN) test/support/built-source.ts
 	$(RUN_TESTS) $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) test/program test/api test/docs.test.ts
 

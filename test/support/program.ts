@@ -1,14 +1,12 @@
 // Runs steno in a process of its own, without the environment variables of the tests.
 
-import { fileURLToPath } from 'node:url'
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+import { selfCommand } from '../../src/base/self.ts'
 
 export type Ended = { code: number; out: string; err: string }
 
 export async function steno(args: string[], environment: Record<string, string> = {}): Promise<Ended> {
   const { PATH = '', HOME = '' } = process.env
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn(selfCommand(...args), {
     env: { PATH, HOME, ...environment },
     stdout: 'pipe',
     stderr: 'pipe',

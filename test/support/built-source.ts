@@ -1,0 +1,78 @@
+// Compiles the source code into an executable with bytecode, for the tests that start steno in processes of its own.
+// It starts with less than half the CPU time of `bun src/main.ts`. It contains the code only: it finds the libraries,
+// the models and the web app in the checkout, as the source does. `bun test/support/built-source.ts` compiles it.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type BunPlugin, Glob } from 'bun'
+import { sha256 } from '../../src/base/hash.ts'
+
+const root = join(import.meta.dir, '../..')
+const cache = join(root, 'node_modules/.cache/built-source')
+const hourMs = 60 * 60 * 1000
+
+let found: string | null = null
+
+/**
+ * Returns the path of the executable for the source code as it is now. Its name has the hash of the source code. If it
+ * is missing, a child process compiles it.
+ */
+export function builtSource(): string {
+  found ??= join(cache, hashOfSource())
+  if (!existsSync(found)) {
+    const { exitCode, stderr } = Bun.spawnSync([process.execPath, import.meta.path, found])
+    if (exitCode !== 0) throw new Error(`the source cannot be compiled: ${stderr}`)
+  }
+  return found
+}
+
+function hashOfSource(): string {
+  const files = ['bun.lock', 'package.json', 'native/built.json', 'test/support/built-source.ts']
+  const paths = [...files, ...new Glob('src/**/*').scanSync(root)].sort()
+  return sha256(
+    [Bun.version, ...paths.map(path => `${path} ${sha256(readFileSync(join(root, path)))}`)].join('\n'),
+  )
+}
+
+/** Puts the places of the source files in place of `import.meta`, which would name places inside the executable. */
+const places: BunPlugin = {
+  name: 'places of the source',
+  setup(build) {
+    build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => ({
+      loader: 'ts',
+      contents: path.endsWith('/src/base/self.ts')
+        ? 'export const selfCommand = (...args: string[]) => [process.execPath, ...args]'
+        : readFileSync(path, 'utf8')
+            .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(path)))
+            .replaceAll('import.meta.dir', JSON.stringify(dirname(path))),
+    }))
+  },
+}
+
+async function compile(outfile: string): Promise<void> {
+  mkdirSync(cache, { recursive: true })
+  // An executable has 124 MB. Another test run may still need a recent one.
+  for (const name of readdirSync(cache)) {
+    const path = join(cache, name)
+    const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (mtimeMs < Date.now() - hourMs) rmSync(path, { force: true })
+  }
+  // Another test process may compile at the same time.
+  const draft = `${outfile}.${process.pid}`
+  await Bun.build({
+    entrypoints: [join(root, 'src/main.ts')],
+    compile: { outfile: draft, autoloadBunfig: false },
+    target: 'bun',
+    splitting: true,
+    bytecode: true,
+    format: 'esm',
+    minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
+    // Otherwise Bun would write its own value into the code.
+    define: { 'process.env.NODE_ENV': 'Bun.env.NODE_ENV' },
+    plugins: [places],
+  })
+  renameSync(draft, outfile)
+}
+
+if (import.meta.main) await compile(process.argv[2] ?? join(cache, hashOfSource()))
