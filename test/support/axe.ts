@@ -1,0 +1,52 @@
+// Checks pages with axe, in both themes and in windows of several widths.
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { CDPSession, Page } from 'playwright-core'
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** The theme, and the width of the window in pixels. */
+export type Look = ['light' | 'dark', number]
+
+/**
+ * Changes the look of a page that is already loaded. The context needs reduced motion: otherwise a colour changes
+ * slowly, and axe could measure it on its way.
+ */
+export async function setLook(page: Page, [colorScheme, width]: Look): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.setViewportSize({ width, height: 900 })
+}
+
+/**
+ * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault, which begins with `where`. Also returns
+ * a text if the page is wider than the window. axe runs in an isolated world of the page, in which the content security
+ * policy does not apply. `resultTypes` reduces the results: axe lists all elements that break a rule, but for each rule
+ * at most one of the elements that obey it. The test does not need these elements.
+ */
+export async function findFaults(
+  page: Page,
+  session: CDPSession,
+  where: (string | number)[],
+): Promise<string[]> {
+  const { frameTree } = await session.send('Page.getFrameTree')
+  // Returns the world that already exists, unless the browser has loaded another document.
+  const world = { frameId: frameTree.frame.id, worldName: 'axe' }
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
+  const { result: isReady } = await session.send('Runtime.evaluate', {
+    expression: "'axe' in globalThis",
+    contextId,
+  })
+  if (!isReady.value) await session.send('Runtime.evaluate', { expression: axe, contextId })
+  const { result } = await session.send('Runtime.evaluate', {
+    expression: `axe.run(document, { runOnly: ${JSON.stringify(rules)}, resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.flatMap(({ id, nodes }) => nodes.map(({ target, any }) => id + ': ' + target + ' ' + (any[0]?.message ?? ''))))`,
+    contextId,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  const overflow = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+  const wide = overflow ? ['the page is wider than the window'] : []
+  return [...(result.value as string[]), ...wide].map(fault => `${where.join(' ')}: ${fault}`)
+}
