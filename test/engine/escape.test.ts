@@ -6,14 +6,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingProtections } from '../../src/base/sandbox.ts'
 import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { temporaryFolderOnDisk } from '../support/folder.ts'
 
 const isWhole = process.platform === 'linux' && missingProtections().length === 0
 const secrets = ['secret.key', 'steno.db', 'steno.db-wal', 'replaced-3.db', 'backup.db', 'mail/a.eml']
 const others = ['media/a', 'uploads/a', 'models/base/config.json', 'native/a.so']
 
 function makeDataFolder(): string {
-  const folder = join(temporaryFolder(), 'data')
+  const folder = join(temporaryFolderOnDisk(), 'data')
   for (const name of [...secrets, ...others]) {
     mkdirSync(join(folder, name, '..'), { recursive: true })
     writeFileSync(join(folder, name), 'bytes')

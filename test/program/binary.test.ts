@@ -20,13 +20,13 @@ import { dirname, join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
 import { placeProgram } from '../support/built-program.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { temporaryFolderOnDisk } from '../support/folder.ts'
 import { prepareData, serve } from '../support/server.ts'
 import { type WholeJob, wholeJob } from '../support/whole-job.ts'
 
 const root = join(import.meta.dir, '../..')
 const clip = join(root, 'test/fixtures/speech/doctor.flac')
-const folder = temporaryFolder()
+const folder = temporaryFolderOnDisk()
 const binary = join(folder, 'steno')
 
 // The program gets a second path. Some tests run the program as another user, who may not be allowed to enter the

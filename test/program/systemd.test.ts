@@ -6,7 +6,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { placeProgram } from '../support/built-program.ts'
 import { blocksOf, readDocument } from '../support/documents.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { temporaryFolderOnDisk } from '../support/folder.ts'
 
 const root = join(import.meta.dir, '../..')
 const box = join(root, 'test/support/systemd-box.sh')
@@ -82,7 +82,7 @@ removed: inactive, 2 files gone
 test.skipIf(!mayBoot)(
   `the installed service runs, restarts, upgrades and is removed under systemd${mayBoot ? '' : ' (SKIPPED: no jq, or systemd cannot be started here)'}`,
   () => {
-    const folder = temporaryFolder()
+    const folder = temporaryFolderOnDisk()
     placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
     const removal = blocksOf(readDocument('docs/admin.md')).find(block =>

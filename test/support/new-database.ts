@@ -1,10 +1,10 @@
 // Gives services of tests a new database that has all migrations.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import { scratch } from './folder.ts'
 
 /** The bytes of an empty database with all migrations. Null until the second service of the test file starts. */
 let migrated: Uint8Array | null = null
@@ -23,7 +23,7 @@ export function placeDatabase(dataDir: string): void {
 }
 
 function readMigrated(): Uint8Array {
-  const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  const folder = mkdtempSync(join(scratch, 'steno-test-'))
   openDb(folder).close()
   const bytes = readFileSync(databasePath(folder))
   rmSync(folder, { recursive: true })

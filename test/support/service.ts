@@ -4,7 +4,6 @@
 
 import { afterAll, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Service } from '../../src/api/service.ts'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -16,7 +15,7 @@ import { startService } from '../../src/service.ts'
 import { makeAccount } from './account.ts'
 import { checkAnswer } from './answers.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
-import { temporaryFolder } from './folder.ts'
+import { scratch, temporaryFolder } from './folder.ts'
 import { speech, statedMedia } from './media.ts'
 import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
@@ -135,7 +134,7 @@ function findShared(services: Map<string, Shared>, settings: Record<string, stri
   const name = JSON.stringify(settings)
   const known = services.get(name)
   if (known) return known
-  const dataDir = mkdtempSync(join(tmpdir(), 'steno-test-'))
+  const dataDir = mkdtempSync(join(scratch, 'steno-test-'))
   const limited = { STENO_RATE_LIMITS: 'off', ...settings }
   const started = namedProgram
     ? startProgram(resolve(namedProgram), dataDir, limited)
