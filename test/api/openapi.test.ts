@@ -12,7 +12,7 @@ import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
 import { clientConfig } from '../support/client-config.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { shareServices, startTestService, steered } from '../support/service.ts'
+import { shareServices, sourceOnly, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
@@ -45,7 +45,8 @@ steered('GET /v1 describes the service without a key, to a page of any origin', 
   }
 })
 
-test('the document is valid OpenAPI 3.1, needs no key, and all of its references resolve', async () => {
+// The tests of the document run with the source code only: another test compares the document of the built program.
+sourceOnly('the document is valid OpenAPI 3.1, needs no key, and all of its references resolve', async () => {
   const document = await readDocument()
   expect(document.openapi).toStartWith('3.1')
   expect(document.info.version).toBe('1.0.0')
@@ -63,7 +64,7 @@ test('the document is valid OpenAPI 3.1, needs no key, and all of its references
   expect(JSON.stringify(document)).not.toContain('nullable')
 })
 
-test('the document has every endpoint with its parameters, bounds and errors', async () => {
+sourceOnly('the document has every endpoint with its parameters, bounds and errors', async () => {
   const { paths } = await readDocument()
   const operations = Object.entries(paths as Anything).flatMap(([path, methods]: Anything) =>
     Object.keys(methods).map(method => `${method.toUpperCase()} ${path}`),
@@ -188,31 +189,34 @@ test('the document has every endpoint with its parameters, bounds and errors', a
   for (const code of codes) expect([code, told.includes(code)]).toEqual([code, true])
 })
 
-test('the document tells a generated client what files and events are, and which headers they take', async () => {
-  const { paths } = await readDocument()
-  const get = (what: string) => paths[`/v1/transcribe/{id}/${what}`].get
-  const typesOf = (content: Anything) =>
-    Object.entries(content).map(([type, { schema }]: Anything) => [type, schema.format])
-  const media = ['application/octet-stream', 'audio/*', 'video/*'].map(type => [type, 'binary'])
-  const { responses } = get('audio')
-  expect(typesOf(responses[200].content)).toEqual(media)
-  expect(typesOf(responses[206].content)).toEqual(media)
-  expect(typesOf(get('peaks').responses[200].content)).toEqual(media.slice(0, 1))
-  expect(typesOf(get('export').responses[200].content)).toEqual([
-    ['text/plain', undefined],
-    ['text/vtt', undefined],
-  ])
-  expect(get('events').responses[200].content['text/event-stream'].schema.anyOf).toEqual([
-    { $ref: '#/components/schemas/ListedTranscription' },
-    { $ref: '#/components/schemas/SegmentEvent' },
-  ])
-  const headersOf = ({ parameters }: Anything) =>
-    parameters.filter((each: Anything) => each.in === 'header').map(({ name }: Anything) => name)
-  expect(headersOf(get('audio'))).toEqual(['range', 'if-range', 'if-none-match'])
-  expect(headersOf(get('events'))).toEqual(['last-event-id'])
-})
+sourceOnly(
+  'the document tells a generated client what files and events are, and which headers they take',
+  async () => {
+    const { paths } = await readDocument()
+    const get = (what: string) => paths[`/v1/transcribe/{id}/${what}`].get
+    const typesOf = (content: Anything) =>
+      Object.entries(content).map(([type, { schema }]: Anything) => [type, schema.format])
+    const media = ['application/octet-stream', 'audio/*', 'video/*'].map(type => [type, 'binary'])
+    const { responses } = get('audio')
+    expect(typesOf(responses[200].content)).toEqual(media)
+    expect(typesOf(responses[206].content)).toEqual(media)
+    expect(typesOf(get('peaks').responses[200].content)).toEqual(media.slice(0, 1))
+    expect(typesOf(get('export').responses[200].content)).toEqual([
+      ['text/plain', undefined],
+      ['text/vtt', undefined],
+    ])
+    expect(get('events').responses[200].content['text/event-stream'].schema.anyOf).toEqual([
+      { $ref: '#/components/schemas/ListedTranscription' },
+      { $ref: '#/components/schemas/SegmentEvent' },
+    ])
+    const headersOf = ({ parameters }: Anything) =>
+      parameters.filter((each: Anything) => each.in === 'header').map(({ name }: Anything) => name)
+    expect(headersOf(get('audio'))).toEqual(['range', 'if-range', 'if-none-match'])
+    expect(headersOf(get('events'))).toEqual(['last-event-id'])
+  },
+)
 
-test('the document lists the error codes of jobs, and the CORS headers of GET /v1', async () => {
+sourceOnly('the document lists the error codes of jobs, and the CORS headers of GET /v1', async () => {
   const { components, paths } = await readDocument()
   expect(components.schemas.JobError.properties.code.enum).toEqual(Object.keys(jobErrors))
   const { headers } = paths['/v1'].get.responses['200']
@@ -234,7 +238,7 @@ test('a response has the headers that the document lists', async () => {
   }
 })
 
-test('the document has every event with its fields', async () => {
+sourceOnly('the document has every event with its fields', async () => {
   const { webhooks, components } = await readDocument()
   expect(Object.keys(webhooks)).toEqual([
     'transcription.processing',
@@ -252,32 +256,35 @@ test('the document has every event with its fields', async () => {
   ])
 })
 
-test('an example is shown for each answer and each JSON body, and has the shape of its schema', async () => {
-  const { paths, webhooks, components } = await readDocument()
-  const operations: Anything[] = [paths, webhooks].flatMap(each =>
-    Object.values(each as Anything).flatMap(methods => Object.values(methods as Anything)),
-  )
-  const bodies = operations.flatMap(({ requestBody, responses }) =>
-    [requestBody, ...Object.values(responses as Anything)].map(
-      (each: Anything) => each?.content?.['application/json'],
-    ),
-  )
-  const names = bodies.flatMap(body => body?.schema.$ref?.split('/').at(-1) ?? [])
-  expect(names).toContain('CompletedEvent')
-  const shown = new Set(names.filter(name => !['Introduction', 'OpenAiError'].includes(name)))
-  for (const name of shown) expect([name, components.schemas[name].examples?.length]).toEqual([name, 1])
+sourceOnly(
+  'an example is shown for each answer and each JSON body, and has the shape of its schema',
+  async () => {
+    const { paths, webhooks, components } = await readDocument()
+    const operations: Anything[] = [paths, webhooks].flatMap(each =>
+      Object.values(each as Anything).flatMap(methods => Object.values(methods as Anything)),
+    )
+    const bodies = operations.flatMap(({ requestBody, responses }) =>
+      [requestBody, ...Object.values(responses as Anything)].map(
+        (each: Anything) => each?.content?.['application/json'],
+      ),
+    )
+    const names = bodies.flatMap(body => body?.schema.$ref?.split('/').at(-1) ?? [])
+    expect(names).toContain('CompletedEvent')
+    const shown = new Set(names.filter(name => !['Introduction', 'OpenAiError'].includes(name)))
+    for (const name of shown) expect([name, components.schemas[name].examples?.length]).toEqual([name, 1])
 
-  const folders = ['src/api/shapes', 'src/api/openai/shapes'].map(folder => join(root, folder))
-  const shapes = folders.flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
-  const files = await Promise.all(shapes.map(path => import(path)))
-  const known = [...files, events].flatMap(each => Object.values(each) as TSchema[])
-  for (const [name, example] of Object.entries(examples)) {
-    const schema = known.find(({ $id }) => $id === name)
-    expect([name, schema ? [...Value.Errors(schema, example)] : 'unknown']).toEqual([name, []])
-  }
-})
+    const folders = ['src/api/shapes', 'src/api/openai/shapes'].map(folder => join(root, folder))
+    const shapes = folders.flatMap(folder => readdirSync(folder).map(name => join(folder, name)))
+    const files = await Promise.all(shapes.map(path => import(path)))
+    const known = [...files, events].flatMap(each => Object.values(each) as TSchema[])
+    for (const [name, example] of Object.entries(examples)) {
+      const schema = known.find(({ $id }) => $id === name)
+      expect([name, schema ? [...Value.Errors(schema, example)] : 'unknown']).toEqual([name, []])
+    }
+  },
+)
 
-test('formats and patterns tell what an id, an address, a file name and a time look like', async () => {
+sourceOnly('formats and patterns tell what an id, an address, a file name and a time look like', async () => {
   const { components, paths, webhooks } = await readDocument()
   const { UploadRequest, TranscribeRequest, AccountRequest, Transcription } = components.schemas
   const filename = new RegExp(UploadRequest.properties.filename.pattern)
@@ -293,7 +300,7 @@ test('formats and patterns tell what an id, an address, a file name and a time l
   expect(webhooks['transcription.completed'].post.operationId).toBe('onTranscriptionCompleted')
 })
 
-test('only schemas of requests are closed, also after the service has answered requests', async () => {
+sourceOnly('only schemas of requests are closed, also after the service has answered requests', async () => {
   const service = await startTestService({ alone: true })
   const ana = await service.account('ana')
   await ana.transcribe()
@@ -323,8 +330,7 @@ test('the built program serves the document of the source code', async () => {
   expect(served).toBe(expected ?? '')
 })
 
-// The built program serves the same document, so this test runs with the source code only.
-steered(
+sourceOnly(
   'a client generated from the document needs no hand-written type',
   async () => {
     const document = await readDocument()
@@ -337,6 +343,7 @@ steered(
     const tsc = Bun.spawnSync([
       process.execPath,
       join(root, 'node_modules/typescript-native/bin/tsc'),
+      '--singleThreaded',
       '-p',
       folder,
     ])

@@ -71,7 +71,8 @@ export const marginMs = 30_000
 /** True while a test runs that was declared with `steered`: it controls the engine, the clock or another part. */
 let isSteering = false
 
-const steerable = test.skipIf(namedProgram !== null)
+/** A test that is skipped if STENO_TEST_PROGRAM is set, because the built program cannot give another result. */
+export const sourceOnly = test.skipIf(namedProgram !== null)
 
 /**
  * A test that controls the engine, the clock or another part of the service. It never shares its service with other
@@ -79,13 +80,13 @@ const steerable = test.skipIf(namedProgram !== null)
  * skipped if STENO_TEST_PROGRAM is set.
  */
 export const steered = Object.assign(
-  (title: string, run: () => unknown, ms?: number) => steerable(title, steering(run), ms),
-  { each: eachSteered as typeof steerable.each },
+  (title: string, run: () => unknown, ms?: number) => sourceOnly(title, steering(run), ms),
+  { each: eachSteered as typeof sourceOnly.each },
 )
 
 function eachSteered(cases: unknown[]) {
   return (title: string, run: (...values: unknown[]) => unknown, ms?: number) =>
-    steerable.each(cases)(title, steering(run), ms)
+    sourceOnly.each(cases)(title, steering(run), ms)
 }
 
 function steering(run: (...values: unknown[]) => unknown) {
