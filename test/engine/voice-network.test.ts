@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { voiceNetworkFile } from '../../src/engine/hear/voice-network.ts'
@@ -12,17 +12,19 @@ import { viewFrames } from '../../src/engine/who/views.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { clips, firstOf, runtime, unless } from '../support/engine-room.ts'
+import { writeCompactPocket } from '../support/compact-pocket.ts'
+import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
 import { plainInput } from '../support/plain-input.ts'
 
-const builtIn = firstOf('models/whisper-base/compact.safetensors') && firstOf('models/whisper-base')
-const missing = !builtIn || !clips
-const skipped = unless(builtIn && clips, 'built-in Whisper base with clips')
+const missing = !pocket || !clips
+const skipped = unless(pocket && clips, 'pocket model with its clips')
+/** The width of the pocket model, a small Whisper model for tests. */
+const width = 192
 const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
 
 beforeAll(async () => {
   if (missing) return
-  cpSync(builtIn!, folder, { recursive: true })
+  await writeCompactPocket(pocket!, folder)
   withoutVoices = await openWith(networkThatSays(1, 0, 0))
 })
 
@@ -37,7 +39,7 @@ afterAll(() => {
  */
 function networkThatSays(...probabilities: [number, number, number]): Uint8Array {
   const graph = new Graph()
-  const shape = graph.add('Shape', [graph.input('frames', 'float32', [1, 'frames', 512])])
+  const shape = graph.add('Shape', [graph.input('frames', 'float32', [1, 'frames', width])])
   const batch = graph.add('Slice', [shape, ...[0, 2, 0].map(value => graph.integers(value))])
   const size = graph.add('Concat', [batch, graph.integers(2, 3)], { axis: 0 })
   const voices = graph.constant({ dims: [1, 1, 1, 3], data: Float32Array.from(probabilities) })
