@@ -43,7 +43,7 @@ function hearSound(
   return transcribe(engine.models, sound, { ...asked, ...change }, listener)
 }
 
-test.skipIf(missing).each(['doctor', 'en-20s'])(
+test.skipIf(missing).each(['doctor', 'en-unseen-linda'])(
   `%s has at most a fifth of its words wrong, and their times${skipped}`,
   async name => {
     const truth: Truth = await Bun.file(join(clips!, `${name}.json`)).json()
@@ -63,12 +63,11 @@ let presidentHeard: Promise<Transcript> | null = null
 const hearPresident = () => (presidentHeard ??= hear(president!))
 
 test.skipIf(missing || !president)(
-  `President Kennedy's sentence is right to the word, with times of words and without${skipped}${unless(president, 'clip of it')}`,
+  `President Kennedy's sentence is right to the word${skipped}${unless(president, 'clip of it')}`,
   async () => {
-    const sentence =
-      'And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.'
-    for (const transcript of [await hearPresident(), await hear(president!, { align: false })])
-      expect(transcript.full_transcript).toBe(sentence)
+    expect((await hearPresident()).full_transcript).toBe(
+      'And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.',
+    )
   },
   60_000,
 )
