@@ -111,11 +111,12 @@ function crowdHum(): Sampler {
 function vowelOf(pitch: number, first: number, second: number): Float32Array {
   const length = Math.round(rate / pitch)
   const period = new Float32Array(length)
+  const sines = Float64Array.from({ length }, (_, n) => Math.sin((2 * Math.PI * n) / length))
   for (let harmonic = 1; harmonic * pitch < 4000; harmonic++) {
     const hz = harmonic * pitch
     const near = (formant: number) => 1 / (1 + ((hz - formant) / 120) ** 2)
     const level = near(first) + 0.5 * near(second) + 0.02
-    for (let n = 0; n < length; n++) period[n]! += level * Math.sin((2 * Math.PI * harmonic * n) / length)
+    for (let n = 0; n < length; n++) period[n]! += level * sines[(harmonic * n) % length]!
   }
   return period
 }
