@@ -131,7 +131,9 @@ function speakersFrom(
 
 /** Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
-  const highest = Math.max(...scores)
+  // A loop is faster than `Math.max` with hundreds of arguments.
+  let highest = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < scores.length; at++) if (scores[at]! > highest) highest = scores[at]!
   const own = new Float64Array(scores.length)
   let total = 0
   for (let at = 0; at < own.length; at++) {
