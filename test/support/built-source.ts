@@ -3,7 +3,7 @@
 // the models and the web app in the checkout, as the source does. `bun test/support/built-source.ts` compiles it.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BunPlugin, Glob } from 'bun'
 import { sha256 } from '../../src/base/hash.ts'
@@ -27,12 +27,15 @@ export function builtSource(): string {
   return found
 }
 
+/** The files of which the executable is made. The lock file stands for the packages. */
+function sourceFiles(): string[] {
+  const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
+  return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()
+}
+
 function hashOfSource(): string {
-  const files = ['bun.lock', 'package.json', 'native/built.json', 'test/support/built-source.ts']
-  const paths = [...files, ...new Glob('src/**/*').scanSync(root)].sort()
-  return sha256(
-    [Bun.version, ...paths.map(path => `${path} ${sha256(readFileSync(join(root, path)))}`)].join('\n'),
-  )
+  const hashes = sourceFiles().map(path => `${path} ${sha256(readFileSync(join(root, path)))}`)
+  return sha256([Bun.version, ...hashes].join('\n'))
 }
 
 /** Puts the places of the source files in place of `import.meta`, which would name places inside the executable. */
@@ -60,7 +63,7 @@ async function compile(outfile: string): Promise<void> {
   }
   // Another test process may compile at the same time.
   const draft = `${outfile}.${process.pid}`
-  await Bun.build({
+  const { metafile } = await Bun.build({
     entrypoints: [join(root, 'src/main.ts')],
     compile: { outfile: draft, autoloadBunfig: false },
     target: 'bun',
@@ -70,8 +73,13 @@ async function compile(outfile: string): Promise<void> {
     minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
     // Otherwise Bun would write its own value into the code.
     define: { 'process.env.NODE_ENV': 'Bun.env.NODE_ENV' },
+    metafile: true,
     plugins: [places],
   })
+  const known = new Set(sourceFiles())
+  const inputs = Object.keys(metafile?.inputs ?? {}).map(path => relative(root, resolve(path)))
+  const unknown = inputs.filter(path => !path.startsWith('node_modules/') && !known.has(path))
+  if (inputs.length === 0 || unknown.length > 0) throw new Error(`not in the hash: ${unknown}`)
   renameSync(draft, outfile)
 }
 
