@@ -11,12 +11,13 @@ type CafLayout = {
   remainder?: number
   /** If true, the packet table has the size and the duration of each packet. Otherwise, it has only the size. */
   listsDurations?: boolean
+  /** The packets of sound. By default, they are all packets of aac.m4a. */
+  packets?: Buffer[]
 }
 
-/** Returns a CAF file that repeats the packets of aac.m4a. */
+/** Returns a CAF file that repeats packets of `file`, which is aac.m4a. */
 export function repeatedCaf(file: Buffer, repetitions: number, layout: CafLayout = {}): Buffer {
-  const { priming = 0, remainder = 0, listsDurations = false } = layout
-  const packets = packetsOf(file)
+  const { priming = 0, remainder = 0, listsDurations = false, packets = packetsOf(file) } = layout
   const entries = packets.map(packet =>
     Buffer.from([...bits(packet.length), ...(listsDurations ? bits(packetSamples) : [])]),
   )

@@ -93,9 +93,8 @@ test.each(layouts)('a fragmented file with %s gives the same samples when it is 
 test('a fragmented recording of ten hours takes as little memory as a short one', async () => {
   const file = readFileSync(fixture('aac.m4a'))
   const packets = packetsOf(file)
-  const smallest = packets.reduce((least, packet) => (packet.length < least.length ? packet : least))
   const count = 1_550_000
-  const bytes = fragmented(file, Array<Buffer>(count).fill(smallest), 200, { defaults: 'track' })
+  const bytes = fragmented(file, Array<Buffer>(count).fill(smallestOf(packets)), 200, { defaults: 'track' })
   const durationMs = Math.floor((((count - 1) * 1024) / 44_100) * 1000)
   expect(durationMs).toBeWithin(35_900_000, defaults.durationMsMax)
   expect(await small.inspect(write(bytes), { signal: forever })).toMatchObject({ durationMs })
@@ -141,8 +140,8 @@ test('packets in tables and in fragments give the same samples in a long file', 
 
 test('fragments of ten hours after a table take as little memory as a short file', async () => {
   const file = readFileSync(fixture('aac.m4a'))
-  const smallest = packetsOf(file).reduce((least, packet) => (packet.length < least.length ? packet : least))
-  const bytes = withFragments(file, Array<Buffer>(1_550_000).fill(smallest), 200, { defaults: 'track' })
+  const packets = Array<Buffer>(1_550_000).fill(smallestOf(packetsOf(file)))
+  const bytes = withFragments(file, packets, 200, { defaults: 'track' })
   const { durationMs } = await small.inspect(write(bytes), { signal: forever })
   expect(durationMs).toBeWithin(35_900_000, defaults.durationMsMax)
 })
@@ -164,7 +163,9 @@ test('a CAF file gives the same samples when it is long', async () => {
 test.each([false, true])(
   'a CAF file of ten hours takes little memory (durations in its table: %p)',
   async listsDurations => {
-    const bytes = repeatedCaf(readFileSync(fixture('aac.m4a')), 17_600, { listsDurations })
+    const file = readFileSync(fixture('aac.m4a'))
+    const packets = Array<Buffer>(88).fill(smallestOf(packetsOf(file)))
+    const bytes = repeatedCaf(file, 17_600, { listsDurations, packets })
     const { durationMs } = await small.inspect(write(bytes), { signal: forever })
     expect(durationMs).toBe(Math.floor((17_600 * 88 * 1024) / 44.1))
   },
@@ -179,12 +180,13 @@ test('an attachment of 30 MB in a Matroska file is not kept in memory', async ()
 test.each([
   ['behind 60 tracks', { subtitles: 60 }],
   ['behind the packets', { behind: 'in the first list' }],
-] as const)('an attachment of 30 MB in a Matroska file is not kept in memory: %s', async (_, arrangement) => {
+] as const)('an attachment of 15 MB in a Matroska file is not kept in memory: %s', async (_, arrangement) => {
   const sound = joinFloats(Array(15).fill(await decodeAll(fixture('pcm.wav'))))
   const file = (attachmentBytes: number) =>
     write(withEncodings(sound, [], undefined, { ...arrangement, attachmentBytes }))
-  expect(await peakAfterOpening(file(30 * MB))).toBeLessThan((await peakAfterOpening(file(0))) + 5 * MB)
-  expect(await decodeAll(file(30 * MB))).toEqual(await decodeAll(file(0)))
+  const [without, large] = [file(0), file(15 * MB)]
+  expect(await peakAfterOpening(large)).toBeLessThan((await peakAfterOpening(without)) + 5 * MB)
+  expect(await decodeAll(large)).toEqual(await decodeAll(without))
 })
 
 test('a damaged fragment gives the same result in a long file', async () => {
@@ -227,6 +229,10 @@ test('damaged tables give the same result with a long index', async () => {
     expect(await outcome(write(withLongIndex(file)))).toEqual(await outcome(write(withShortIndex(file))))
   }
 })
+
+function smallestOf(packets: Buffer[]): Buffer {
+  return packets.reduce((least, packet) => (packet.length < least.length ? packet : least))
+}
 
 function bytesOf(samples: Float32Array): Uint8Array {
   return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)

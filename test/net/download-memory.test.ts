@@ -7,7 +7,7 @@ import { head, hostileServers, pour, type Scene } from '../support/hostile-serve
 
 const MB = 1024 ** 2
 const small = 15 * MB
-const large = 150 * MB
+const large = 100 * MB
 const child = fileURLToPath(new URL('../support/download-child.ts', import.meta.url))
 
 let folder: string
