@@ -83,7 +83,7 @@ class BenchServer implements AsyncDisposable {
 
   async start(): Promise<void> {
     mkdirSync(join(this.data.dataDir, 'uploads'), { recursive: true })
-    this.#running = await start([...testedProgram, 'serve', '--port', `${this.#port}`], {
+    this.#running = await start([...testedProgram(), 'serve', '--port', `${this.#port}`], {
       STENO_DATA_DIR: this.data.dataDir,
       // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
       // nothing.

@@ -6,7 +6,7 @@ import { prepareData, testedProgram } from '../support/server.ts'
 
 test('no secret of a sign-in is in the log', async () => {
   const data = prepareData()
-  const command = [...testedProgram, 'serve', '--port', '0']
+  const command = [...testedProgram(), 'serve', '--port', '0']
   const server = Bun.spawn(command, {
     env: {
       PATH: process.env.PATH ?? '',

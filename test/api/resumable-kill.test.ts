@@ -16,7 +16,7 @@ test('after two kills in the middle tus-js-client leaves an identical file', asy
   afterAll(() => prepared.remove())
   mkdirSync(`${prepared.dataDir}/uploads`, { recursive: true })
   const run = (port: number) =>
-    start([...testedProgram, 'serve', '--port', `${port}`], {
+    start([...testedProgram(), 'serve', '--port', `${port}`], {
       STENO_DATA_DIR: prepared.dataDir,
       // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
       // nothing.

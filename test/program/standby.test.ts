@@ -28,7 +28,7 @@ test.skipIf(missing)(
       const server = await serve(
         { dataDir },
         { ...settings, STENO_MODEL: model, STENO_DEVICE: 'cpu' },
-        testedProgram,
+        testedProgram(),
       )
       afterAll(() => server.stop())
       return server

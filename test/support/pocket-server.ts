@@ -35,7 +35,7 @@ export function pocketServer({ withVoices = false } = {}): PocketServer {
   beforeAll(async () => {
     const prepared = prepareData()
     stops.push(prepared.remove)
-    const server = await serve(prepared, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, testedProgram)
+    const server = await serve(prepared, { STENO_MODEL: 'pocket', STENO_DEVICE: 'cpu' }, testedProgram())
     stops.unshift(server.stop)
     started.url = `http://127.0.0.1:${server.port}`
     started.key = prepared.key

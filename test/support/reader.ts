@@ -24,14 +24,16 @@ export async function startHome(folder: string): Promise<Home> {
   const [log, bin] = [join(folder, 'log'), join(folder, 'bin')]
   // The server unpacks into `data`, and the commands into `cache`.
   for (const place of [bin, join(folder, 'data'), join(folder, 'cache')]) mkdirSync(place)
-  if (testedProgram.length === 1)
-    for (const place of ['data', 'cache']) shareUnpacked(testedProgram[0]!, join(folder, place))
-  const call = testedProgram.map(word => `'${word}'`).join(' ')
+  if (testedProgram().length === 1)
+    for (const place of ['data', 'cache']) shareUnpacked(testedProgram()[0]!, join(folder, place))
+  const call = testedProgram()
+    .map(word => `'${word}'`)
+    .join(' ')
   writeFileSync(join(bin, 'steno'), `#!/bin/sh\nexec ${call} "$@"\n`, { mode: 0o755 })
   // The commands in the documents read the log by journalctl, but the server of the test does not run under systemd.
   // This script therefore replaces the command journalctl, and prints the log file of the server.
   writeFileSync(join(bin, 'journalctl'), `#!/bin/sh\nexec cat '${log}'\n`, { mode: 0o755 })
-  const server = Bun.spawn([...testedProgram, 'serve', '--port', '0', '--data-dir', 'data'], {
+  const server = Bun.spawn([...testedProgram(), 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? '',

@@ -16,7 +16,9 @@ const named = process.env.STENO_TEST_PROGRAM
  * The command of the tested program: the built program that STENO_TEST_PROGRAM names, or the source code if this
  * variable is not set.
  */
-export const testedProgram: readonly string[] = named ? [resolve(named)] : selfCommand()
+export function testedProgram(): readonly string[] {
+  return named ? [resolve(named)] : selfCommand()
+}
 
 /**
  * Makes the built program at `path` unpack its embedded files into a folder next to the program, and not into the data
