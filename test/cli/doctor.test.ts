@@ -1,7 +1,7 @@
-import { beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
+import { cacheDir, nativeHome } from '../../src/base/carried.ts'
 import { wordErrorRate } from '../../src/cli/doctor/clip.ts'
 import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { readConfig } from '../../src/config.ts'
@@ -10,10 +10,17 @@ import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
+const folderBefore = process.env.STENO_NATIVE_DIR
 let folder: string
 
 beforeEach(() => {
   folder = temporaryFolder()
+})
+
+// The check of a data folder that cannot be used sets this variable.
+afterEach(() => {
+  if (folderBefore === undefined) delete process.env.STENO_NATIVE_DIR
+  else process.env.STENO_NATIVE_DIR = folderBefore
 })
 
 type Finding = { check: string; ok: boolean; found: string }
@@ -83,10 +90,8 @@ test('a data folder that a server would refuse stays as it is', async () => {
   await Bun.write(join(folder, 'media/kept'), 'sound')
   const host = { config: readConfig({}), dataDir: folder }
   const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.(host)
-  const homeBefore = nativeHome()
   await expect(of('data folder')).rejects.toThrow('steno.db is missing')
   expect(nativeHome()).toBe(join(cacheDir(), 'native'))
-  setNativeHome(homeBefore)
   for (const check of ['disk speed', 'database'] as const)
     await expect(of(check)).rejects.toThrow('not tried, because the data folder cannot be used')
   expect(await of('clock')).toMatch(/time service/)
