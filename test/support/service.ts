@@ -258,6 +258,7 @@ async function startProgram(
     STENO_SWEEP_EVERY: '1d',
     STENO_DISK_RESERVE: '1MB',
   }
+  placeDatabase(folder)
   const server = await serve({ dataDir: folder }, { ...environment, ...settings }, [path])
   const db = openDb(folder)
   const outOfReach = (): never => {
