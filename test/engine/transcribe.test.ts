@@ -70,7 +70,15 @@ function hear(
 }
 
 const reading = { signal: new AbortController().signal, durationMsMax: 36_000_000 }
-const sound = (truth: Truth) => decode(join(clips!, truth.file), reading)
+
+async function* sound({ file, duration }: Truth) {
+  let left = Math.ceil(duration * 16_000)
+  for await (const part of decode(join(clips!, file), reading)) {
+    yield part.subarray(0, left)
+    left -= part.length
+    if (left <= 0) return
+  }
+}
 
 async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
   const chunks: Float32Array[] = []
@@ -91,7 +99,15 @@ function withPause(first: Float32Array, second: Float32Array): Float32Array {
 }
 
 async function truthOf(name: string): Promise<Truth> {
-  return Bun.file(join(clips!, `${name}.json`)).json()
+  const truth: Truth = await Bun.file(join(clips!, `${name}.json`)).json()
+  return name === 'conversation' ? beginningOf(truth) : truth
+}
+
+/** Returns the first 49 s of the conversation, which fill two windows. It lasts two minutes, and is all alike. */
+function beginningOf(truth: Truth): Truth {
+  const duration = 49
+  const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)
+  return { ...truth, duration, sentences, text: sentences.map(({ text }) => text).join(' ') }
 }
 
 type Heard = { truth: Truth; transcript: Transcript; reported: Utterance[] }

@@ -6,12 +6,18 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { jsonFiles } from '../../src/engine/models/layout.ts'
 import { compactFile, writeCompact } from '../../src/engine/network/compact.ts'
-import { floatsOf } from '../../src/engine/network/float-weights.ts'
+import { floatsOf, type Weight } from '../../src/engine/network/float-weights.ts'
 import { pocketWeights } from './float-weights.ts'
 
 /** Writes the compact form of the pocket model, which is in the folder `pocket`, to `folder`. */
 export async function writeCompactPocket(pocket: string, folder: string): Promise<void> {
   for (const name of jsonFiles) copyFileSync(join(pocket, name), join(folder, name))
-  const weights = [...pocketWeights(pocket)].map(([name, find]) => [name, () => floatsOf(find())] as const)
+  const weights = [...pocketWeights(pocket)].map(([name, find]) => [name, () => read(find())] as const)
   await writeCompact(new Map(weights), join(folder, compactFile))
+}
+
+/** Returns the values of a weight, without a copy of them unless a matrix is transposed. */
+function read(weight: Weight): Float32Array {
+  const { bytes, transposed } = weight
+  return transposed ? floatsOf(weight) : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
 }
