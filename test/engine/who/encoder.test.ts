@@ -9,7 +9,10 @@ import { noise } from '../../support/sound.ts'
 const folder = firstOf('models/voice-encoder')
 const missing = !folder || !clips
 const skipped = unless(folder && clips, 'voice encoder with the clips')
-const encoder = () => openEncoder(runtime(), folder ?? '', 'cpu', { keepsNoise: true })
+const open = (keepsNoise: boolean) => openEncoder(runtime(), folder ?? '', 'cpu', { keepsNoise })
+let opened: ReturnType<typeof open> | null = null
+/** Opens the encoder. All tests use the same one. */
+const encoder = () => (opened ??= open(true))
 const none = new Float32Array(256)
 
 test.skipIf(missing)(`the embedding of a clip is that of Resemblyzer${skipped}`, async () => {
@@ -44,8 +47,7 @@ test.skipIf(missing)(`steady noise moves an embedding less when it is subtracted
   const clean = await readSound(join(clips!, 'doctor.flac'))
   const hiss = noise(clean.length / 16_000, 0.01, 5)
   const noisy = clean.map((value, at) => value + (hiss[at] ?? 0))
-  const likeness = [true, false].map(keepsNoise => {
-    const { features, withoutNoise, embed } = openEncoder(runtime(), folder ?? '', 'cpu', { keepsNoise })
+  const likeness = [encoder(), open(false)].map(({ features, withoutNoise, embed }) => {
     const [one, other] = embed([clean, noisy].map(sound => withoutNoise(features(sound))))
     return dot(one ?? none, other ?? none)
   })
