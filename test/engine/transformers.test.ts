@@ -14,7 +14,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import type { TransformersAnswer, TransformersOrder } from '../support/transformers-child.ts'
 
 const language = 'en'
-const names = ['en-short', 'en-one-word', 'en-f2']
+const names = ['en-one-word', 'en-f2']
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 
 test.skipIf(!pocket || !clips)(
