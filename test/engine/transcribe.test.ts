@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { EncodedWindow, EncoderInput } from '../../src/engine/hear/network.ts'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
-import { openWhisper } from '../../src/engine/hear/whisper.ts'
+import { openWhisper, type Whisper } from '../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import type { Window } from '../../src/engine/hear/windows.ts'
 import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
@@ -28,13 +29,14 @@ const skipped = unless(pocket && clips, 'pocket model with its clips')
 const compactFolder = temporaryFolder()
 /** The models with the compact form of the pocket model. */
 let models: LoadedModels
+let compact: Whisper
 /** The models with the published graphs of the pocket model. */
 let published: LoadedModels
 
 beforeAll(async () => {
   if (missing) return
   await writeCompactPocket(pocket!, compactFolder)
-  const compact = await openWhisper(runtime(), compactFolder, { device: 'cpu', variant: 'compact' })
+  compact = await openWhisper(runtime(), compactFolder, { device: 'cpu', variant: 'compact' })
   const graphs = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
   models = openModels(
     runtime(),
@@ -217,6 +219,31 @@ test.skipIf(missing)(`a long silence between two parts adds no words and moves n
   const begins = samples.length / 16_000 - truths[1]!.duration + second!.start
   expect(Math.abs(later!.start - begins)).toBeLessThan(0.4)
 })
+
+test.skipIf(missing || process.platform !== 'linux')(
+  `two windows that are encoded at the same time have the bytes that each has alone${skipped}`,
+  () => {
+    const { encoder, facts } = compact
+    const [one, other] = [100, 350].map(soundFrames => ({
+      picture: Float32Array.from({ length: facts.mels * 3000 }, (_, at) => Math.sin(at * soundFrames)),
+      soundFrames,
+    })) as [EncoderInput, EncoderInput]
+    const together = encoder.encodeTwo?.(one, other) ?? []
+    const alone = [one, other].map(window => encoder.encode(window))
+    const hashes = alone.map(hashesOf)
+    expect(together.map(hashesOf)).toEqual(hashes)
+    expect(hashes[0]).not.toEqual(hashes[1])
+    for (const window of [...together, ...alone]) window.close()
+  },
+)
+
+/** Returns hashes of the first two tensors of an encoded window, which are the keys and the values in 8 bits. */
+function hashesOf({ tensors }: EncodedWindow): string[] {
+  return tensors.slice(0, 2).map(tensor => {
+    const length = tensor.dims.reduce((product, size) => product * size, 1)
+    return Bun.hash(tensor.bytes(length)).toString(16)
+  })
+}
 
 const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].map(path =>
   fileURLToPath(new URL(path, import.meta.url)),
