@@ -176,7 +176,7 @@ test('a receiver that timed out ten times in a row is skipped, for this account 
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const outcomes = async (outcome: string, count: number) => {
     const line = `steno_webhooks_total{outcome="${outcome}"} ${count}\n`
-    while (!(await service.fetch('/metrics')).text.includes(line)) await Bun.sleep(2)
+    while (!(await service.fetch('/metrics')).text.includes(line)) await Bun.sleep(10)
   }
   for (let count = 0; count < 10; count++) await ana.transcribe('no media', { webhook_url: receiver.url })
   await outcomes('timeout', 10)

@@ -37,7 +37,7 @@ export async function startFleet(
 
 /** Waits until `holds` returns true. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(5)
+  while (!(await holds())) await Bun.sleep(15)
 }
 
 /** Returns the kinds (such as `reserve`) of the ledger entries of a job, oldest first. */
