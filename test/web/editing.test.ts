@@ -180,7 +180,7 @@ seen('a sentence that is too long is named, and does not keep other edits from b
   expect((await textsOf(uma)).slice(0, 4)).toEqual(['Sentence 0.', long, 'Sentence 2.', 'Sentence 3, later.'])
 })
 
-seen('the search bar stays where it is, and finds whole words or the same case', async () => {
+seen('in a long text, the search bar stays in place, and editing ends anywhere on the page', async () => {
   const lea = await reader(service, 'lea', conversation({ words: 600, speakers: 2 }))
   const { page } = await browser.enter(service, lea)
   await page.goto(`/jobs/${lea.jobId}`)
@@ -202,6 +202,16 @@ seen('the search bar stays where it is, and finds whole words or the same case',
   await page.getByLabel('Same case').uncheck()
   await field.fill('lisbon')
   await page.getByText(/^1 of \d+$/).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.utterance[contenteditable]').first().waitFor()
+  await page.keyboard.press('Escape')
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await page.evaluate('scrollTo(0, 1500)')
+  await until(page, 'scrollY > 1000')
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
 })
 
 seen('Escape leads from the search into the sentence, so that a found word is typed anew', async () => {
@@ -217,20 +227,7 @@ seen('Escape leads from the search into the sentence, so that a found word is ty
   expect((await textsOf(ole))[2]).toBe('Nobody expected the meetings to cost that much.')
 })
 
-seen('Escape ends editing at once, and the button Done ends it anywhere on the page', async () => {
-  const mia = await reader(service, 'mia', conversation({ words: 600, speakers: 2 }))
-  const { page } = await browser.enter(service, mia)
-  await edit(page, mia)
-  await page.keyboard.press('Escape')
-  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Edit' }).click()
-  await page.evaluate('scrollTo(0, 1500)')
-  await until(page, 'scrollY > 1000')
-  await page.getByRole('button', { name: 'Done' }).click()
-  await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
-})
-
-seen('the new name of a speaker replaces the old one, is confirmed, and can be undone', async () => {
+seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone', async () => {
   const noa = await reader(service, 'noa', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, noa)
   await page.goto(`/jobs/${noa.jobId}`)
@@ -252,6 +249,15 @@ seen('the new name of a speaker replaces the old one, is confirmed, and can be u
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await shown('Ms Weber')
+  await page.getByLabel('Name of Ms Weber').fill('ليلى')
+  await page.keyboard.press('Enter')
+  await shown('ليلى')
+  // A click on a speaker's name beside the text moves the focus to the field in which this name can be changed.
+  await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
+  await page.locator('.speakers input:focus').waitFor()
+  await page.keyboard.type('Ben\n')
+  await shown('Ben')
+  expect(await speakers()).toEqual(['ليلى', 'Ben'])
 })
 
 seen('a speaker who got the name of another speaker by mistake gets the old name back alone', async () => {
@@ -298,25 +304,6 @@ seen('a speaker with a new name stays one speaker, also when another person give
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anne', 'Ben'])
 })
 
-seen('a speaker is renamed in one place, also in Arabic', async () => {
-  const dora = await reader(service, 'dora', conversation({ words: 120, speakers: 2 }))
-  const { page } = await browser.enter(service, dora)
-  await page.goto(`/jobs/${dora.jobId}`)
-  for (const name of ['Ann', 'ليلى']) {
-    const field = page.locator('.speakers input').first()
-    await field.fill(name)
-    await field.press('Enter')
-    await page.locator('.turn .name', { hasText: name }).first().waitFor()
-  }
-  // A click on a speaker's name beside the text moves the focus to the field in which this name can be changed.
-  await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
-  await page.locator('.speakers input:focus').waitFor()
-  await page.keyboard.type('Ben\n')
-  await page.locator('.turn .name', { hasText: 'Ben' }).first().waitFor()
-  const { result } = await dora.job(dora.jobId)
-  expect(result.speakers).toEqual(['ليلى', 'Ben'])
-})
-
 seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {
   const eva = await reader(service, 'eva', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, eva)
@@ -334,7 +321,7 @@ seen('two pages that change the same sentence are told, and both texts are kept 
   expect((await textsOf(eva)).slice(0, 2)).toEqual(['No conflict here.', 'From the second page.'])
 })
 
-seen('an edit goes on after the session has ended and the person has signed in again', async () => {
+seen('an edit goes on after a new sign-in, and survives a reload before it', async () => {
   const hana = await reader(service, 'hana', conversation({ words: 60, speakers: 2 }))
   setPassword(service, 'hana@example.org')
   const { page } = await browser.enter(service, hana)
@@ -349,34 +336,29 @@ seen('an edit goes on after the session has ended and the person has signed in a
   await saved(page)
   await saving(page, () => page.locator('.utterance').nth(1).fill('And typed on.'))
   expect((await textsOf(hana)).slice(0, 2)).toEqual(['Typed after the end.', 'And typed on.'])
-})
-
-seen('an edit survives the end of the session and a reload', async () => {
-  const finn = await reader(service, 'finn', conversation({ words: 60, speakers: 2 }))
-  setPassword(service, 'finn@example.org')
-  const { page } = await browser.enter(service, finn)
-  await edit(page, finn)
   await endSessions(page)
-  await page.locator('.utterance').nth(0).fill('Typed after the end.')
-  const dialog = page.getByRole('dialog', { name: 'Sign in again' })
+  await page.locator('.utterance').nth(0).fill('Typed before the reload.')
   await dialog.waitFor()
   // The reload shows the sign-in page. After the sign-in, the page saves the text that was typed before the reload (the
   // draft).
   await page.reload()
-  await page.getByLabel('Password').waitFor()
-  await page.getByLabel('Email address').fill('finn@example.org')
+  await page.getByLabel('Email address').fill('hana@example.org')
   await page.getByLabel('Password').fill(password)
   await page.keyboard.press('Enter')
-  await page.getByText('Typed after the end.').waitFor()
+  await page.getByText('Typed before the reload.').waitFor()
   await page.getByRole('button', { name: 'Edit' }).click()
   await saved(page)
-  expect((await textsOf(finn))[0]).toBe('Typed after the end.')
+  expect((await textsOf(hana))[0]).toBe('Typed before the reload.')
 })
 
 /** Changes the text of the first utterance while the server cannot be reached. */
-async function typeWithoutServer(page: Page, context: BrowserContext): Promise<void> {
+async function typeWithoutServer(
+  page: Page,
+  context: BrowserContext,
+  text = 'Typed without a server.',
+): Promise<void> {
   await context.setOffline(true)
-  await page.locator('.utterance').nth(0).fill('Typed without a server.')
+  await page.locator('.utterance').nth(0).fill(text)
   await page.getByText('The server does not answer.').waitFor()
 }
 
@@ -390,18 +372,23 @@ async function editElsewhere({ jobId, key }: Reader, text: string): Promise<void
   expect(response.status).toBe(200)
 }
 
-seen('a draft of an earlier visit does not replace what another person has written since', async () => {
+seen('an edit waits for a server that is gone, but replaces nothing that was written since', async () => {
   const ida = await reader(service, 'ida', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, ida)
   await edit(page, ida)
   await typeWithoutServer(page, context)
+  await context.setOffline(false)
+  await saved(page)
+  expect(await page.getByText('The server does not answer.').count()).toBe(0)
+  expect((await textsOf(ida))[0]).toBe('Typed without a server.')
+  await typeWithoutServer(page, context, 'Typed later.')
   await page.close()
   await context.setOffline(false)
   await editElsewhere(ida, 'Written since.')
   const later = await context.newPage()
   await later.goto(`/jobs/${ida.jobId}`)
   const dialog = later.getByRole('dialog')
-  await dialog.getByText('Typed without a server.').waitFor()
+  await dialog.getByText('Typed later.').waitFor()
   await dialog.getByText('Written since.').waitFor()
   await dialog.getByRole('button', { name: 'Take theirs' }).click()
   await dialog.waitFor({ state: 'detached' })
@@ -448,15 +435,4 @@ seen('a draft that the server has stored after all is forgotten', async () => {
   await later.reload()
   await later.getByText('Written since.').waitFor()
   expect(await later.getByRole('dialog').count()).toBe(0)
-})
-
-seen('an edit waits for a server that is gone', async () => {
-  const gus = await reader(service, 'gus', conversation({ words: 60, speakers: 2 }))
-  const { page, context } = await browser.enter(service, gus)
-  await edit(page, gus)
-  await typeWithoutServer(page, context)
-  await context.setOffline(false)
-  await saved(page)
-  expect(await page.getByText('The server does not answer.').count()).toBe(0)
-  expect((await textsOf(gus))[0]).toBe('Typed without a server.')
 })

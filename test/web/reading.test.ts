@@ -40,8 +40,7 @@ seen('a wrong password is told, and a key signs in too', async () => {
 seen('a link to a moment lights the word that is spoken there', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
   const cleo = await reader(service, 'cleo', transcript)
-  const { page } = await browser.open(service)
-  await signIn(page, service, 'cleo@example.org')
+  const { page } = await browser.enter(service, cleo)
   const word = transcript.utterances[30]?.words[2]
   await page.goto(`/jobs/${cleo.jobId}#t=${((word?.start ?? 0) + 0.01).toFixed(2)}`)
   await page.locator('.turn[aria-current]').waitFor()
@@ -162,16 +161,16 @@ seen('the text is copied with and without times, and a link leads to the moment'
   )
 })
 
-seen('a selected passage is saved as subtitles with the times of its words', async () => {
+seen('a selected passage is saved as subtitles, and exported in the formats of the dialog', async () => {
   const transcript = conversation({ words: 120, speakers: 2 })
   const hana = await reader(service, 'hana', transcript)
   const { page } = await browser.enter(service, hana)
   await page.goto(`/jobs/${hana.jobId}`)
   await page.locator('[data-at="7"]').waitFor()
   await page.evaluate(`(() => {
-    const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]').firstChild)
-    getSelection().setBaseAndExtent(from, 0, to, to.data.length)
-  })()`)
+  const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]').firstChild)
+  getSelection().setBaseAndExtent(from, 0, to, to.data.length)
+})()`)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save as subtitles' }).click()
   const file = await download
@@ -182,36 +181,25 @@ seen('a selected passage is saved as subtitles with the times of its words', asy
   const [first, second] = [transcript.utterances[6], transcript.utterances[7]]
   expect(cues.map(cue => cue.split('\n').slice(2).join(' '))).toEqual([first?.text ?? '', second?.text ?? ''])
   expect(cues[0]).toContain(`00:00:${first?.start.toFixed(3).replace('.', ',')} --> `)
-})
 
-seen('a selected passage is exported in the formats of the dialog', async () => {
-  const transcript = conversation({ words: 120, speakers: 2 })
-  const pia = await reader(service, 'pia', transcript)
-  const { page } = await browser.enter(service, pia)
-  await page.goto(`/jobs/${pia.jobId}`)
-  await page.locator('[data-at="7"]').waitFor()
-  await page.evaluate(`(() => {
-    const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]').firstChild)
-    getSelection().setBaseAndExtent(from, 0, to, to.data.length)
-  })()`)
   await page.getByRole('button', { name: 'Export' }).click()
   const dialog = page.getByRole('dialog')
   expect(await dialog.getByLabel(/^Only the selection, 0:18 – 0:\d\d$/).isChecked()).toBe(true)
   const preview = dialog.getByRole('region', { name: 'Preview' })
-  const [first, second] = transcript.utterances.slice(6, 8).map(({ text }) => text)
-  expect((await preview.textContent())?.trim()).toBe(`Speaker 1: ${first} ${second}`)
+  const text = `${first?.text} ${second?.text}`
+  expect((await preview.textContent())?.trim()).toBe(`Speaker 1: ${text}`)
   await dialog.getByLabel('Format').selectOption('vtt')
-  const download = page.waitForEvent('download')
+  const exported = page.waitForEvent('download')
   await dialog.getByRole('button', { name: 'Save file' }).click()
-  const file = await download
-  expect(file.suggestedFilename()).toBe('talk 0-18.vtt')
-  const cues = readFileSync(await file.path(), 'utf8')
+  const passage = await exported
+  expect(passage.suggestedFilename()).toBe('talk 0-18.vtt')
+  const parts = readFileSync(await passage.path(), 'utf8')
     .trim()
     .split('\n\n')
-  expect(cues[0]).toBe('WEBVTT')
-  const said = cues.slice(1).map(cue => cue.split('\n').slice(1).join(' '))
+  expect(parts[0]).toBe('WEBVTT')
+  const said = parts.slice(1).map(cue => cue.split('\n').slice(1).join(' '))
   expect(said.every(line => line.startsWith('<v Speaker 1>'))).toBe(true)
-  expect(said.map(line => line.replace('<v Speaker 1>', '')).join(' ')).toBe(`${first} ${second}`)
+  expect(said.map(line => line.replace('<v Speaker 1>', '')).join(' ')).toBe(text)
   await dialog.getByLabel(/^Only the selection/).uncheck()
   await preview.getByText('We should talk', { exact: false }).first().waitFor()
 })
