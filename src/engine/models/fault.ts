@@ -1,7 +1,7 @@
 // Checks the files of a model's folder, so that a fault is reported before a process tries to load the model.
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
 import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
@@ -17,14 +17,37 @@ function whisperFault(folder: string): string | null {
   for (const name of jsonFiles) {
     const path = join(folder, name)
     if (!existsSync(path)) return `${path} is missing`
-    const content = readObject(path)
-    if (content === null) return `${path} is not JSON, or not an object`
-    if (name === 'config.json' && content.model_type !== 'whisper')
-      return `${path} is of a model of type ${content.model_type}, not whisper`
-    if (name === 'tokenizer.json' && !isObject(content.model)) return `${path} has no vocabulary`
+    const fault = jsonFault(path)
+    if (fault !== null) return fault
   }
   const [missing] = missingWeights(folder)
   if (missing !== undefined) return `${join(folder, 'onnx', `${missing}.onnx`)} is missing, in every variant`
+  return null
+}
+
+/**
+ * The faults of the files that were read, by path. A tokenizer is 2 MB of JSON, and the models are checked again for
+ * each voice print and several times at the start, so a file is read again only when it has changed.
+ */
+const known = new Map<string, { version: string; fault: string | null }>()
+
+function jsonFault(path: string): string | null {
+  const { ino, size, mtimeMs, ctimeMs } = statSync(path)
+  const version = [ino, size, mtimeMs, ctimeMs].join()
+  const found = known.get(path)
+  if (found?.version === version) return found.fault
+  const fault = contentFault(path)
+  known.set(path, { version, fault })
+  return fault
+}
+
+function contentFault(path: string): string | null {
+  const name = basename(path)
+  const content = readObject(path)
+  if (content === null) return `${path} is not JSON, or not an object`
+  if (name === 'config.json' && content.model_type !== 'whisper')
+    return `${path} is of a model of type ${content.model_type}, not whisper`
+  if (name === 'tokenizer.json' && !isObject(content.model)) return `${path} has no vocabulary`
   return null
 }
 

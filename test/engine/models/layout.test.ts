@@ -53,6 +53,20 @@ test.each(damaged)('%s with the content %j is a fault', async (path, content, fa
   expect(faultOf(await modelFolder({ [path]: content }))).toContain(fault)
 })
 
+test('a file that has changed after a check is checked again', async () => {
+  const folder = await modelFolder()
+  const path = join(folder, 'tokenizer.json')
+  const whole = await Bun.file(path).text()
+  for (const [content, fault] of [
+    ['{}', `${path} has no vocabulary`],
+    [whole, null],
+  ] as const) {
+    await Bun.write(path, content)
+    expect(faultOf(folder)).toBe(fault)
+    expect(faultOf(folder)).toBe(fault)
+  }
+})
+
 test('a file that was truncated or removed after its download is a fault', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
   const files = [{ path, size: 3000 }]
