@@ -36,7 +36,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
     return 'here'
   },
   'ONNX Runtime': async checkup => {
-    checkup.engine = await openOnce({ ...checkup.config, model: testSpeech }, () => {})
+    checkup.engine = await openOnce({ ...checkup.config, model: testSpeech }, () => {}, { diarize: true })
     return `version ${checkup.engine.runtime}`
   },
   device: async ({ engine, config }) => {
@@ -63,7 +63,7 @@ const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   'serving model': async ({ config }) => {
     const { name } = findServing(config)
     if (name === testSpeech) return `${name}, as above`
-    const engine = await openOnce(config, () => {})
+    const engine = await openOnce(config, () => {}, { diarize: true })
     try {
       const { text, full_transcript: heard } = await hearClip(engine, config, { diarize: false })
       if (wordErrorRate(text, heard) > wordErrorRateMax)

@@ -9,11 +9,14 @@ import { type EngineSettings, Worker } from './worker.ts'
 
 export type OneShotEngine = Pick<Engine, 'transcribe' | 'close'> & LoadedFacts
 
+/** Opens an engine. Without `diarize`, it does not load the voice models, and cannot tell speakers apart. */
 export async function openOnce(
   settings: EngineSettings,
   onMessage: (message: string) => void,
+  { diarize }: { diarize: boolean },
 ): Promise<OneShotEngine> {
-  const model = await prepareModel(settings, onMessage)
+  const chosen = await prepareModel(settings, onMessage)
+  const model = diarize ? chosen : { ...chosen, voices: { problem: 'The voice models are not loaded' } }
   const worker = new Worker(model, { ...settings, workers: 1 })
   try {
     const facts = await worker.load()

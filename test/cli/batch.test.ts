@@ -63,7 +63,7 @@ type Options = {
 
 /**
  * Runs the command `transcribe` for the given sources. Returns the numbers of transcribed, skipped and failed sources,
- * the output on the terminal, and the error that ended the command (or null).
+ * the output on the terminal, the error that ended the command (or null), and whether the engine has voice models.
  */
 async function run(
   given: string[],
@@ -83,12 +83,16 @@ async function run(
   const outputs = planOutputs(sources, target)
   openTarget(target)
   const engine = { notes: [], transcribe, close: async () => {} } as unknown as OneShotEngine
+  let hasVoices: boolean | null = null
   const batch = new Batch({
     config: defaults,
     task,
     stdoutFormat: target.formats[0] ?? 'text',
     signal,
-    open: async () => engine,
+    open: async (_config, _onMessage, { diarize }) => {
+      hasVoices = diarize
+      return engine
+    },
   })
   try {
     for (const { place, reason } of problems) batch.fail(place, reason)
@@ -96,7 +100,7 @@ async function run(
       () => null,
       (caught: unknown) => caught,
     )
-    return { ...batch.counts, ...written, error }
+    return { ...batch.counts, ...written, error, hasVoices }
   } finally {
     await batch.close()
     out.mockRestore()
@@ -131,6 +135,12 @@ test.skipIf(!clips)(
     expect(readdirSync(values.out).sort()).toEqual(['a.txt', 'c.txt'])
   },
 )
+
+test.skipIf(!clips)(`the engine loads the voice models only to tell speakers apart${skipped}`, async () => {
+  const file = put(temporaryFolder(), 'a.flac')
+  for (const diarize of [true, false])
+    expect(await run([file], { values: { diarize } })).toMatchObject({ done: 1, hasVoices: diarize })
+})
 
 test.skipIf(!clips)(
   `a file that vanishes while it is read is named, and the others are transcribed${skipped}`,

@@ -184,8 +184,8 @@ export class Batch {
     if (this.#engine) return this.#engine
     screen.status('loading the model')
     try {
-      const { config, open = openOnce } = this.#run
-      this.#engine = await open(config, message => screen.status(message))
+      const { config, task, open = openOnce } = this.#run
+      this.#engine = await open(config, message => screen.status(message), task.input)
     } catch (error) {
       throw new EngineFailed(reasonOf(error))
     }
