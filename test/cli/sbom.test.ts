@@ -19,6 +19,8 @@ type Component = { name: string; hashes?: { content: string }[]; components?: Co
 test('sbom prints a valid CycloneDX document', async () => {
   const { code, out } = await findCommand(root, 'sbom')
   expect(code).toBe(0)
+  const own = process.arch === 'arm64' ? 'linux-arm64' : 'linux-x64'
+  expect(out.trim()).toBe(billOf(root, own, hashOnce).trim())
   expect(await validator.validate(out)).toBeNull()
   expect(await validator.validate(out.replace('"library"', '"book"'))).not.toBeNull()
 })
@@ -26,7 +28,7 @@ test('sbom prints a valid CycloneDX document', async () => {
 test.each(['linux-x64', 'linux-arm64'] as const)(
   'the bill for %s has every package, and the hash of every file',
   target => {
-    const text = billOf(root, target)
+    const text = billOf(root, target, hashOnce)
     const { components } = JSON.parse(text) as { components: Component[] }
     const names = components.map(({ name }) => name)
     for (const { about } of listPackages(root)) expect(names).toContain(about.name)
@@ -42,7 +44,6 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
       // are a part of steno itself, and not of a listed package.
       if (!path.startsWith('test/')) expect([path, listed.get(path)]).toEqual([path, hashOnce(source)])
     }
-    expect(billOf(root, target, hashOnce)).toBe(text)
   },
 )
 
