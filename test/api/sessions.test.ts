@@ -20,18 +20,18 @@ import {
 shareServices()
 
 test('an email address and a password open a session for the whole API', async () => {
-  const service = await startTestService({ alone: true })
-  const account = createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
-  const answer = await signIn(service, { email: ' ana@EXAMPLE.org', password })
-  expect([answer.status, answer.body.email, answer.body.key_id]).toEqual([200, 'ana@example.org', null])
+  const service = await startTestService()
+  const account = createAccount(service.db, { email: 'ida@example.org', passwordHash, verified: true })
+  const answer = await signIn(service, { email: ' ida@EXAMPLE.org', password })
+  expect([answer.status, answer.body.email, answer.body.key_id]).toEqual([200, 'ida@example.org', null])
   expect(answer.body.account_id).toBe(account?.id)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   const cookie = answer.headers.get('set-cookie')
   expect(cookie).toMatch(/^steno_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Strict$/)
-  const ana = browser(service, answer)
-  expect((await ana('GET', '/app/session')).body.email).toBe('ana@example.org')
-  expect((await ana('GET', '/v1/balance')).status).toBe(200)
-  expect((await ana('GET', '/v1/transcriptions')).body.items).toEqual([])
+  const ida = browser(service, answer)
+  expect((await ida('GET', '/app/session')).body.email).toBe('ida@example.org')
+  expect((await ida('GET', '/v1/balance')).status).toBe(200)
+  expect((await ida('GET', '/v1/transcriptions')).body.items).toEqual([])
 })
 
 test('an API key opens a session, which ends when the key is revoked', async () => {
@@ -45,14 +45,14 @@ test('an API key opens a session, which ends when the key is revoked', async () 
 })
 
 test('every wrong sign-in gets the same answer', async () => {
-  const service = await startTestService({ alone: true })
-  createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
+  const service = await startTestService()
+  createAccount(service.db, { email: 'eva@example.org', passwordHash, verified: true })
   createAccount(service.db, { email: 'new@example.org', passwordHash, verified: false })
   createAccount(service.db, { email: 'none@example.org', passwordHash: null, verified: true })
   const answers: Answer[] = []
   for (const body of [
-    { email: 'ana@example.org', password: `${password}.` },
-    { email: 'ana@example.org', password: '' },
+    { email: 'eva@example.org', password: `${password}.` },
+    { email: 'eva@example.org', password: '' },
     { email: 'new@example.org', password },
     { email: 'none@example.org', password },
     { email: 'unknown@example.org', password },
