@@ -75,7 +75,7 @@ const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [
       await page.getByText('Speaker 1:').first().waitFor()
     },
   ],
-  ['/search?q=budget', 'Search'],
+  ['/search?q=budget', 'Search', page => page.locator('.hit a').first().hover()],
   [
     '/keys',
     'API keys',
