@@ -11,7 +11,7 @@ const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-pra
 export type Look = ['light' | 'dark', number]
 
 /**
- * Changes the look of a page that is already loaded. The context needs reduced motion: otherwise a colour changes
+ * Changes the look of a page that is already loaded. The context has reduced motion: otherwise a colour would change
  * slowly, and axe could measure it on its way.
  */
 export async function setLook(page: Page, [colorScheme, width]: Look): Promise<void> {

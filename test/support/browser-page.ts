@@ -46,7 +46,9 @@ export function useBrowser() {
 
   async function newContext(options: BrowserContextOptions) {
     if (!browser) throw new Error('there is no browser')
-    const context = await browser.newContext({ locale: 'en-GB', ...options })
+    // With reduced motion, the browser draws a page when it changes. Otherwise a moving progress bar would be drawn 60
+    // times a second.
+    const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
     return { context, faults: watchFaults(context) }
   }
 

@@ -106,8 +106,7 @@ const moreLooks: Look[] = [
 ]
 
 seen('no page has a fault that axe finds, in both themes, on a phone and on a wide screen', async () => {
-  // With reduced motion, a colour changes at once. Otherwise axe could measure it on its way.
-  const { page, context } = await browser.open(service, { reducedMotion: 'reduce' })
+  const { page, context } = await browser.open(service)
   const session = await context.newCDPSession(page)
   const faults: string[] = []
   const check = async (address: string) => {

@@ -66,7 +66,7 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
   const { key } = service.account('ana')
   const { body } = await registerClient(service)
   const { params } = flow(service, { cookie: '', clientId: body.client_id })
-  const { page, context } = await browser.open(service, { reducedMotion: 'reduce' })
+  const { page, context } = await browser.open(service)
   const session = await context.newCDPSession(page)
   const faults: string[] = []
   const check = async (name: string) => {

@@ -18,6 +18,7 @@ type Open = { transcript: Transcript; recording?: Uint8Array<ArrayBuffer>; part?
 async function listen(name: string, { transcript, recording, part = '' }: Open) {
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
+  await visit.page.emulateMedia({ reducedMotion: 'no-preference' })
   await visit.page.goto(`/jobs/${account.jobId}${part}`)
   await until(visit.page, "document.querySelector('video')?.readyState > 0")
   return { ...visit, account }
