@@ -6,14 +6,14 @@ import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { scratch } from './folder.ts'
 
-/** The bytes of an empty database with all migrations. Null until the second service of the test file starts. */
+/** The bytes of an empty database with all migrations. Null until the second service of the process starts. */
 let migrated: Uint8Array | null = null
 let services = 0
 
 /**
  * Writes an empty database with all migrations into the data folder, if the folder has no database. A service that
- * applies all migrations itself takes 16 ms of CPU time, and waits for the disk. The first service of each test file
- * still applies them itself.
+ * applies all migrations itself takes 16 ms of CPU time, and waits for the disk. The first service of each process still
+ * applies them itself.
  */
 export function placeDatabase(dataDir: string): void {
   services += 1
