@@ -31,8 +31,7 @@ function stateOfProcess(): Map<string, unknown> {
   // tus-js-client adds listeners for signals when it is loaded, and Playwright adds one for `exit` for each browser that
   // runs.
   for (const event of process.eventNames().map(String))
-    if (!/^(exit|SIG.*)$/.test(event))
-      state.set(`the listeners for ${event}`, process.listenerCount(event))
+    if (!/^(exit|SIG.*)$/.test(event)) state.set(`the listeners for ${event}`, process.listenerCount(event))
   for (const [owner, object] of Object.entries(shared))
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(object)))
       if (typeof value === 'function') state.set(`${owner}.${name}`, value)
