@@ -9,7 +9,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: run test check build release bench install
+.PHONY: run test check build release bench install source
 
 run: install
 	$(BUN) src/main.ts serve
@@ -29,11 +29,10 @@ RUN_TESTS := nice -n 10 $(BUN) test --parallel=5 --no-isolate --timings test/tim
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/docs-page.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/openai/sdk.test.ts test/api/resumable-kill.test.ts test/api/typed-client.test.ts
 
-# Checks the source while the program is built. Compiles the source for the tests that start it in processes of its
-# own. Tests the source first, then the program: alone, and under the tests of the API.
+# Checks the source while it is compiled. Tests the source first, then the program: alone, and under the tests of the
+# API.
 test: install
-	$(MAKE) -j2 check build
-	$(BUN) test/support/built-source.ts
+	$(MAKE) -j2 check build source
 	$(RUN_TESTS) $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) test/program test/api test/docs.test.ts
 
@@ -42,6 +41,10 @@ check: install
 	$(BUN) node_modules/typescript-native/bin/tsc --singleThreaded
 	$(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web
 	node_modules/.bin/biome check .
+
+# Compiles the source for the tests that start it in processes of its own.
+source: install
+	$(BUN) test/support/built-source.ts
 
 # make build TARGET=linux-arm64 builds for another machine.
 build: install
