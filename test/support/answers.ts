@@ -54,9 +54,13 @@ export function checkEvent(body: { event: string }): void {
 
 /**
  * Checks the types of the declared fields, and that the body has no other fields: `Value.Clean` removes undeclared
- * fields, so the cleaned copy must be equal to the body.
+ * fields, so the cleaned copy must be equal to the body. `expect` only explains what is wrong: it takes longer than the
+ * checks.
  */
 function checkShape(name: string, schema: TSchema, body: unknown): void {
+  const text = JSON.stringify(body)
+  const cleaned = Value.Clean(schema, JSON.parse(text))
+  if (Value.Check(schema, body) && JSON.stringify(cleaned) === text) return
   expect([name, [...Value.Errors(schema, body)]]).toEqual([name, []])
-  expect([name, body]).toEqual([name, Value.Clean(schema, structuredClone(body))])
+  expect([name, body]).toEqual([name, cleaned])
 }
