@@ -56,11 +56,11 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // An executable has 124 MB. Another test run may still need a recent one.
+  // An executable has 124 MB. Another test run may still need a recent one. The folder of unpacked files stays.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
-    const mtimeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
-    if (mtimeMs < Date.now() - hourMs) rmSync(path, { force: true })
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat?.isFile() && stat.mtimeMs < Date.now() - hourMs) rmSync(path, { force: true })
   }
   // Another test process may compile at the same time.
   const draft = `${outfile}.${process.pid}`
