@@ -1,17 +1,14 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import openapiTS, { astToString } from 'openapi-typescript'
 import { examples } from '../../src/api/shapes/examples.ts'
 import { jobErrors, requestErrors } from '../../src/errors.ts'
 import { events } from '../../src/jobs/events.ts'
 import { languages } from '../../src/languages.ts'
 import { limits } from '../../src/limits.ts'
-import { clientConfig } from '../support/client-config.ts'
-import { temporaryFolder } from '../support/folder.ts'
 import { shareServices, sourceOnly, startTestService, steered } from '../support/service.ts'
 
 shareServices()
@@ -330,29 +327,6 @@ test('the built program serves the document of the source code', async () => {
   expect(served).toBe(expected ?? '')
 })
 
-sourceOnly(
-  'a client generated from the document needs no hand-written type',
-  async () => {
-    const document = await readDocument()
-    const types = astToString(await openapiTS(document))
-    const folder = temporaryFolder()
-    writeFileSync(join(folder, 'api.ts'), types)
-    writeFileSync(join(folder, 'use.ts'), clientCode)
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(clientConfig()))
-    mkdirSync(join(folder, 'node_modules'))
-    const tsc = Bun.spawnSync([
-      process.execPath,
-      join(root, 'node_modules/typescript-native/bin/tsc'),
-      '--singleThreaded',
-      '-p',
-      folder,
-    ])
-    expect(tsc.stdout.toString()).toBe('')
-    expect(tsc.exitCode).toBe(0)
-  },
-  60_000,
-)
-
 test('/docs loads nothing from a network, and has an anchor for every error', async () => {
   const service = await startTestService()
   const { text, headers } = await service.fetch('/docs')
@@ -381,41 +355,6 @@ test('the root redirects to the docs', async () => {
   const { status, headers } = await service.fetch('/')
   expect([status, headers.get('location')]).toEqual([302, `${service.url}/docs`])
 })
-
-const clientCode = `
-import type { components, paths, webhooks } from './api'
-type Body<P extends { requestBody?: unknown }> = P extends { requestBody: { content: { 'application/json': infer B } } } ? B : never
-type Ok<R, S extends keyof R> = R[S] extends { content: { 'application/json': infer B } } ? B : never
-
-const upload: Body<paths['/v1/upload']['post']> = { filename: 'a.mp3' }
-declare const made: Ok<paths['/v1/upload']['post']['responses'], 200>
-const headers: Record<string, string> = made.headers
-const url: string = made.upload_url
-const submit: Body<paths['/v1/transcribe']['post']> = { upload_id: made.upload_id, language: null, speaker_count: 2, diarize: true }
-// @ts-expect-error the API has no format with the name doc
-const wrong: NonNullable<paths['/v1/transcribe/{id}']['get']['parameters']['query']>['format'] = 'doc'
-declare const job: Ok<paths['/v1/transcribe/{id}']['get']['responses'], 200>
-const status: 'created' | 'downloading' | 'pending' | 'processing' | 'completed' | 'failed' = job.status
-const cost: number | null = job.cost_cents
-const words: string[] = job.result?.utterances.flatMap(utterance => utterance.words.map(({ word, start, end }) => word + start + end)) ?? []
-const speaker: string | null | undefined = job.result?.utterances[0]?.speaker
-declare const page: Ok<paths['/v1/transcriptions']['get']['responses'], 200>
-const next: string | null = page.next_cursor
-// @ts-expect-error a job in a list of jobs has no field result
-page.items[0].result
-declare const balance: components['schemas']['Balance']
-const hours: number | null = balance.estimated_hours_available
-declare const failure: Ok<paths['/v1/balance']['get']['responses'], 401>
-const code: string = failure.error.code
-declare const cancelled: Ok<paths['/v1/transcribe/{id}/cancel']['post']['responses'], 200>
-const released: number = cancelled.released_cents
-const account: Body<paths['/v1/accounts']['post']> = { email: 'a@example.org', password: 'long enough here' }
-declare const pending: Ok<paths['/v1/accounts']['post']['responses'], 202>
-const outcome: 'pending_verification' = pending.status
-declare const event: NonNullable<webhooks['transcription.completed']['post']['requestBody']>['content']['application/json']
-const told: string = event.result.full_transcript
-export { account, code, cost, headers, hours, next, outcome, released, speaker, status, submit, told, upload, url, words, wrong }
-`
 
 async function readDocument(): Promise<Anything> {
   const service = await startTestService()
