@@ -7,7 +7,7 @@ import { contentTypes } from '../../src/media/formats.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
-import { marginMs, shareServices, startTestService, steered } from '../support/service.ts'
+import { marginMs, shareServices, startTestService, steered, type TestService } from '../support/service.ts'
 
 shareServices()
 
@@ -153,25 +153,24 @@ test('a file over the size limit gets 413, although the quota of the account has
 })
 
 test('an interrupted PUT leaves no file', async () => {
-  const service = await startTestService({ ...unlimited, alone: true })
+  const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const url = new URL(body.upload_url)
   const socket = connect(Number(url.port), url.hostname)
   const head = `PUT ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\nContent-Type: ${body.headers['Content-Type']}\r\n`
   socket.write(`${head}Content-Length: 1000000\r\n\r\n${'x'.repeat(100_000)}`)
-  const folder = join(service.dataDir, 'uploads')
-  await until(() => readdirSync(folder).length === 1)
-  expect(readdirSync(folder)[0]).toEndWith('.part')
+  await until(() => filesOf(service, body.upload_id).length === 1)
+  expect(filesOf(service, body.upload_id)[0]).toEndWith('.part')
   socket.destroy()
-  await until(() => readdirSync(folder).length === 0)
+  await until(() => filesOf(service, body.upload_id).length === 0)
 })
 
 test('an address accepts one PUT at a time', async () => {
-  const service = await startTestService({ ...unlimited, alone: true })
+  const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const first = openPut(body, 10)
   first.send('12345')
-  await until(() => readdirSync(join(service.dataDir, 'uploads')).length === 1)
+  await until(() => filesOf(service, body.upload_id).length === 1)
   const second = await put(body, 'second')
   expect([second.status, await second.json()]).toEqual([409, errorWith('CONFLICT')])
   first.send('67890')
@@ -181,7 +180,7 @@ test('an address accepts one PUT at a time', async () => {
 })
 
 test('part of a file and a compressed file are refused', async () => {
-  const service = await startTestService({ ...unlimited, alone: true })
+  const service = await startTestService(unlimited)
   const { body } = await service.account('ana').post('/v1/upload', { filename: 'a.wav' })
   const send = async (headers: Record<string, string>) => {
     const answer = await put({ ...body, headers: { ...body.headers, ...headers } }, 'bytes')
@@ -190,7 +189,7 @@ test('part of a file and a compressed file are refused', async () => {
   }
   expect(await send({ 'Content-Range': 'bytes 0-4/1000' })).toEqual([400, 'INVALID_REQUEST', null])
   expect(await send({ 'Content-Encoding': 'gzip' })).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE', 'identity'])
-  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+  expect(filesOf(service, body.upload_id)).toEqual([])
   expect(await send({ 'Content-Encoding': 'Identity' })).toEqual([200, undefined, null])
 })
 
@@ -352,6 +351,11 @@ function openPut({ upload_url, headers }: Signed, length: number) {
     closed.then(() => resolve('closed'))
   })
   return { send: (bytes: string) => void socket.write(bytes), answer, closed }
+}
+
+/** Returns the names of the files of an upload, whole or in part. */
+function filesOf({ dataDir }: TestService, uploadId: string): string[] {
+  return readdirSync(join(dataDir, 'uploads')).filter(name => name.includes(uploadId))
 }
 
 function errorWith(code: string): object {

@@ -132,11 +132,11 @@ export function shareServices(): void {
 }
 
 function findShared(services: Map<string, Shared>, settings: Record<string, string>): Shared {
-  const name = JSON.stringify(settings)
+  const limited = { STENO_RATE_LIMITS: 'off', ...settings }
+  const name = JSON.stringify(limited)
   const known = services.get(name)
   if (known) return known
   const dataDir = mkdtempSync(join(scratch, 'steno-test-'))
-  const limited = { STENO_RATE_LIMITS: 'off', ...settings }
   const started = namedProgram
     ? startProgram(resolve(namedProgram), dataDir, limited)
     : startInside(dataDir, limited, {})
