@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { errorFields, log, setLogFormat } from '../../src/base/log.ts'
+import { hashAtLowCost } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
+
+hashAtLowCost()
 
 let written: string[] = []
 let stderr: { mockRestore(): void }

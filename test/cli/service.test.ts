@@ -10,6 +10,9 @@ import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
+import { hashAtLowCost } from '../support/password.ts'
+
+hashAtLowCost()
 
 const folder = temporaryFolder()
 const servers: { stop(signal?: NodeJS.Signals): Promise<number> }[] = []
