@@ -16,7 +16,7 @@ import { findDataDir, localConfig, recordOptions } from './settings.ts'
 type Finding = { check: string; ok: boolean; found: string }
 type Checkup = Host & { engine: OneShotEngine | null }
 
-const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
+export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   ...hostChecks,
   decoder: async ({ config }) => {
     unpackCarried()
