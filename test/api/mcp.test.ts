@@ -148,6 +148,7 @@ steered(
     expect((await call('get_transcript', { id })).text).toBe(text)
     const srt = await call('get_transcript', { id, format: 'srt' })
     expect(srt.text).toContain('00:00:00,000 --> ')
+    await service.indexed()
     const found = await call('search_transcripts', { query: '"budget is"' })
     expect(found.text).toStartWith(`${id} [0:00] SPEAKER 1: The budget is approved.\n  from ${url}, 20`)
     const listed = await call('list_transcripts', { status: 'completed' })

@@ -50,7 +50,7 @@ test('a hit names its job, utterance and times, and where the words lie', async 
 })
 
 steered(
-  'a job is found as soon as it is completed, by the name of its file, and no more once deleted',
+  'a completed job is found by the name of its file as soon as it is indexed, and no more once deleted',
   async () => {
     const service = await startTestService(unlimited)
     const ana = service.account('ana')
@@ -58,7 +58,7 @@ steered(
     service.engine.finish(await service.engine.given(1), 'Good morning, Munich.')
     await ana.until(id, 'completed')
     const hits = async () => (await ana.get('/v1/search?q=munich')).body.items
-    while ((await hits()).length === 0) await Bun.sleep(2)
+    await service.indexed()
     expect(await hits()).toMatchObject([{ transcription_id: id, filename: 'talk.mp3', utterance: 0 }])
     expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(204)
     expect(await hits()).toEqual([])
