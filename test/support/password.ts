@@ -3,7 +3,7 @@
 
 import { afterAll, beforeAll, spyOn } from 'bun:test'
 
-const lowCost = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
+export const lowCost = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const
 
 export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
