@@ -345,20 +345,20 @@ test('without STENO_NATS no code of NATS is loaded', async () => {
   const script = `
     import { startService } from '${import.meta.dir}/../../src/service.ts'
     import { readConfig } from '${import.meta.dir}/../../src/config.ts'
-    const nats = process.env.TEST_NATS ? { STENO_NATS: process.env.TEST_NATS } : {}
-    const running = await startService(readConfig({ STENO_PORT: '0', STENO_DATA_DIR: process.env.TEST_DIR, ...nats }))
-    await Bun.write(Bun.stdout, JSON.stringify(Object.keys(require.cache).filter(path => path.includes('@nats-io')).length))
+    const count = async (dataDir, settings) => {
+      // The folder contains no model, so the engine loads nothing.
+      const common = { STENO_PORT: '0', STENO_DATA_DIR: dataDir, STENO_MODEL: dataDir }
+      await startService(readConfig({ ...common, ...settings }))
+      return Object.keys(require.cache).filter(path => path.includes('@nats-io')).length
+    }
+    const without = await count('${temporaryFolder()}', {})
+    const withNats = await count('${temporaryFolder()}', { STENO_NATS: 'nats://127.0.0.1:1' })
+    await Bun.write(Bun.stdout, JSON.stringify({ without, withNats }))
     process.exit(0)`
-  const count = async (natsUrl: string) => {
-    const child = Bun.spawn([process.execPath, '-e', script], {
-      env: { ...process.env, TEST_NATS: natsUrl, TEST_DIR: temporaryFolder() },
-      stdout: 'pipe',
-      stderr: 'ignore',
-    })
-    return Number(await new Response(child.stdout).text())
-  }
-  expect(await count('')).toBe(0)
-  expect(await count('nats://127.0.0.1:1')).toBeGreaterThan(10)
+  const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'ignore' })
+  const { without, withNats } = JSON.parse(await new Response(child.stdout).text())
+  expect(without).toBe(0)
+  expect(withNats).toBeGreaterThan(10)
 })
 
 natsTest('steno workers list shows the workers and the dead letters', async () => {
