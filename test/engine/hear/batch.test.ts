@@ -12,25 +12,26 @@ import { readSound } from '../../support/read-sound.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-// All clips are decoded as English. So the base model gives wrong texts for the Spanish clip. The engine rejects these
-// texts and decodes again at the next temperatures.
+// All clips are decoded as English. So the base model gives wrong texts for the beginning of the Spanish clip. The
+// engine rejects these texts and decodes again at the next temperatures.
 const names = ['en-short', 'en-one-word', 'es-a']
+const samplesMax = 40_000
 
 const layouts = [
-  { folder: 'models/pocket/whisper-pocket', variant: '' },
-  { folder: 'models/whisper-base', variant: 'compact' },
+  { folder: 'models/pocket/whisper-pocket', variant: '', again: [false, false, false] },
+  { folder: 'models/whisper-base', variant: 'compact', again: [false, false, true] },
 ] as const
 
 test.skipIf(missing).each(layouts)(
   `$folder: a row has the same tokens in a batch as alone, while rows end and move${skipped}`,
-  async ({ folder, variant }) => {
+  async ({ folder, variant, again }) => {
     const whisper = await openWhisper(runtime(), firstOf(folder)!, { device: 'cpu', variant })
     const { facts } = whisper
     const features = openFeatures(runtime(), facts.mels)
     const windows: EncodedWindow[] = []
     const rows: { frames: number; speechSeconds: number }[] = []
     for (const name of names) {
-      const samples = await readSound(join(clips!, `${name}.flac`))
+      const samples = (await readSound(join(clips!, `${name}.flac`))).subarray(0, samplesMax)
       const frames = Math.ceil(samples.length / 320)
       windows.push(whisper.encoder.encode({ picture: features.logMel(samples), soundFrames: frames }))
       rows.push({ frames, speechSeconds: 0 })
@@ -48,6 +49,7 @@ test.skipIf(missing).each(layouts)(
         onShare: async () => {},
       })
     const together = await decodeRows(0, names.length)
+    expect(together.map(({ temperature }) => temperature > 0)).toEqual([...again])
     for (const row of names.keys()) {
       const [alone] = await decodeRows(row, row + 1)
       expect(together[row]!.tokens).toEqual(alone!.tokens)
