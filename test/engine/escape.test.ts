@@ -9,8 +9,25 @@ import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
 import { temporaryFolderOnDisk } from '../support/folder.ts'
 
 const isWhole = process.platform === 'linux' && missingProtections().length === 0
-const secrets = ['secret.key', 'steno.db', 'steno.db-wal', 'replaced-3.db', 'backup.db', 'mail/a.eml']
-const others = ['media/a', 'uploads/a', 'models/base/config.json', 'native/a.so']
+const uuid = 'dbc262fa-145a-4ea5-9c62-bc9d8b0446e0'
+const secrets = [
+  'secret.key',
+  'steno.db',
+  'steno.db-wal',
+  'replaced-3.db',
+  'backup.db',
+  'backup.db20261124',
+  `backup.db.${uuid}.part`,
+  'mail/a.eml',
+]
+const others = [
+  'media/a',
+  'uploads/a',
+  'models/base/config.json',
+  'native/a.so',
+  'tiny.db041086.compact/config.json',
+  `tiny.compact.${uuid}.part/config.json`,
+]
 
 function makeDataFolder(): string {
   const folder = join(temporaryFolderOnDisk(), 'data')
