@@ -2,7 +2,7 @@
 // and no child process may remain.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode } from '../../src/media/decode.ts'
@@ -13,16 +13,22 @@ import { type Bounds, runChild } from '../../src/media/run-child.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { failureOf, fixture, forever, media, patienceMs } from './files.ts'
-import { childrenOf, isRunning } from './processes.ts'
+import { childrenOf, isRunning, watchChildren } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
 const { durationMsMin, durationMsMax } = defaults
 const wav = fixture('pcm.wav')
 
-/** Checks that there is no child process, not even a zombie process. */
+let children: () => number[]
+
+beforeEach(() => {
+  children = watchChildren()
+})
+
+/** Checks that no child process of the test is left, not even a zombie process. */
 afterEach(() => {
-  expect(childrenOf(process.pid)).toEqual([])
+  expect(children()).toEqual([])
 })
 
 /**
@@ -128,7 +134,7 @@ test('a cancelled job kills its child and ends with the reason', async () => {
   const mediaProgram = standIn('samples(); await new Promise(() => setInterval(() => {}, 1000))')
   const parts = decode(wav, { signal: controller.signal, durationMsMax, mediaProgram })
   await parts.next()
-  expect(childrenOf(process.pid)).toHaveLength(1)
+  expect(children()).toHaveLength(1)
   const next = parts.next()
   controller.abort(reason)
   expect(await next.catch(error => error)).toBe(reason)
@@ -139,7 +145,7 @@ test('a cancelled job kills its child and ends with the reason', async () => {
 
 test('leaving the loop early ends the child', async () => {
   for await (const _ of decode(fixture('changing.mp3'), { signal: forever, durationMsMax })) break
-  expect(childrenOf(process.pid)).toEqual([])
+  expect(children()).toEqual([])
 })
 
 test('the child inherits the file on stdin, but no environment and no open files of the server', async () => {
@@ -177,7 +183,7 @@ test('the media program confines itself before it reads the file', async () => {
     bounds: { memoryBytes: 100_000_000 },
   })
   await parts.next()
-  const [pid] = childrenOf(process.pid)
+  const [pid] = children()
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const limitsOf = readFileSync(`/proc/${pid}/limits`, 'utf8')
   const nice = readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[18]
@@ -288,7 +294,7 @@ test.each(['SIGSTOP', 'SIGKILL', 'SIGTERM'] as const)(
   async signal => {
     const parts = decode(longWav(), { signal: forever, durationMsMax: 1e6, bounds: { stallMs: 500 } })
     await parts.next()
-    const [pid] = childrenOf(process.pid)
+    const [pid] = children()
     process.kill(pid ?? 0, signal)
     const rest = async () => {
       for await (const _ of parts);

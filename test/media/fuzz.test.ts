@@ -5,12 +5,13 @@ import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { temporaryFolder } from '../support/folder.ts'
 import { tryMutants } from './fuzzing.ts'
-import { childrenOf } from './processes.ts'
+import { watchChildren } from './processes.ts'
 
 const cases = 200
 
 test(`${cases} damaged files are decoded or fail with a code`, async () => {
   const folder = temporaryFolder()
+  const children = watchChildren()
   const outcomes = await tryMutants(cases, folder)
   const endings = new Set(outcomes.map(({ ended }) => ended))
 
@@ -23,6 +24,6 @@ test(`${cases} damaged files are decoded or fail with a code`, async () => {
   expect([...endings].filter(ending => !allowed.includes(ending))).toEqual([])
   expect(outcomes.filter(({ isTooSlow }) => isTooSlow)).toEqual([])
 
-  expect(childrenOf(process.pid)).toEqual([])
+  expect(children()).toEqual([])
   expect(readdirSync(folder)).toHaveLength(cases)
 }, 180_000)

@@ -20,7 +20,7 @@ import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from 
 import { endOfPacket, withLargePictures, withSums } from './flv.ts'
 import { fragmented, type Layout, packetsOf, withFragments } from './fragments.ts'
 import { withAttachment, withEncodings } from './matroska.ts'
-import { childrenOf } from './processes.ts'
+import { watchChildren } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
@@ -306,9 +306,10 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
  * further samples, so the child process waits while its memory is measured.
  */
 async function peakAfterOpening(path: string): Promise<number> {
+  const children = watchChildren()
   const samples = decode(path, { signal: forever, durationMsMax, bounds })
   await samples.next()
-  const [child] = childrenOf(process.pid)
+  const [child] = children()
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, 'utf8')) ?? []
   await samples.return(undefined)
   return Number(kilobytes) * 1024

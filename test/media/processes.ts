@@ -22,6 +22,15 @@ export function childrenOf(pid: number): number[] {
   }
 }
 
+/**
+ * Returns a function that lists the child processes that this process has started since this call, zombies too. Another
+ * test file of this process may have left child processes that are still ending.
+ */
+export function watchChildren(): () => number[] {
+  const earlier = new Set(childrenOf(process.pid))
+  return () => childrenOf(process.pid).filter(child => !earlier.has(child))
+}
+
 export function isRunning(pid: number): boolean {
   // A process that has ended stays a zombie until another process reads its exit status. A zombie is not running.
   return existsSync(`/proc/${pid}`) && !/State:\s+Z/.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
