@@ -7,6 +7,7 @@ import { type LoadedEngine, openModel } from '../../src/engine/load.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
 import { decode } from '../../src/media/decode.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { wavHeader } from '../support/sound.ts'
@@ -23,7 +24,7 @@ let sentence: string[]
 beforeAll(async () => {
   if (!pocket || !clip) return
   const alone = { others: [], detector: null, voices: { problem: 'none' }, threads: 2 }
-  engine = await openModel({ ...alone, name: 'pocket', folder: pocket, device: 'cpu' })
+  engine = await openModel({ ...alone, name: 'pocket', folder: await compactPocket(pocket), device: 'cpu' })
   speech = await samplesOf(clip.sound)
   sentence = plainWords(((await Bun.file(clip.truth).json()) as { text: string }).text)
 })

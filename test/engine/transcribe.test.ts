@@ -16,7 +16,7 @@ import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../src/transcripts/transcript.ts'
-import { writeCompactPocket } from '../support/compact-pocket.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -26,7 +26,7 @@ import { compareTimes, compareWords, plainWords, type Truth } from '../support/w
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
-const compactFolder = temporaryFolder()
+let compactFolder: string
 /** The models with the compact form of the pocket model. */
 let models: LoadedModels
 let compact: Whisper
@@ -35,7 +35,7 @@ let published: LoadedModels
 
 beforeAll(async () => {
   if (missing) return
-  await writeCompactPocket(pocket!, compactFolder)
+  compactFolder = await compactPocket(pocket!)
   compact = await openWhisper(runtime(), compactFolder, { device: 'cpu', variant: 'compact' })
   const graphs = await openWhisper(runtime(), pocket!, { device: 'cpu', variant: '' })
   models = openModels(

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { voiceNetworkFile } from '../../src/engine/hear/voice-network.ts'
 import { openModel } from '../../src/engine/load.ts'
@@ -12,26 +11,24 @@ import { viewFrames } from '../../src/engine/who/views.ts'
 import { openVoices, type Voices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
-import { writeCompactPocket } from '../support/compact-pocket.ts'
+import { compactPocket } from '../support/compact-pocket.ts'
 import { clips, pocket, runtime, unless } from '../support/engine-room.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
 
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 /** The width of the pocket model, a small Whisper model for tests. */
 const width = 192
-const folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
+const folder = temporaryFolder()
 
 beforeAll(async () => {
   if (missing) return
-  await writeCompactPocket(pocket!, folder)
+  cpSync(await compactPocket(pocket!), folder, { recursive: true })
   withoutVoices = await openWith(networkThatSays(1, 0, 0))
 })
 
-afterAll(() => {
-  withoutVoices?.speech[0].close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => withoutVoices?.speech[0].close())
 
 /**
  * Returns a network that gives the same three probabilities for each 10 ms: no voice, one voice, two or more voices. It

@@ -2,18 +2,57 @@
 // runs all published models in this form. The encoder of this form skips most of the silence at the end of a window, so
 // a clip of a few seconds needs a third of the CPU time that it needs with the published graphs.
 
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
+import { sha256 } from '../../src/base/hash.ts'
+import { Draft } from '../../src/base/whole-file.ts'
 import { jsonFiles } from '../../src/engine/models/layout.ts'
 import { compactFile, writeCompact } from '../../src/engine/network/compact.ts'
 import { floatsOf, type Weight } from '../../src/engine/network/float-weights.ts'
 import { pocketWeights } from './float-weights.ts'
 
-/** Writes the compact form of the pocket model, which is in the folder `pocket`, to `folder`. */
-export async function writeCompactPocket(pocket: string, folder: string): Promise<void> {
-  for (const name of jsonFiles) copyFileSync(join(pocket, name), join(folder, name))
+const root = join(import.meta.dir, '../..')
+const cache = join(root, 'node_modules/.cache/compact-pocket')
+const hourMs = 60 * 60 * 1000
+
+/**
+ * Returns a folder with the compact form of the pocket model, which is in the folder `pocket`. Tests must not change
+ * its files. To write it takes half a second of CPU time, so it is kept until the model or the code that writes it has
+ * changed. The last part of its path is the name of the model.
+ */
+export async function compactPocket(pocket: string): Promise<string> {
+  const key = keyOf(pocket)
+  const folder = join(cache, key, 'pocket')
+  if (existsSync(folder)) return folder
+  mkdirSync(join(cache, key), { recursive: true })
+  // A test run with another version of the code may still need a recent folder.
+  for (const name of readdirSync(cache))
+    if (statSync(join(cache, name)).mtimeMs < Date.now() - hourMs)
+      rmSync(join(cache, name), { recursive: true, force: true })
+  // Another test process may write the folder at the same time.
+  using draft = new Draft(folder)
+  mkdirSync(draft.path)
+  for (const name of jsonFiles) copyFileSync(join(pocket, name), join(draft.path, name))
   const weights = [...pocketWeights(pocket)].map(([name, find]) => [name, () => read(find())] as const)
-  await writeCompact(new Map(weights), join(folder, compactFile))
+  await writeCompact(new Map(weights), join(draft.path, compactFile))
+  draft.place()
+  return folder
+}
+
+/** Returns a hash of the files of the model, by their sizes and times, and of the code that reads and writes them. */
+function keyOf(pocket: string): string {
+  const model = [...new Glob('**/*').scanSync(pocket)].toSorted().map(path => {
+    const { size, mtimeMs } = statSync(join(pocket, path))
+    return `${path} ${size} ${mtimeMs}`
+  })
+  const code = [
+    ...new Glob('{src/engine/{network,onnx}/*,test/support/{compact-pocket,float-weights}.ts}').scanSync(
+      root,
+    ),
+  ]
+  const hashes = code.toSorted().map(path => sha256(readFileSync(join(root, path))))
+  return sha256([Bun.version, ...model, ...hashes].join('\n'))
 }
 
 /** Returns the values of a weight, without a copy of them unless a matrix is transposed. */
