@@ -5,13 +5,15 @@ import { createAccount, findAccountByEmail } from '../../src/accounts/account.ts
 import { createVerification } from '../../src/accounts/verification.ts'
 import { limits } from '../../src/limits.ts'
 import { hashAtLowCost, password, passwordHash } from '../support/password.ts'
-import { shareServices, startTestService, steered, type TestService } from '../support/service.ts'
+import { shareServices, sourceOnly, startTestService, steered, type TestService } from '../support/service.ts'
 
 hashAtLowCost()
 shareServices()
 
 const email = 'ana@example.org'
 
+// A sign-up computes two hashes, which take half a second of CPU time in the built program. So only one test signs up
+// there: the rules about passwords and links are the same code.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const answer = await signUp(service, { email, password })
@@ -38,7 +40,7 @@ test('without the web app, the page of the link names the operator', async () =>
   expect(followed.text).not.toContain('<a ')
 })
 
-test('the length of a password is counted in characters, not in UTF-16 code units', async () => {
+sourceOnly('the length of a password is counted in characters, not in UTF-16 code units', async () => {
   const service = await startTestService()
   const email = 'cho@example.org'
   const { status, body } = await signUp(service, { email, password: '😀'.repeat(9) })
@@ -47,7 +49,7 @@ test('the length of a password is counted in characters, not in UTF-16 code unit
   expect((await signUp(service, { email, password: '😀'.repeat(10) })).status).toBe(202)
 })
 
-test('an address that is taken gets the same answer, and no mail', async () => {
+sourceOnly('an address that is taken gets the same answer, and no mail', async () => {
   const service = await startTestService()
   const [taken, free] = ['tim@example.org', 'ben@example.org']
   createAccount(service.db, { email: taken, passwordHash, verified: true })
@@ -78,34 +80,39 @@ steered('the password of the followed link becomes the password of the account',
 /** The password of somebody who signs up with the address of Ana. */
 const strangersPassword = 'the password of a stranger'
 
-test('after sign-ups with two passwords, only a valid password chosen on the page of the link works', async () => {
-  const service = await startTestService()
-  const eva = 'eva@example.org'
-  const first = await signUp(service, { email: eva, password: strangersPassword })
-  const second = await signUp(service, { email: eva, password })
-  expect([second.status, second.text]).toEqual([first.status, first.text])
+sourceOnly(
+  'after sign-ups with two passwords, only a valid password chosen on the page of the link works',
+  async () => {
+    const service = await startTestService()
+    const eva = 'eva@example.org'
+    const first = await signUp(service, { email: eva, password: strangersPassword })
+    const second = await signUp(service, { email: eva, password })
+    expect([second.status, second.text]).toEqual([first.status, first.text])
 
-  const [link = ''] = await mailedLinks(service, 1, eva)
-  const opened = await service.fetch(pathOf(link))
-  expect(opened.status).toBe(409)
-  expect(opened.text).toContain('<form method="post" action="/verify">')
-  expect(findAccountByEmail(service.db, eva)?.verifiedAt).toBeNull()
+    const [link = ''] = await mailedLinks(service, 1, eva)
+    const opened = await service.fetch(pathOf(link))
+    expect(opened.status).toBe(409)
+    expect(opened.text).toContain('<form method="post" action="/verify">')
+    expect(findAccountByEmail(service.db, eva)?.verifiedAt).toBeNull()
 
-  const short = await choosePassword(service, link, '😀'.repeat(limits.passwordLengthMin - 1))
-  expect(short.status).toBe(400)
-  expect(short.text).toContain('role="alert"')
-  const long = await choosePassword(service, link, 'x'.repeat(limits.passwordLengthMax + 1))
-  expect(long.status).toBe(400)
-  expect(long.text).toContain(`to ${limits.passwordLengthMax} characters`)
+    const short = await choosePassword(service, link, '😀'.repeat(limits.passwordLengthMin - 1))
+    expect(short.status).toBe(400)
+    expect(short.text).toContain('role="alert"')
+    const long = await choosePassword(service, link, 'x'.repeat(limits.passwordLengthMax + 1))
+    expect(long.status).toBe(400)
+    expect(long.text).toContain(`to ${limits.passwordLengthMax} characters`)
 
-  const chosen = await choosePassword(service, link, 'chosen on the page')
-  expect(chosen.status).toBe(200)
-  expect(chosen.text).toContain('<a href="/">Sign in</a> with your password.')
-  expect((await choosePassword(service, link, strangersPassword)).status).toBe(410)
-  expect(await signInStatus(service, strangersPassword, eva)).toBe(401)
-  expect(await signInStatus(service, 'chosen on the page', eva)).toBe(200)
-  expect((await choosePassword(service, 'http://localhost/verify?token=unknown', password)).status).toBe(410)
-})
+    const chosen = await choosePassword(service, link, 'chosen on the page')
+    expect(chosen.status).toBe(200)
+    expect(chosen.text).toContain('<a href="/">Sign in</a> with your password.')
+    expect((await choosePassword(service, link, strangersPassword)).status).toBe(410)
+    expect(await signInStatus(service, strangersPassword, eva)).toBe(401)
+    expect(await signInStatus(service, 'chosen on the page', eva)).toBe(200)
+    expect((await choosePassword(service, 'http://localhost/verify?token=unknown', password)).status).toBe(
+      410,
+    )
+  },
+)
 
 steered('a later mail of a stranger gives the account no password either', async () => {
   const service = await startTestService()
@@ -118,7 +125,7 @@ steered('a later mail of a stranger gives the account no password either', async
   expect(await signInStatus(service, strangersPassword)).toBe(401)
 })
 
-test('two sign-ups at the same time leave a link without a password', async () => {
+sourceOnly('two sign-ups at the same time leave a link without a password', async () => {
   const service = await startTestService()
   const ida = 'ida@example.org'
   await Promise.all(
@@ -128,7 +135,7 @@ test('two sign-ups at the same time leave a link without a password', async () =
   expect((await service.fetch(pathOf(link))).status).toBe(409)
 })
 
-test('a repeated sign-up with the same password leaves the link as it is', async () => {
+sourceOnly('a repeated sign-up with the same password leaves the link as it is', async () => {
   const service = await startTestService()
   const kim = 'kim@example.org'
   for (let count = 0; count < 2; count++) await signUp(service, { email: kim, password })
