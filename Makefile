@@ -27,7 +27,7 @@ RUN_TESTS := nice -n 10 $(BUN) test --parallel=5 --no-isolate --timings test/tim
 # Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
 # program only, as its users run it. `bun test FILE` runs one of them with the source.
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
-	test/api/oauth-log.test.ts test/api/openai/sdk.test.ts test/api/resumable-kill.test.ts test/api/typed-client.test.ts
+	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
 # Checks the source while it is compiled. Tests the source first, then the program: alone, and under the tests of the
 # API.

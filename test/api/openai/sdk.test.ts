@@ -1,28 +1,55 @@
-// Tests OpenAI's packages for JavaScript and Python against a server with the pocket model, which is a very small
-// Whisper model for tests. The server runs from source or from the built program.
+// Tests OpenAI's packages for JavaScript and Python with every call of the interface. The engine answers each job with the
+// same dialogue. test/api/clients.test.ts calls the built program with its engine.
 
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { clips, unless } from '../../support/engine-room.ts'
+import type { TranscribeInput, TranscribeOptions } from '../../../src/engine/request.ts'
+import type { Transcript } from '../../../src/transcripts/transcript.ts'
+import { steeredEngine } from '../../support/engine.ts'
+import { unless } from '../../support/engine-room.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { speech } from '../../support/media.ts'
+import { dialogue, startOpenAi, unlimited } from '../../support/openai.ts'
 import { walk } from '../../support/openai-walk.ts'
-import { pocketServer } from '../../support/pocket-server.ts'
+import { steered } from '../../support/service.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each method of a client returns another shape
 type Results = Record<string, any>
 
+/** A Python program that ends with the status 0 if the package openai is here. It does not import it, which is slow. */
+const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("openai") is None)'
 const python = findPython()
-const server = pocketServer()
-const { missing, skipped } = server
-const clip = join(clips ?? '', 'en-short.flac')
 
-let results: Results = {}
+/** Starts a service whose engine tells the dialogue for each job. Returns the arguments of a walk. */
+async function startTelling(): Promise<[baseUrl: string, key: string, clip: string]> {
+  const { service, ana } = await startOpenAi({
+    ...unlimited,
+    parts: { engine: { ...steeredEngine(), transcribe: tell } },
+  })
+  const clip = join(temporaryFolder(), 'talk.mp3')
+  await Bun.write(clip, speech(60))
+  return [`${service.url}/v1`, ana.key, clip]
+}
 
-beforeAll(async () => {
-  if (!missing) results = await walk(`${server.url}/v1`, server.key, clip)
-}, 120_000)
+/** Returns the dialogue, and reports each of its utterances before. Only a job with diarization gets the speakers. */
+async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOptions): Promise<Transcript> {
+  const speakers = diarize ? dialogue.speakers : null
+  const utterances = dialogue.utterances.map(each => ({ ...each, speaker: diarize ? each.speaker : null }))
+  for (const [index, utterance] of utterances.entries()) onUtterances?.([utterance], index)
+  return { ...dialogue, speakers, utterances }
+}
 
-test.skipIf(missing)(`the npm client gets every format${skipped}`, () => {
-  const { json, text, srt, vtt, verbose_json, diarized_json, granularities, options } = results
+let walked: Promise<Results> | null = null
+
+/** Returns the results of the npm client. The tests of this file share one walk. */
+function results(): Promise<Results> {
+  walked ??= startTelling().then(([baseUrl, key, clip]) => walk(baseUrl, key, clip))
+  return walked
+}
+
+steered('the npm client gets every format', async () => {
+  const got = await results()
+  const { json, text, srt, vtt, verbose_json, diarized_json, granularities, options } = got
   expect(json.text.split(' ').length).toBeGreaterThan(1)
   expect(text).toBe(`${json.text}\n`)
   expect(srt).toStartWith('1\n00:00:0')
@@ -33,27 +60,26 @@ test.skipIf(missing)(`the npm client gets every format${skipped}`, () => {
   expect(diarized_json.segments.map(({ speaker }: Results) => speaker)).toContain('A')
   expect(options.logprobs.map(({ token }: Results) => token).join('')).toBe(options.text)
   for (const format of ['json', 'text', 'srt', 'vtt', 'verbose_json'])
-    expect(results[`translated ${format}`]).toBeTruthy()
-  expect(results['translated verbose_json'].task).toBe('translate')
-  expect(results.models).toEqual(['pocket', 'whisper-1'])
+    expect(got[`translated ${format}`]).toBeTruthy()
+  expect(got['translated verbose_json'].task).toBe('translate')
+  expect(got.models).toEqual(['steered', 'whisper-1'])
 })
 
-test.skipIf(missing)(`the npm client gets the text as a stream${skipped}`, () => {
+steered('the npm client gets the text as a stream', async () => {
+  const got = await results()
   for (const name of ['stream', 'diarized stream']) {
-    const events: Results[] = results[name]
+    const events: Results[] = got[name]
     const deltas = events.flatMap(({ type, delta }) => (type === 'transcript.text.delta' ? [delta] : []))
-    expect(deltas.join('')).toBe(results.json.text)
-    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: results.json.text })
+    expect(deltas.join('')).toBe(got.json.text)
+    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: got.json.text })
   }
-  const segments = results['diarized stream'].filter(
-    ({ type }: Results) => type === 'transcript.text.segment',
-  )
-  expect(segments).toEqual(results.diarized_json.segments)
+  const segments = got['diarized stream'].filter(({ type }: Results) => type === 'transcript.text.segment')
+  expect(segments).toEqual(got.diarized_json.segments)
 })
 
-test.skipIf(missing)(`the npm client throws the errors of OpenAI${skipped}`, () => {
+steered('the npm client throws the errors of OpenAI', async () => {
   const invalid = 'invalid_request_error'
-  expect(results.faults).toEqual([
+  expect((await results()).faults).toEqual([
     [400, invalid, 'response_format', 'invalid_value'],
     [400, invalid, 'timestamp_granularities', 'invalid_value'],
     [400, invalid, 'language', 'invalid_language_format'],
@@ -66,15 +92,17 @@ test.skipIf(missing)(`the npm client throws the errors of OpenAI${skipped}`, () 
   ])
 })
 
-test.skipIf(missing || !python)(
-  `the Python client gets the same results${skipped}${unless(python, 'Python with the package openai; STENO_TEST_PYTHON may name one')}`,
+const withPython = python ? steered : test.skip
+
+withPython(
+  `the Python client gets the same results${unless(python, 'Python with the package openai; STENO_TEST_PYTHON may name one')}`,
   async () => {
     const script = join(import.meta.dir, '../../support/openai-walk.py')
-    const child = Bun.spawn([python ?? '', '-W', 'ignore', script, `${server.url}/v1`, server.key, clip], {
+    const child = Bun.spawn([python ?? '', '-W', 'ignore', script, ...(await startTelling())], {
       stdout: 'pipe',
       stderr: 'inherit',
     })
-    expect(await new Response(child.stdout).json()).toEqual(results)
+    expect(await new Response(child.stdout).json()).toEqual(await results())
     expect(await child.exited).toBe(0)
   },
   120_000,
@@ -84,6 +112,6 @@ test.skipIf(missing || !python)(
 function findPython(): string | null {
   const candidates = [process.env.STENO_TEST_PYTHON, 'python3'].filter(name => name !== undefined)
   const hasPackage = (name: string) =>
-    Bun.which(name) !== null && Bun.spawnSync([name, '-c', 'import openai']).exitCode === 0
+    Bun.which(name) !== null && Bun.spawnSync([name, '-c', findPackage]).exitCode === 0
   return candidates.find(hasPackage) ?? null
 }

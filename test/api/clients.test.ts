@@ -1,14 +1,17 @@
-// Tests a typed client that openapi-typescript and openapi-fetch make from the API's document. Programs that use this
-// client must compile without type assertions and without types of their own, and one of them must run one job from the
-// upload to the deletion. The server runs from source or from the built program.
+// Tests two clients against a server with the pocket model. The server runs from source or from the built program.
+//
+// One client is made from the API's document, by openapi-typescript and openapi-fetch. Programs that use this client must
+// compile without type assertions and without types of their own, and one of them must run one job from the upload to
+// the deletion. The other client is OpenAI's npm package, which test/api/openai/sdk.test.ts tests with every call.
 
 import { expect, test } from 'bun:test'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { createReadStream, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { clientConfig } from '../support/client-config.ts'
 import { clips } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { clientOf } from '../support/openai.ts'
 import { pocketServer } from '../support/pocket-server.ts'
 import { startTestService } from '../support/service.ts'
 import { projectRoot } from '../support/source.ts'
@@ -18,7 +21,7 @@ const { missing, skipped } = server
 const modules = join(projectRoot, 'node_modules')
 
 test('programs compile with the client that is generated from the document', async () => {
-  const { url } = await startTestService()
+  const { url } = await startTestService({ program: null })
   const folder = temporaryFolder()
   symlinkSync(modules, join(folder, 'node_modules'))
   const files = {
@@ -52,6 +55,29 @@ test.skipIf(missing)(
       edited: 'Edited.',
       deleted: 204,
     })
+  },
+  120_000,
+)
+
+test.skipIf(missing)(
+  `OpenAI's npm package gets the text of a recording as a stream${skipped}`,
+  async () => {
+    const { transcriptions } = clientOf(server, server.key).audio
+    const events = await Array.fromAsync(
+      await transcriptions.create({
+        file: createReadStream(join(clips ?? '', 'en-short.flac')),
+        model: 'whisper-1',
+        response_format: 'diarized_json',
+        chunking_strategy: 'auto',
+        stream: true,
+      }),
+    )
+    const deltas = events.flatMap(event => (event.type === 'transcript.text.delta' ? [event.delta] : []))
+    const [text, done] = [deltas.join(''), events.at(-1)]
+    expect(text.split(' ').length).toBeGreaterThan(1)
+    expect(done).toMatchObject({ type: 'transcript.text.done', text })
+    const segments = events.filter(({ type }) => type === 'transcript.text.segment')
+    expect(segments).toMatchObject([{ speaker: 'A', text }])
   },
   120_000,
 )
