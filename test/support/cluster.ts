@@ -39,6 +39,9 @@ export type ClusterOptions = {
   random?: Random | null
   /** The time between two faults that the run causes, in milliseconds. */
   faultEveryMs?: number
+  /** The time for which a worker is frozen. */
+  freezeMs?: number
+  faultsMax?: number
   webhooks?: boolean
 }
 
@@ -175,14 +178,16 @@ type Faults = {
 
 /** Causes faults until all jobs have ended. Returns the number of faults of each kind. */
 async function causeFaults(db: Db, { options, workers, startWorker, toNats, cleanup }: Faults) {
-  const { random = null, faultEveryMs = 3000 } = options
+  const { random = null, faultEveryMs = 3000, freezeMs = faultEveryMs, faultsMax = Infinity } = options
   const counts = { kill: 0, freeze: 0, cut: 0, swallow: 0 }
   const pending: Promise<void>[] = []
+  let count = 0
   let nextAt = performance.now() + faultEveryMs
   while (countOpen(db) > 0) {
     await Bun.sleep(50)
     if (cleanup.disposed) throw new Error('the cluster was ended before its jobs')
-    if (!random || performance.now() < nextAt || !mayLoseClaims(db)) continue
+    if (!random || count === faultsMax || performance.now() < nextAt || !mayLoseClaims(db)) continue
+    count += 1
     nextAt = performance.now() + faultEveryMs
     const index = random.below(workers.length)
     const kind = random.pick(['kill', 'freeze', 'cut', 'swallow'] as const)
@@ -190,7 +195,7 @@ async function causeFaults(db: Db, { options, workers, startWorker, toNats, clea
     if (kind === 'kill') {
       workers[index]?.kill('SIGKILL')
       workers[index] = startWorker(`gpu-${index}`)
-    } else if (kind === 'freeze') pending.push(freeze(workers[index], faultEveryMs))
+    } else if (kind === 'freeze') pending.push(freeze(workers[index], freezeMs))
     else if (kind === 'cut') toNats.cut()
     else pending.push(toNats.swallow(faultEveryMs / 3))
   }
