@@ -1,37 +1,38 @@
-// Tests the built program in an empty folder, with an empty environment, and without a network if the machine can run a
-// process without a network.
+// Tests the built program with an empty environment, and in a sandbox with glibc only and without a network if this
+// machine allows it.
 
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
 import { placeProgram } from '../support/built-program.ts'
 import { temporaryFolderOnDisk } from '../support/folder.ts'
+import {
+  becomesNobody,
+  mayChroot,
+  nobody,
+  ProgramBox,
+  unlessBoxed,
+  unlessNobody,
+  works,
+} from '../support/program-box.ts'
 import { prepareData, serve } from '../support/server.ts'
-import { type WholeJob, wholeJob } from '../support/whole-job.ts'
+import type { WholeJob } from '../support/whole-job.ts'
 
 const root = join(import.meta.dir, '../..')
 const clip = join(root, 'test/fixtures/speech/doctor.flac')
 const folder = temporaryFolderOnDisk()
 const binary = join(folder, 'steno')
 
+let box: ProgramBox
+
 // The program gets a second path. Some tests run the program as another user, who may not be allowed to enter the
 // folder of the first path.
-beforeAll(() => placeProgram(binary), 120_000)
+beforeAll(() => {
+  placeProgram(binary)
+  box = new ProgramBox(join(folder, 'box'), binary)
+}, 120_000)
 
 const strace = Bun.which('strace')
 // With this option, strace stops the program only at the system calls that the test asks for. Without it, strace stops
@@ -53,17 +54,21 @@ function traced(
   return [strace, ...options, ...seccomp, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, ...command]
 }
 
-test(`doctor finds everything it needs, connects only to this machine and writes only into its cache${unlessTraced}`, () => {
-  const place = emptyFolder('doctor')
-  const home = emptyFolder('home-of-doctor')
+/** The home folder of the tests that run as root. The first of them unpacks the carried files into its cache. */
+const rootHome = '/opt/root'
+
+test(`doctor finds everything it needs on a machine with only glibc and no network, connects only to this machine and writes only into its cache${unlessBoxed}${unlessTraced}`, () => {
+  const home = box.makeFolder(rootHome)
   const trace = join(folder, 'trace')
   const calls =
     'connect,openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,unlink,unlinkat'
-  const doctor = Bun.spawnSync([...traced(calls, trace), 'doctor'], { cwd: place, env: { HOME: home } })
-  expect([doctor.exitCode, doctor.stderr.toString()]).toEqual([0, ''])
-  expect(doctor.stdout.toString()).toContain('If it is cloudy this evening')
-  expect(readdirSync(home)).toEqual(['.cache'])
-  expect(readdirSync(place)).toEqual([])
+  const before = readdirSync(box.root).toSorted()
+  const program = ['env', '-i', `HOME=${home}`, ...box.command(), 'doctor']
+  const { exitCode, out, err } = box.run(traced(calls, trace, [], program))
+  expect([out.match(/^BAD.*$/gm), err, exitCode]).toEqual([null, '', 0])
+  expect(out).toContain('If it is cloudy this evening')
+  expect(readdirSync(box.outside(home))).toEqual(['.cache'])
+  expect(readdirSync(box.root).toSorted()).toEqual(before)
   if (!strace) return
   const lines = readFileSync(trace, 'utf8').split('\n')
   expect(lines.length).toBeGreaterThan(100)
@@ -76,11 +81,66 @@ test(`doctor finds everything it needs, connects only to this machine and writes
   )
   const outside = changes
     .flatMap(line => /"([^"]*)"/.exec(line)?.[1] ?? [])
-    .map(path => resolve(place, path))
+    .map(path => resolve(mayChroot ? '/' : box.root, path))
     .filter(path => !path.startsWith(join(home, '.cache')) && !path.startsWith('/dev/'))
   expect(outside).toEqual([])
   expect(changes.length).toBeGreaterThan(20)
 }, 180_000)
+
+// The job uses the default model.
+test(`a whole job of an unprivileged user, with only glibc, without a network, with a read-only home and a /tmp that is mounted noexec, returns a transcript with speakers, and subtitles, and makes no connection${unlessBoxed}${unlessTraced}${unlessNobody}`, () => {
+  const before = readdirSync(box.root).toSorted()
+  const trace = join(folder, 'trace-job')
+  const command = traced('connect', trace, ['-D'], box.command({ asNobody: true }))
+  const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
+  const { exitCode, out, err } = box.run([...driver, box.root, clip, ...command])
+  expect([exitCode, err]).toEqual([0, ''])
+  const { job, srt, exitCode: exitCodeOfServer } = JSON.parse(out) as WholeJob
+  expect(job).toMatchObject({
+    status: 'completed',
+    audio_duration_seconds: 4,
+    diarize: true,
+    result: { model: 'base' },
+  })
+  expect(srt).toMatch(
+    /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n$/,
+  )
+  expect(exitCodeOfServer).toBe(0)
+  expect(readdirSync(box.root).toSorted()).toEqual([...before, 'data'].toSorted())
+  if (becomesNobody) expect(statSync(join(box.root, 'data')).uid).toBe(nobody)
+  if (strace) expect(connectsIn(trace)).toEqual([])
+}, 180_000)
+
+test.skipIf(!mayChroot)(
+  `every accepted format is transcribed on a machine with only glibc${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
+  () => {
+    const names = mediaFixtures.map(({ name }) => name)
+    for (const name of names) box.copy(join(root, 'test/fixtures/media', name), `/opt/media/${name}`)
+    // The pocket model, with the files that `steno doctor` has unpacked.
+    const environment = ['env', '-i', `HOME=${box.makeFolder(rootHome)}`, 'STENO_MODEL=pocket']
+    const paths = names.map(name => `/opt/media/${name}`)
+    const { exitCode, err } = box.run([
+      ...environment,
+      ...box.command(),
+      'transcribe',
+      ...paths,
+      '--out',
+      '/opt/out',
+    ])
+    expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, ''])
+    expect(readdirSync(box.outside('/opt/out'))).toHaveLength(names.length)
+  },
+  180_000,
+)
+
+/**
+ * Reads a file that strace wrote. Returns its lines about network connections, to other machines or to ports of this
+ * machine. Connections to Unix sockets are left out.
+ */
+function connectsIn(trace: string): string[] {
+  const lines = readFileSync(trace, 'utf8').split('\n')
+  return lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))
+}
 
 test('a cache folder that cannot be written is an error of one line that names it', () => {
   const env = { HOME: '/dev/null' }
@@ -105,14 +165,13 @@ test('install keeps the settings of an operator when it runs again', () => {
   const place = emptyFolder('image')
   const install = (...options: string[]) =>
     Bun.spawnSync([binary, 'install', '--root', '.', ...options], { cwd: place, env: {} }).exitCode
-  expect(install()).toBe(0)
-  writeFileSync(join(place, 'etc/steno.env'), 'STENO_PORT=9090\n')
-  expect(install()).toBe(0)
-  expect(readFileSync(join(place, 'etc/steno.env'), 'utf8')).toBe('STENO_PORT=9090\n')
-  expect(readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')).toContain('User=steno')
-  writeFileSync(join(place, 'etc/steno.env'), 'STENO_DATA_DIR=/srv/steno\n')
-  expect(install()).toBe(0)
+  const settings = join(place, 'etc/steno.env')
   const unit = () => readFileSync(join(place, 'etc/systemd/system/steno.service'), 'utf8')
+  expect(install()).toBe(0)
+  expect(unit()).toContain('User=steno')
+  writeFileSync(settings, 'STENO_PORT=9090\nSTENO_DATA_DIR=/srv/steno\n')
+  expect(install()).toBe(0)
+  expect(readFileSync(settings, 'utf8')).toBe('STENO_PORT=9090\nSTENO_DATA_DIR=/srv/steno\n')
   expect(unit()).toContain('ReadWritePaths=/srv/steno\n')
   expect(install('--data-dir', '/var/lib/steno')).toBe(1)
   expect(unit()).not.toContain('/var/lib/steno')
@@ -193,151 +252,6 @@ test('it prints the licences of its components', () => {
   expect(readdirSync(place)).toEqual([])
 })
 
-const subtitles =
-  /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n$/
-
-function expectWhole({ job, srt, exitCode }: WholeJob, place: string): void {
-  expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4, diarize: true })
-  expect(srt).toMatch(subtitles)
-  expect(exitCode).toBe(0)
-  expect(readdirSync(place)).toEqual(['data'])
-}
-
-const nobody = 65_534
-const setpriv = process.getuid?.() === 0 ? Bun.which('setpriv') : null
-const unlessNobody =
-  process.getuid?.() !== 0 || setpriv ? '' : ' (NOT as another user than root: there is no setpriv here)'
-
-// The job uses the default model.
-test(`a whole job of an unprivileged user returns a transcript with speakers, and subtitles, and makes no connection${unlessTraced}${unlessNobody}`, async () => {
-  const place = emptyFolder('serve')
-  const trace = join(folder, 'trace-job')
-  const become = setpriv ? [setpriv, `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : []
-  if (setpriv) {
-    chmodSync(folder, 0o755)
-    chownSync(place, nobody, nobody)
-  }
-  const command = traced('connect', trace, ['-D'], [...become, binary])
-  expectWhole(await wholeJob(command, place, clip, { env: { STENO_MODEL: '', STENO_DEVICE: 'cpu' } }), place)
-  if (setpriv) expect(statSync(join(place, 'data')).uid).toBe(nobody)
-  if (strace) expect(connectsIn(trace)).toEqual([])
-}, 180_000)
-
-/**
- * Reads a file that strace wrote. Returns its lines about network connections, to other machines or to ports of this
- * machine. Connections to Unix sockets are left out.
- */
-function connectsIn(trace: string): string[] {
-  const lines = readFileSync(trace, 'utf8').split('\n')
-  return lines.filter(line => line.includes('connect(') && !line.includes('AF_UNIX'))
-}
-
-// Commands that make a sandbox: the only network is loopback, the home folder is read-only, and no file in /tmp can
-// be executed (noexec). The folders of the program and of Bun may be in /tmp, so they are excepted from noexec.
-const prison = `
-  ip link set lo up && mount --bind "$PLACE" "$PLACE" && mount --bind "$BUN" "$BUN" && mount --rbind /tmp /tmp &&
-  mount -o remount,bind,noexec /tmp && mount --bind "$HOME" "$HOME" && mount -o remount,bind,ro "$HOME" &&
-  exec "$@"`
-const prisonPaths = { PATH: process.env.PATH!, BUN: dirname(process.execPath), PLACE: folder, HOME: folder }
-const mayLock = works(['unshare', '-rnm', 'sh', '-c', prison, 'sh', 'true'], prisonPaths)
-
-test.skipIf(!mayLock)(
-  `a whole job succeeds without a network, with a read-only home and a /tmp that is mounted noexec${mayLock ? '' : ' (SKIPPED: no ip, or unshare is not allowed here)'}`,
-  () => {
-    const place = emptyFolder('locked')
-    const job = join(place, 'job')
-    mkdirSync(job)
-    linkSync(binary, join(place, 'steno'))
-    const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
-    const done = Bun.spawnSync(
-      ['unshare', '-rnm', 'sh', '-c', prison, 'sh', ...driver, job, clip, join(place, 'steno')],
-      { env: { ...prisonPaths, PLACE: place, HOME: emptyFolder('read-only') } },
-    )
-    expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
-    expectWhole(JSON.parse(done.stdout.toString()) as WholeJob, job)
-  },
-  180_000,
-)
-
-const enterBox =
-  'ip link set lo up && mount --rbind /proc "$BOX/proc" && mount --rbind /dev "$BOX/dev" && exec "$@"'
-const mayChroot =
-  works(['ldd', '/bin/sh']) && works(['unshare', '-rnm', 'sh', '-c', 'ip link set lo up && chroot / true'])
-
-describe.skipIf(!mayChroot)(
-  `on a machine with glibc, without any other library and without a network${mayChroot ? '' : ' (SKIPPED: chroot is not allowed here)'}`,
-  () => {
-    const box = join(folder, 'box')
-    /** Runs a command in a sandbox that has only the loopback network. The command is allowed to call chroot. */
-    const inBox = (command: string[]) => {
-      const env = {
-        PATH: process.env.PATH ?? '',
-        BOX: box,
-        STENO_CACHE_DIR: '/opt/cache',
-        STENO_MODEL: 'pocket',
-      }
-      const { exitCode, stdout, stderr } = Bun.spawnSync(
-        ['unshare', '-rnm', 'sh', '-c', enterBox, 'sh', ...command],
-        { env },
-      )
-      return { exitCode, out: stdout.toString(), err: stderr.toString() }
-    }
-    const steno = [Bun.which('chroot') ?? 'chroot', box, '/opt/steno']
-
-    beforeAll(() => makeBox(box))
-
-    test('doctor finds everything it needs', () => {
-      const { exitCode, out } = inBox([...steno, 'doctor'])
-      expect([out.match(/^BAD.*$/gm), exitCode]).toEqual([null, 0])
-      expect(out).toContain('If it is cloudy this evening')
-    }, 180_000)
-
-    test('every accepted format is transcribed', () => {
-      const names = mediaFixtures.map(({ name }) => name)
-      const { exitCode, err } = inBox([
-        ...steno,
-        'transcribe',
-        ...names.map(name => `/opt/media/${name}`),
-        '--out',
-        '/opt/out',
-      ])
-      expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, ''])
-      expect(readdirSync(join(box, 'opt/out'))).toHaveLength(names.length)
-    }, 180_000)
-
-    test('a whole job returns a transcript with speakers, and subtitles', () => {
-      const driver = [process.execPath, join(root, 'test/support/whole-job.ts')]
-      const { exitCode, out, err } = inBox([...driver, box, clip, ...steno])
-      expect([exitCode, err]).toEqual([0, ''])
-      const { job, srt } = JSON.parse(out) as WholeJob
-      expect(job).toMatchObject({ status: 'completed', audio_duration_seconds: 4, diarize: true })
-      expect(srt).toMatch(subtitles)
-    }, 180_000)
-  },
-)
-
-/** Creates a folder for chroot with only the program, the libraries of glibc, and a media file of each format. */
-function makeBox(box: string): void {
-  // In the box, the data folder of the whole job has the same path as outside.
-  const data = join(box, box, 'data')
-  for (const name of ['proc', 'dev', 'tmp', 'opt/media', 'opt/cache/native'])
-    mkdirSync(join(box, name), { recursive: true })
-  // The whole job uses the files that `steno doctor` has unpacked.
-  mkdirSync(data, { recursive: true })
-  symlinkSync('/opt/cache/native', join(data, 'native'))
-  const linked = Bun.spawnSync(['ldd', binary]).stdout.toString()
-  const [, libc = ''] = /\s(\/\S+)\/libc\.so\.6\s/.exec(linked) ?? []
-  const [, loader = ''] = /\s(\/\S+ld-linux\S+)\s/.exec(linked) ?? []
-  const names = ['libc.so.6', 'libm.so.6', 'libmvec.so.1', 'libdl.so.2', 'librt.so.1', 'libpthread.so.0']
-  for (const path of [loader, ...names.map(name => join(libc, name)).filter(existsSync)]) {
-    mkdirSync(join(box, dirname(path)), { recursive: true })
-    copyFileSync(path, join(box, path))
-  }
-  linkSync(binary, join(box, 'opt/steno'))
-  for (const { name } of mediaFixtures)
-    copyFileSync(join(root, 'test/fixtures/media', name), join(box, 'opt/media', name))
-}
-
 test.skipIf(strace === null)(
   `a pull connects only to the hub${strace ? '' : ' (SKIPPED: there is no strace here)'}`,
   async () => {
@@ -361,12 +275,6 @@ test.skipIf(strace === null)(
   },
   180_000,
 )
-
-/** Returns true if this machine has the command and the command exits with status 0. */
-function works(command: string[], environment: Record<string, string> = {}): boolean {
-  if (Bun.which(command[0]!) === null) return false
-  return Bun.spawnSync(command, { env: { ...process.env, ...environment } }).exitCode === 0
-}
 
 function emptyFolder(name: string): string {
   const place = join(folder, name)

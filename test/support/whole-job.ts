@@ -1,9 +1,7 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has a folder of its own, and none of the test's environment variables. Some tests run the job
-// without a network. Such a test starts this file as a script in a process without a network: `whole-job.ts PLACE CLIP
-// COMMAND…`.
-
-import { join } from 'node:path'
+// program. The program has a folder of its own, and none of the test's environment variables. A test runs the job without
+// a network: it starts this file as a script in a process without a network, with the default model: `whole-job.ts PLACE
+// CLIP COMMAND…`.
 
 export type WholeJob = {
   /**
@@ -29,7 +27,7 @@ export async function wholeJob(
   { env = {}, key: known = null }: { env?: Record<string, string>; key?: string | null } = {},
 ): Promise<WholeJob> {
   const started = performance.now()
-  const server = Bun.spawn([...command, 'serve', '--port', '0', '--data-dir', join(place, 'data')], {
+  const server = Bun.spawn([...command, 'serve', '--port', '0', '--data-dir', 'data'], {
     cwd: place,
     env: { STENO_MODEL: 'pocket', STENO_LOG: 'json', STENO_RATE_LIMITS: 'off', ...env },
     stdout: 'pipe',
@@ -80,5 +78,6 @@ export async function wholeJob(
 
 if (import.meta.main) {
   const [place = '', clip = '', ...command] = process.argv.slice(2)
-  console.log(JSON.stringify(await wholeJob(command, place, clip)))
+  const env = { HOME: '/home', STENO_MODEL: '', STENO_DEVICE: 'cpu' }
+  console.log(JSON.stringify(await wholeJob(command, place, clip, { env })))
 }
