@@ -33,8 +33,11 @@ export function levelled(samples: Float32Array): Float32Array {
 function levelOf(samples: Float32Array): number {
   const levels = new Float32Array(Math.ceil(samples.length / frameSamples))
   for (const frame of levels.keys()) {
-    const part = samples.subarray(frame * frameSamples, (frame + 1) * frameSamples)
-    levels[frame] = Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length)
+    const from = frame * frameSamples
+    const to = Math.min(from + frameSamples, samples.length)
+    let energy = 0
+    for (let at = from; at < to; at++) energy += samples[at]! * samples[at]!
+    levels[frame] = Math.sqrt(energy / (to - from))
   }
   return levels.sort()[Math.floor((1 - louder) * (levels.length - 1))] ?? 0
 }
