@@ -105,25 +105,33 @@ async function truthOf(name: string): Promise<Truth> {
   return name === 'conversation' ? beginningOf(truth) : truth
 }
 
-/** Returns the first 49 s of the conversation, which fill two windows. It lasts two minutes, and is all alike. */
+/** Returns the first 35 s of the conversation, which fill two windows. It lasts two minutes, and is all alike. */
 function beginningOf(truth: Truth): Truth {
-  const duration = 49
+  const duration = 35.3
   const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)
   return { ...truth, duration, sentences, text: sentences.map(({ text }) => text).join(' ') }
 }
 
 type Heard = { truth: Truth; transcript: Transcript; reported: Utterance[] }
 
-const heardClips = new Map<string, Promise<Heard>>()
+let heardClips: Promise<Map<string, Heard>> | null = null
 
 /**
- * Transcribes a clip with the default options. Each clip is transcribed only once, and all tests use the result. Clips
- * that are transcribed at the same time take less CPU time than one after the other.
+ * Returns the transcript of a clip with the default options. All clips are transcribed once, and all tests use the
+ * results. Clips that are transcribed at the same time take less CPU time than one after the other.
  */
-function hearClip(name: string): Promise<Heard> {
-  const heard = heardClips.get(name) ?? hearClipWith(models, name)
-  heardClips.set(name, heard)
-  return heard
+async function hearClip(name: string): Promise<Heard> {
+  heardClips ??= hearClips()
+  return (await heardClips).get(name)!
+}
+
+async function hearClips(): Promise<Map<string, Heard>> {
+  const names = [...new Bun.Glob('*.json').scanSync(clips!)]
+    .filter(file => !file.startsWith('monologue'))
+    .map(file => file.replace('.json', ''))
+  return new Map(
+    await Promise.all(names.map(async name => [name, await hearClipWith(models, name)] as const)),
+  )
 }
 
 async function hearClipWith(loaded: LoadedModels, name: string): Promise<Heard> {
@@ -157,10 +165,9 @@ test.skipIf(missing)(
   `all clips together have the right words, times and languages${skipped}`,
   async () => {
     const sum = { words: 0, errors: 0, right: 0, of: 0, clips: 0, languages: 0 }
-    const names = [...new Bun.Glob('*.json').scanSync(clips!)]
-      .filter(file => !/^(monologue|silence|noise|tones)/.test(file))
-      .map(file => file.replace('.json', ''))
-    for (const { truth, transcript } of await Promise.all(names.map(hearClip))) {
+    heardClips ??= hearClips()
+    for (const [name, { truth, transcript }] of await heardClips) {
+      if (['silence', 'noise', 'tones'].includes(name)) continue
       const expected = plainWords(truth.text)
       const times = compareTimes(truth, transcript)
       sum.words += expected.length
@@ -182,13 +189,12 @@ test.skipIf(missing)(
   `recordings that are transcribed at the same time have the transcripts that they have alone${skipped}`,
   async () => {
     const names = ['doctor', 'es-a', 'en-f2', 'silence']
-    const truths = await Promise.all(names.map(truthOf))
-    const together = await Promise.all(truths.map(truth => hear(sound(truth))))
-    for (const [index, truth] of truths.entries()) {
-      const { transcript: alone } = await hearClip(names[index] ?? '')
-      expect(together[index]?.full_transcript).toBe(alone.full_transcript)
-      expect(together[index]?.language).toBe(alone.language)
-      expect(compareTimes(truth, together[index]!)).toEqual(compareTimes(truth, alone))
+    for (const name of names) {
+      const { truth, transcript: together } = await hearClip(name)
+      const alone = await hear(sound(truth))
+      expect(together.full_transcript).toBe(alone.full_transcript)
+      expect(together.language).toBe(alone.language)
+      expect(compareTimes(truth, together)).toEqual(compareTimes(truth, alone))
     }
   },
 )
@@ -199,20 +205,31 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-/** Returns the sound of two clips with a long silence between, and what is said in each of them. */
-async function twoClips() {
+type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; transcript: Transcript }
+
+let heardTwo: Promise<TwoClips> | null = null
+
+/**
+ * Returns the sound of two clips with a long silence between, the bytes of its WAV file, what is said in each of the
+ * clips, and the transcript of the file. All tests use the same transcript.
+ */
+async function twoClips(): Promise<TwoClips> {
   const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))
   const [first, second] = await Promise.all(truths.map(truth => read(sound(truth))))
-  return { truths, samples: withPause(first!, second!) }
+  const samples = withPause(first!, second!)
+  const bytes = wavFile(Int16Array.from(samples, value => Math.round(value * 32_767)))
+  const path = join(temporaryFolder(), 'sound.wav')
+  await Bun.write(path, bytes)
+  return { truths, samples, bytes, transcript: await hear(decode(path, reading)) }
 }
 
 test.skipIf(missing)(`a long silence between two parts adds no words and moves none${skipped}`, async () => {
-  const { truths, samples } = await twoClips()
+  heardTwo ??= twoClips()
+  const { truths, samples, transcript } = await heardTwo
   const [first, second] = truths.map(truth => ({
     text: truth.text,
     start: truth.sentences[0]!.words[0]!.start,
   }))
-  const transcript = await hear(all(samples))
   const said = plainWords(`${first!.text} ${second!.text}`)
   expect(compareWords(said, plainWords(transcript.full_transcript)).errors).toBeLessThanOrEqual(1)
   const later = transcript.utterances.find(({ start }) => start > 16)
@@ -253,10 +270,11 @@ const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].
 test.skipIf(missing || process.platform !== 'linux')(
   `an engine process with two threads encodes two windows at the same time, with the transcript of this process${skipped}`,
   async () => {
-    const { samples } = await twoClips()
+    heardTwo ??= twoClips()
+    const { bytes, transcript: own } = await heardTwo
     const dataDir = temporaryFolder()
     const path = join(dataDir, 'sound.wav')
-    await Bun.write(path, wavFile(Int16Array.from(samples, value => Math.round(value * 32_767))))
+    await Bun.write(path, bytes)
     const counts = join(dataDir, 'counts')
     const settings = { ...defaults, model: compactFolder, device: 'cpu' as const, dataDir, threads: 2 }
     const command = [process.execPath, '--preload', counter, program, 'engine', counts]
@@ -269,7 +287,7 @@ test.skipIf(missing || process.platform !== 'linux')(
         onSeconds: () => {},
       })
       expect((await Bun.file(counts).text()).split('\n').length - 1).toBe(1)
-      const { utterances, full_transcript } = await hear(decode(path, reading))
+      const { utterances, full_transcript } = own
       expect(transcript).toMatchObject({ utterances, full_transcript })
     } finally {
       await worker.kill()
