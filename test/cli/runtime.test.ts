@@ -1,38 +1,16 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { neededLibraries } from '../../src/base/elf.ts'
 import { installHint } from '../../src/engine/models/cuda-libraries.ts'
 import { carriedRuntime } from '../../src/engine/onnx/library.ts'
+import { findCommand } from '../support/command.ts'
+import { id, packageOf, provider, version } from '../support/cuda-package.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
-import { steno } from '../support/program.ts'
 import { makeZip } from '../support/zip.ts'
 
-const id = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
-const version = (
-  await Bun.file(join(import.meta.dir, '../../node_modules/onnxruntime-node/package.json')).json()
-).version
-const native = `runtimes/linux-${process.arch}/native`
-
-/**
- * A changed copy of a real library of 0.4 MB. The real library depends on ONNX Runtime. The copy depends on
- * libcudnn.so.9 instead, which no test machine has.
- */
-const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
-const name = provider.indexOf('libonnxruntime.so.1\0')
-provider.write('libcudnn.so.9\0', name)
-
-function packageOf(is = version): Buffer {
-  const about = `<package><metadata><id>${id}</id><version>${is}</version></metadata></package>`
-  return makeZip({
-    [`${id}.nuspec`]: new TextEncoder().encode(about),
-    [`${native}/libonnxruntime_providers_cuda.so`]: provider,
-    [`${native}/libonnxruntime_providers_shared.so`]: new Uint8Array(5000),
-    [`${native}/libonnxruntime_providers_tensorrt.so`]: new Uint8Array(7000),
-  })
-}
 const whole = packageOf()
 
 let folder: string
@@ -40,7 +18,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-const run = (...args: string[]) => steno(['runtime', 'pull', 'cuda', ...args], { STENO_DATA_DIR: folder })
+const run = (...args: string[]) => findCommand(folder, 'runtime', 'pull', 'cuda', ...args)
 const place = () => join(folder, 'native', `cuda-${version}`)
 
 /**
@@ -103,18 +81,7 @@ test('the provider is downloaded, verified and installed beside the library, and
   expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
   expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
   expect(out).toContain('lacks libcudnn.so.9: apt-get install libcudnn9-cuda-12')
-
-  const doctor = await steno(['doctor', '--json'], { STENO_DATA_DIR: folder, STENO_MODEL: 'pocket' })
-  const findings = JSON.parse(doctor.out) as { check: string; ok: boolean; found: string }[]
-  const of = (check: string) => findings.find(each => each.check === check)!
-  expect(of('CUDA')).toMatchObject({ ok: false, found: expect.stringContaining('libcudnn.so.9') })
-  // `steno doctor` reports that the CUDA provider cannot be loaded, and that the CPU is used instead.
-  expect(of('device')).toMatchObject({
-    ok: true,
-    found: expect.stringMatching(/^cpu.*; cuda cannot be used: /),
-  })
-  expect(of('transcription').ok).toBe(true)
-}, 60_000)
+})
 
 test('the package can be installed from a file', async () => {
   const path = join(folder, 'package.nupkg')

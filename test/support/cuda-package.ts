@@ -1,0 +1,30 @@
+// The NuGet package with the CUDA provider of ONNX Runtime, with a library that needs no GPU in place of the provider.
+
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { carriedRuntime } from '../../src/engine/onnx/library.ts'
+import { makeZip } from './zip.ts'
+
+export const id = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
+export const version = (
+  await Bun.file(join(import.meta.dir, '../../node_modules/onnxruntime-node/package.json')).json()
+).version
+const native = `runtimes/linux-${process.arch}/native`
+
+/**
+ * A changed copy of a real library of 0.4 MB. The real library depends on ONNX Runtime. The copy depends on
+ * libcudnn.so.9 instead, which no test machine has.
+ */
+export const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
+const name = provider.indexOf('libonnxruntime.so.1\0')
+provider.write('libcudnn.so.9\0', name)
+
+export function packageOf(is = version): Buffer {
+  const about = `<package><metadata><id>${id}</id><version>${is}</version></metadata></package>`
+  return makeZip({
+    [`${id}.nuspec`]: new TextEncoder().encode(about),
+    [`${native}/libonnxruntime_providers_cuda.so`]: provider,
+    [`${native}/libonnxruntime_providers_shared.so`]: new Uint8Array(5000),
+    [`${native}/libonnxruntime_providers_tensorrt.so`]: new Uint8Array(7000),
+  })
+}
