@@ -72,6 +72,8 @@ function addRow(sum: Float64Array, matrix: Float64Array, row: number, factor: nu
 }
 
 function unitOf(values: Float64Array): Float64Array {
-  const length = Math.hypot(...values) || 1
+  let energy = 0
+  for (let at = 0; at < values.length; at++) energy += values[at]! * values[at]!
+  const length = Math.sqrt(energy) || 1
   return values.map(value => value / length)
 }

@@ -83,9 +83,20 @@ export function vbx(
 
 /** Returns `offset` plus the dot product of the two vectors. */
 function productOf(feature: Float64Array, mean: Float64Array, offset: number): number {
-  let product = offset
-  for (let at = 0; at < feature.length; at++) product += feature[at]! * mean[at]!
-  return product
+  // Four sums are faster than one: an addition does not wait for the one before.
+  const inFours = feature.length - (feature.length % 4)
+  let one = offset
+  let two = 0
+  let three = 0
+  let four = 0
+  for (let at = 0; at < inFours; at += 4) {
+    one += feature[at]! * mean[at]!
+    two += feature[at + 1]! * mean[at + 1]!
+    three += feature[at + 2]! * mean[at + 2]!
+    four += feature[at + 3]! * mean[at + 3]!
+  }
+  for (let at = inFours; at < feature.length; at++) one += feature[at]! * mean[at]!
+  return one + two + three + four
 }
 
 /**
@@ -105,16 +116,9 @@ function speakersFrom(
   const roots = between.map(Math.sqrt)
   const offsets: number[] = []
   let penalty = 0
-  const count = memberships[0]?.length ?? 0
-  const means = Array.from({ length: count }, (_, speaker) => {
-    const sum = new Float64Array(between.length)
-    let weight = 0
-    for (let index = 0; index < features.length; index++) {
-      const feature = features[index]!
-      const part = weights[index]! * memberships[index]![speaker]!
-      weight += part
-      if (part > 1e-12) for (let at = 0; at < sum.length; at++) sum[at]! += part * feature[at]!
-    }
+  const { sums, totals } = sumsOf(features, weights, memberships)
+  const means = sums.map((sum, speaker) => {
+    const weight = totals[speaker]!
     let offset = 0
     const mean = sum.map((value, at) => {
       const variance = 1 / (1 + ratio * weight * between[at]!)
@@ -129,7 +133,33 @@ function speakersFrom(
   return { means, offsets, penalty }
 }
 
-/** Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). */
+/** Returns, for each speaker, the weighted sum of the embeddings that belong to the speaker, and the sum of the weights. */
+function sumsOf(
+  features: readonly Float64Array[],
+  weights: readonly number[],
+  memberships: readonly Float64Array[],
+): { sums: Float64Array[]; totals: Float64Array } {
+  const count = memberships[0]?.length ?? 0
+  const sums = Array.from({ length: count }, () => new Float64Array(features[0]?.length ?? 0))
+  const totals = new Float64Array(count)
+  for (let index = 0; index < features.length; index++) {
+    const feature = features[index]!
+    const own = memberships[index]!
+    for (let speaker = 0; speaker < count; speaker++) {
+      const part = weights[index]! * own[speaker]!
+      totals[speaker]! += part
+      if (part <= 1e-12) continue
+      const sum = sums[speaker]!
+      for (let at = 0; at < sum.length; at++) sum[at]! += part * feature[at]!
+    }
+  }
+  return { sums, totals }
+}
+
+/**
+ * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
+ * e^-60 is set to 0. Most shares are so small, and their exponentials would take a third of the time of VBx.
+ */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   // A loop is faster than `Math.max` with hundreds of arguments.
   let highest = Number.NEGATIVE_INFINITY
@@ -137,7 +167,9 @@ function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   const own = new Float64Array(scores.length)
   let total = 0
   for (let at = 0; at < own.length; at++) {
-    own[at] = Math.exp(scores[at]! - highest)
+    const difference = scores[at]! - highest
+    if (difference < -60) continue
+    own[at] = Math.exp(difference)
     total += own[at]!
   }
   for (let at = 0; at < own.length; at++) own[at]! /= total
