@@ -42,9 +42,9 @@ natsTest('a replayed result and a result for a deleted job are refused, and chan
 })
 
 natsTest('a worker whose clock is a day ahead or behind does its job', async () => {
+  const { service, cluster } = await startFleet(nats.url)
+  const ana = service.account('ana')
   for (const hours of [24, -24]) {
-    const { service, cluster } = await startFleet(nats.url)
-    const ana = service.account('ana')
     const folder = temporaryFolder()
     const clock = join(folder, 'clock.ts')
     await Bun.write(
