@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { writeRandomModel } from '../../scripts/bench/support/random-model.ts'
 import { models } from '../../src/engine/models/catalogue.ts'
 import { publishedVoices } from '../../src/engine/models/roles.ts'
+import { findCommand } from '../support/command.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -27,7 +28,22 @@ afterEach(async () => {
 })
 
 const environment = () => ({ STENO_MODELS_DIR: folder, HF_ENDPOINT: hub.endpoint, STENO_DEVICE: 'cpu' })
-const run = (...args: string[]) => steno(['models', ...args], environment())
+
+/** Runs a command on models inside the test process, with environment variables. Removes the variables afterwards. */
+async function run(...args: string[]) {
+  return await runWith(environment(), ...args)
+}
+
+async function runWith(variables: Record<string, string>, ...args: string[]) {
+  const before = { ...process.env }
+  Object.assign(process.env, variables)
+  try {
+    return await findCommand(temporaryFolder(), 'models', ...args)
+  } finally {
+    for (const name of Object.keys(variables)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
 
 test('a model is pulled, listed, verified and removed', async () => {
   expect(await run('pull', 'tiny')).toMatchObject({
@@ -56,13 +72,14 @@ test.skipIf(!pocket)(
   `a pull makes the compact form, which is listed and removed with the model${unless(pocket, 'pocket model')}`,
   async () => {
     const published = temporaryFolder()
-    await writeRandomModel(published, pocket ?? '', { width: 64, heads: 1, layers: 1 }, false)
+    const size = { width: 64, heads: 1, layers: 1, vocabulary: 5000 }
+    await writeRandomModel(published, pocket ?? '', size, false)
     const paths = [...new Bun.Glob('**/*').scanSync(published)]
     const files = await Promise.all(
       paths.map(async path => [path, await Bun.file(join(published, path)).bytes()]),
     )
     const own = startHub(models.tiny.repository, Object.fromEntries(files))
-    const pulled = await steno(['models', 'pull', 'tiny'], { ...environment(), HF_ENDPOINT: own.endpoint })
+    const pulled = await runWith({ ...environment(), HF_ENDPOINT: own.endpoint }, 'pull', 'tiny')
     await own.stop()
     expect(pulled.out).toContain('tiny: its compact form for the CPU is here\n')
     expect(readdirSync(folder)).toContain('tiny.compact')
@@ -107,7 +124,7 @@ test('an unknown model is an error of one line, with the nearest name', async ()
 })
 
 test('offline nothing is fetched, and one line says what to do', async () => {
-  const { code, err } = await steno(['models', 'pull', 'tiny'], { ...environment(), STENO_OFFLINE: '1' })
+  const { code, err } = await runWith({ ...environment(), STENO_OFFLINE: '1' }, 'pull', 'tiny')
   expect(code).toBe(1)
   expect(err).toMatch(
     /^steno: STENO_OFFLINE forbids fetching tiny: run steno models pull tiny where [^\n]+\n$/,
