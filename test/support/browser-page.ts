@@ -16,17 +16,29 @@ if (!browserFound && !isNeeded) console.warn('NO BROWSER IS HERE: the tests of t
 /** A test that needs a browser. If there is no browser, the test fails in CI, and is skipped elsewhere. */
 export const seen = test.skipIf(!browserFound && !isNeeded)
 
+let running: Browser | null = null
+
 /**
- * Starts a browser before the tests of the calling file, and closes it after them. A new browser context starts a
- * process that loads the app anew, which costs a third of the CPU time of a short test. So the tests use the same
- * context, one after the other. A test gets another context if it asks for options, or opens a second visit.
+ * Starts the browser of this process, unless an earlier test file has started it. A start costs half a second of CPU
+ * time, so the browser ends with the process.
+ */
+async function findRunningBrowser(): Promise<Browser> {
+  if (!running?.isConnected()) running = await launchBrowser()
+  return running
+}
+
+/**
+ * Lets the tests of the calling file use a browser. A new browser context starts a process that loads the app anew,
+ * which costs a third of the CPU time of a short test. So the tests use the same context, one after the other. A test
+ * gets another context if it asks for options, or opens a second visit. After the last test of the file, all of its
+ * contexts are closed.
  */
 export function useBrowser() {
   let browser: Browser | null = null
   let visits: Visit[] = []
   const idle: Room[] = []
   beforeAll(async () => {
-    if (browserFound) browser = await launchBrowser()
+    if (browserFound) browser = await findRunningBrowser()
   })
   // After each test: if a page had an error or violated the content security policy, the test fails.
   afterEach(async () => {
@@ -41,7 +53,7 @@ export function useBrowser() {
     expect(ended.flatMap(({ faults }) => faults.splice(0))).toEqual([])
   })
   afterAll(async () => {
-    await browser?.close()
+    await Promise.all(idle.splice(0).map(({ context }) => context.close()))
   })
 
   async function newContext(options: BrowserContextOptions) {

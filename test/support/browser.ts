@@ -1,12 +1,12 @@
 // Finds and starts the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the
 // browser in the npm package @sparticuz/chromium, which needs no installed libraries.
 
-import { existsSync, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 
 const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
@@ -72,10 +72,11 @@ function hasSharedMemory(): boolean {
 
 export const browserFound = await findBrowser()
 
-export function launchBrowser(): Promise<Browser> {
+/** Starts a browser, which ends with this process. The folder of its temporary files is left behind. */
+export async function launchBrowser(): Promise<Browser> {
   if (!browserFound) throw new Error('there is no browser')
   const { path, environment } = browserFound
-  return chromium.launch({
+  const options: LaunchOptions = {
     executablePath: path,
     ignoreDefaultArgs: hasSharedMemory() ? [noSharedMemory] : [],
     args: [
@@ -90,5 +91,29 @@ export function launchBrowser(): Promise<Browser> {
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
     env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },
-  })
+  }
+  mkdirSync(unpacked, { recursive: true })
+  removeLeftProfiles()
+  const profile = join(unpacked, `profile-${process.pid}`)
+  mkdirSync(profile, { recursive: true })
+  // Playwright makes the folders of a browser in TMPDIR.
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = profile
+  try {
+    return await chromium.launch(options)
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
+}
+
+/**
+ * Removes the folders of browsers whose process has ended. Bun ends a process of tests without an event in which the
+ * browser could be closed.
+ */
+function removeLeftProfiles(): void {
+  for (const name of readdirSync(unpacked)) {
+    const [, pid] = /^profile-(\d+)$/.exec(name) ?? []
+    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(unpacked, name), { recursive: true, force: true })
+  }
 }
