@@ -41,27 +41,26 @@ const steps = `
   echo "verified: $(systemd-analyze verify /etc/systemd/system/steno.service 2>&1)"
   echo "doctor: $(steno doctor | grep -c '^BAD' || true) bad"
 
-  # Nothing is transcribed from here on. The folder contains no model, so that the next starts load none.
+  # Nothing is transcribed from here on. The folder contains no model, so that the next starts load none. From the next
+  # start on, systemd restarts the service after two seconds without an answer.
   sed -i 's,^STENO_MODEL=.*,STENO_MODEL=/var/lib/steno,' /etc/steno.env
+  mkdir -p /run/systemd/system/steno.service.d
+  printf '[Service]\\nWatchdogSec=2\\nRestartSec=100ms\\n' >/run/systemd/system/steno.service.d/test.conf
+  systemctl daemon-reload
   again() { for _ in $(seq 600); do [ "$(state NRestarts)" = "$1" ] && curl -sf localhost:8080/v1/health >/dev/null && return; sleep 0.1; done; }
   kill -KILL "$(state MainPID)"
   again 1
   echo "killed: $(state NRestarts) restart, $(api "transcribe/$id?format=text")"
 
-  mkdir -p /run/systemd/system/steno.service.d
-  printf '[Service]\\nWatchdogSec=2\\n' >/run/systemd/system/steno.service.d/test.conf
-  systemctl daemon-reload
-  systemctl restart steno
   kill -STOP "$(state MainPID)"
-  again 1
-  echo "stopped answering: $(state NRestarts) restart"
+  again 2
+  echo "stopped answering: $(state NRestarts) restarts"
 
   steno upgrade --from /box/steno --unsigned >/dev/null
-  systemctl restart steno
-  echo "upgraded: $(state ActiveState), $(api "transcribe/$id?format=text")"
   systemctl stop steno
   echo "stopped: $(state Result), code $(state ExecMainStatus)"
   systemctl start steno
+  echo "upgraded: $(state ActiveState), $(api "transcribe/$id?format=text")"
 `
 
 /**
@@ -73,9 +72,9 @@ user: steno and steno 600
 verified: 
 doctor: 0 bad
 killed: 1 restart, If it is cloudy this evening, we will stay at home.
-stopped answering: 1 restart
-upgraded: active, If it is cloudy this evening, we will stay at home.
+stopped answering: 2 restarts
 stopped: success, code 0
+upgraded: active, If it is cloudy this evening, we will stay at home.
 removed: inactive, 2 files gone
 `
 
