@@ -142,6 +142,19 @@ test.skipIf(!clips)(`the engine loads the voice models only to tell speakers apa
     expect(await run([file], { values: { diarize } })).toMatchObject({ done: 1, hasVoices: diarize })
 })
 
+test.skipIf(!clips)(`without align a caption is an utterance${skipped}`, async () => {
+  const file = put(temporaryFolder(), 'a.flac')
+  const aligned: boolean[] = []
+  const transcribe: Transcribe = (input, options) => {
+    aligned.push(input.align)
+    return answer(input, options)
+  }
+  const { out } = await run([file], { values: { 'no-align': true, format: 'srt' }, transcribe })
+  expect(out).toBe('1\n00:00:00,500 --> 00:00:01,500\nIt rains.\n')
+  await run([file], { transcribe })
+  expect(aligned).toEqual([false, true])
+})
+
 test.skipIf(!clips)(
   `a file that vanishes while it is read is named, and the others are transcribed${skipped}`,
   async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findCommand } from '../support/command.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { steno } from '../support/program.ts'
+import { type Ended, steno } from '../support/program.ts'
 import { readSound } from '../support/read-sound.ts'
 
 const missing = !pocket || !clips
@@ -48,7 +48,9 @@ async function spokenIn(name: string) {
   return { speakers, utterances, said }
 }
 
-// One run transcribes both recordings, because each run starts an engine.
+let ended: Ended
+
+// One run transcribes all recordings, because each run starts an engine.
 beforeAll(async () => {
   if (missing) return
   const [doctor, slt] = await Promise.all(
@@ -65,9 +67,23 @@ beforeAll(async () => {
   late.set(doctor!, 16_000)
   await Bun.write(join(folder, 'together.wav'), wavOf([doctor!, late]))
   const files = ['crosstalk', 'together'].map(name => join(folder, `${name}.wav`))
-  const options = ['--language', 'en', '--channels', 'split', '--format', 'json', '--out', folder]
-  expect((await run(...files, ...options)).code).toBe(0)
+  const options = ['--channels', 'split', '--format', 'json', '--out', folder]
+  ended = await run(...files, join(clips!, 'es-a.flac'), ...options)
+  expect(ended.code).toBe(0)
 }, 60_000)
+
+test.skipIf(missing)(
+  `several files become files in a folder, each in its own language${skipped}`,
+  async () => {
+    const { out, err } = ended
+    expect(out).toBe('')
+    expect(err).toMatch(/^es-a\.flac: 0:04 in \d:\d\d \(.*×\) → .*es-a\.json$/m)
+    expect(err).toMatch(/^3 of 3 done, 0:20 in /m)
+    const { language, utterances } = await Bun.file(join(folder, 'crosstalk.json')).json()
+    expect(utterances[0].words[0]).toMatchObject({ word: 'If', confidence: expect.any(Number) })
+    expect([language, (await Bun.file(join(folder, 'es-a.json')).json()).language]).toEqual(['en', 'es'])
+  },
+)
 
 test.skipIf(missing)(
   `a voice that is also in the other channel, but quieter, is written once${skipped}`,

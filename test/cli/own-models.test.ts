@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
+import { selfCommand } from '../../src/base/self.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { withCachePosition, withExternalData } from '../support/export-layouts.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { steno } from '../support/program.ts'
 
 /**
  * Copies the pocket model (a tiny Whisper model for tests). In the copy, the ONNX graphs with 32-bit float weights have
@@ -25,13 +25,13 @@ async function changedPocket(): Promise<string> {
 }
 
 test.skipIf(!pocket || !clips)(
-  `a model of one's own with external data and the input cache_position gives the words of the usual layout, as text on stdout${unless(pocket && clips, 'pocket model with its clips')}`,
+  `a model of one's own with external data and the input cache_position gives the words of the usual layout, from - to stdout${unless(pocket && clips, 'pocket model with its clips')}`,
   async () => {
-    const { code, out } = await steno(['transcribe', join(clips ?? '', 'es-a.flac'), '--language', 'es'], {
-      STENO_MODEL: await changedPocket(),
-      STENO_DATA_DIR: temporaryFolder(),
+    const { exitCode: code, stdout } = Bun.spawnSync(selfCommand('transcribe', '-', '--language', 'es'), {
+      stdin: Bun.file(join(clips ?? '', 'es-a.flac')),
+      env: { ...process.env, STENO_MODEL: await changedPocket(), STENO_DATA_DIR: temporaryFolder() },
     })
-    expect({ code, out: out.trim() }).toEqual({
+    expect({ code, out: `${stdout}`.trim() }).toEqual({
       code: 0,
       out: 'Nos vemos el jueves a las cinco. ¿Está viejo el informe?',
     })

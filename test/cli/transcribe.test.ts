@@ -16,30 +16,6 @@ const run = (...args: string[]) =>
   steno(['transcribe', ...args], { STENO_MODEL: pocket ?? '', STENO_DATA_DIR: join(folder, 'data') })
 const clip = (name: string) => join(clips ?? '', name)
 
-test.skipIf(missing)(
-  `several files become files in a folder${skipped}`,
-  async () => {
-    const { code, out, err } = await run(
-      clip('doctor.flac'),
-      clip('es-a.flac'),
-      '--format',
-      'json',
-      '-o',
-      folder,
-    )
-    expect({ code, out }).toEqual({ code: 0, out: '' })
-    expect(err).toMatch(/^es-a\.flac: 0:04 in \d:\d\d \(.*×\) → .*es-a\.json$/m)
-    expect(err).toMatch(/^2 of 2 done, 0:0\d in /m)
-    const transcript = await Bun.file(join(folder, 'doctor.json')).json()
-    expect(transcript.utterances[0].words[0]).toMatchObject({
-      word: 'If',
-      confidence: expect.any(Number),
-    })
-    expect((await Bun.file(join(folder, 'es-a.json')).json()).language).toBe('es')
-  },
-  60_000,
-)
-
 /** Transcribes a clip that the command reads from standard input. */
 function runOnInput(name: string, ...args: string[]) {
   const { exitCode, stdout } = Bun.spawnSync(selfCommand('transcribe', ...args), {
@@ -48,18 +24,6 @@ function runOnInput(name: string, ...args: string[]) {
   })
   return { code: exitCode, out: `${stdout}` }
 }
-
-test.skipIf(missing)(
-  `a file behind stdin is read through -, and without align a caption is an utterance${skipped}`,
-  () => {
-    const { code, out } = runOnInput('doctor.flac', '-', '--quiet', '--format', 'srt', '--no-align')
-    expect(code).toBe(0)
-    expect(out).toMatch(
-      /^1\n00:00:0\d,\d{3} --> 00:00:0\d,\d{3}\nIf it is cloudy this evening, we will stay at home\.\n/,
-    )
-  },
-  60_000,
-)
 
 test.skipIf(missing)(
   `a file behind stdin is read through /dev/stdin, and its RTTM has the turns of the diarization, which fit the speech better than the utterances${skipped}`,
