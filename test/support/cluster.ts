@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 import { openSecrets } from '../../src/base/seal.ts'
+import { selfCommand } from '../../src/base/self.ts'
 import type { Db } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
@@ -16,7 +17,7 @@ import { queueJob } from '../../src/jobs/queue.ts'
 import { limits } from '../../src/limits.ts'
 import { createUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from './account.ts'
-import { launchNats } from './find-nats.ts'
+import { dieWithParent, launchNats } from './find-nats.ts'
 import { type LossyProxy, startLossyProxy } from './lossy-proxy.ts'
 import { speech } from './media.ts'
 import { plainJob } from './plain-job.ts'
@@ -89,15 +90,13 @@ export async function runCluster(
   cleanup.defer(() => nats.stop())
   const toNats = await startLossyProxy(nats.port)
   cleanup.defer(() => toNats.close())
-  const server = await start([process.execPath, join(import.meta.dir, 'fleet-server.ts')], {
+  const server = await start([...dieWithParent(), ...selfCommand('serve', '--port', '0')], {
     STENO_DATA_DIR: folder,
-    STENO_PORT: '0',
     STENO_NATS: `nats://127.0.0.1:${nats.port}`,
     STENO_WORKERS: '0',
     STENO_WORKER_LEASE: options.lease ?? '30s',
     STENO_ALLOW_NETS: '127.0.0.0/8',
     STENO_RATE_LIMITS: 'off',
-    TEST_PARENT: `${process.pid}`,
   })
   cleanup.defer(() => server.stop())
   // A killed worker leaves its temporary folder behind. So this folder is inside `folder`, which is deleted at the end.

@@ -35,7 +35,7 @@ export async function launchNats(folder: string): Promise<{ port: number; stop()
  * Returns a prefix of a command. With it, the kernel kills the started program when this process ends, also when this
  * process is killed. Returns an empty prefix if this machine has no setpriv with this option.
  */
-function dieWithParent(): string[] {
+export function dieWithParent(): string[] {
   const prefix = ['setpriv', '--pdeathsig', 'KILL']
   return Bun.which('setpriv') && Bun.spawnSync([...prefix, 'true']).success ? prefix : []
 }

@@ -31,7 +31,7 @@ natsTest('a test that times out leaves no process and no folder', async () => {
       afterAll(() => cleanup.disposeAsync())
       await startNats()
       const options = { jobs: 10, workers: 1, slots: 1, seconds: 1000, speed: 1 }
-      await runCluster({ ...options, random: seeded(3), faultEveryMs: 100 }, cleanup)
+      await runCluster({ ...options, random: seeded(3), faultEveryMs: 500 }, cleanup)
     }, 3000)`)
   expect(await runner.printed).toContain('timed out after 3000ms')
   await runner.exited
@@ -85,7 +85,8 @@ function run(code: string, ...args: string[]) {
     ([path, names]) => `import { ${names} } from ${JSON.stringify(path)}\n`,
   )
   writeFileSync(join(place, 'a.test.ts'), `${lines.join('')}${code}`)
-  const child = Bun.spawn([process.execPath, 'test', '--timeout', '1000000', 'a.test.ts', ...args], {
+  const options = ['--preload', join(support, 'preload.ts'), '--timeout', '1000000', ...args]
+  const child = Bun.spawn([process.execPath, 'test', 'a.test.ts', ...options], {
     cwd: place,
     env: { ...process.env, TMPDIR: folder },
     stdout: 'ignore',
