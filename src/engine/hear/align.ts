@@ -16,7 +16,8 @@ export type Segment = {
   logProbabilities: readonly number[]
   /**
    * One cross-attention array (heads × frames) for each text token of the segment, and a last array for the token that
-   * follows the segment, such as a timestamp token.
+   * follows the segment, such as a timestamp token. The last array is used only for the last segment of a window (see
+   * `withoutTimes`).
    */
   attention: readonly Float32Array[]
   /**
@@ -44,10 +45,11 @@ const timeError = 0.1 * framesPerSecond
 export function wordTimes(
   tokenizer: Tokenizer,
   language: string,
-  segments: readonly Segment[],
+  allSegments: readonly Segment[],
   frames: number,
 ): AlignedWord[] {
-  if (segments.length === 0) return []
+  if (allSegments.length === 0) return []
+  const segments = withoutTimes(allSegments)
   const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
   if (!areCrowded(merged, frames)) return limitLengths(merged)
@@ -56,6 +58,19 @@ export function wordTimes(
   )
   return limitLengths(
     mergePunctuation(alignedIn(tokenizer, language, segments, { bands: anywhere, frames }).flat()),
+  )
+}
+
+/**
+ * Removes the attention of the timestamp token after each segment but the last. This attention is often already at the
+ * next word. With it, the alignment gives the beginning of this word to the timestamp token, and the word starts late.
+ * After the last segment, the attention is kept: it gives the end of the last word.
+ */
+function withoutTimes(segments: readonly Segment[]): Segment[] {
+  return segments.map((segment, index) =>
+    index === segments.length - 1
+      ? segment
+      : { ...segment, attention: segment.attention.slice(0, segment.ids.length) },
   )
 }
 
@@ -71,7 +86,7 @@ function alignedIn(
   return segments.map(segment => {
     const first = next
     next += segment.attention.length
-    return wordsOf(tokenizer.words(segment.ids, language), segment, starts.slice(first, next))
+    return wordsOf(tokenizer.words(segment.ids, language), segment, starts.slice(first, next + 1))
   })
 }
 

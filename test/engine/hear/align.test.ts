@@ -68,6 +68,16 @@ test('words of two segments stay in order, and the silence between them belongs 
   expect(found[2]!.from).toBeGreaterThanOrEqual(295)
 })
 
+test('the timestamp token between two segments takes no time from the word after it', () => {
+  const said = (from: number) => attendTo(400, from, from + 40)
+  // In the decoding pass that predicts the end of the first segment, the attention is already at the next word.
+  const first = segment([0, 1], 20, 100, [said(20), said(60), attendTo(400, 100, 130)])
+  const second = segment([2, 3], 100, 180, [said(100), said(140), attendTo(400, 390, 400)])
+  const found = wordTimes(tokenizer, 'en', [first, second], 400)
+  expect(Math.abs(found[1]!.to - 100)).toBeLessThanOrEqual(5)
+  expect(Math.abs(found[2]!.from - 100)).toBeLessThanOrEqual(5)
+})
+
 test('words that are said after the end of their segment get the time at which they are said', () => {
   // The timestamp tokens say that the four words end at 1.2 s, and the attention says that they begin at 4 s.
   const said = [200, 230, 260, 290].map(from => attendTo(400, from, from + 30))
