@@ -16,8 +16,8 @@ export function rowsFor({ device, windowBytes }: Whisper): number {
 }
 
 /**
- * The maximum number of prompt tokens in a batch, counted over all windows of the batch together. The decoder computes
- * scores for each prompt token, and these scores need much memory.
+ * The maximum number of prompt tokens in a batch, counted over all windows of the batch together. The decoder of a
+ * published model computes scores for each prompt token, and these scores need much memory.
  */
 const positionsMax = 1000
 

@@ -15,6 +15,11 @@ export class CompactBatch implements Batch {
   rows: number
   /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions = 0
+  /**
+   * The indices of the tokens of the last run whose scores were computed. The first token that the run added to a row
+   * has the index 0.
+   */
+  private wanted: readonly number[] = []
   /** The number of tokens whose keys and values the cache holds for each row of the batch. Each row is one window. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
@@ -76,12 +81,14 @@ export class CompactBatch implements Batch {
 
   logits(row: number, position = this.positions - 1): Float32Array {
     const size = this.parts.facts.vocabulary
-    const from = (row * this.positions + position) * size
+    const index = this.wanted.indexOf(position)
+    if (index === -1) throw new RangeError(`the scores of token ${position} were not computed`)
+    const from = (row * this.wanted.length + index) * size
     return this.scores.subarray(from, from + size)
   }
 
   logTotal(row: number): number | null {
-    return this.totals[(row + 1) * this.positions - 1] ?? null
+    return this.totals[(row + 1) * this.wanted.length - 1] ?? null
   }
 
   attention(row: number, frames: number): Float32Array {
@@ -136,11 +143,14 @@ export class CompactBatch implements Batch {
     const integers = (values: readonly number[], dims: readonly number[]) =>
       tensor(runtime, 'int64', BigInt64Array.from(values, BigInt), dims)
     const starts = Array.from({ length: this.rows }, () => 0)
-    const wanted = Array.from({ length: count }, (_, position) => position)
+    // Scores are needed for only two tokens of a prompt. The scores at the start token show whether the window contains
+    // speech. The scores at the last token predict the first token of the text.
+    const start = Math.max(0, tokens.slice(0, count).indexOf(facts.start))
+    this.wanted = [...new Set([start, count - 1])]
     const given = [
       integers(tokens, [this.rows, count]),
       integers(starts, [this.rows]),
-      integers(wanted, [count]),
+      integers(this.wanted, [this.wanted.length]),
       tensor(runtime, 'float32', this.mass, [this.rows, 1, 1, this.frames]),
     ]
     const results = run([...given, ...this.self, ...this.crossViews])
@@ -150,8 +160,8 @@ export class CompactBatch implements Batch {
     this.positions = count
     this.length += count
     const [scores, totals, ...others] = results
-    this.scores = scores.floats(this.rows * count * facts.vocabulary)
-    this.totals = totals.floats(this.rows * count)
+    this.scores = scores.floats(this.rows * this.wanted.length * facts.vocabulary)
+    this.totals = totals.floats(this.rows * this.wanted.length)
     const attention = heads > 0 ? others.shift() : undefined
     if (attention) this.seen = attention.floats(this.rows * heads * count * this.frames)
     this.self = others

@@ -65,7 +65,8 @@ export type Batch = {
   /**
    * Returns the scores of all tokens of the vocabulary for the next token of one window. `row` is the number of the
    * window in the batch. `position` selects one of the tokens that the last call of `begin` or `step` added: the scores
-   * are for the token after the selected one. By default, the last of these tokens is selected.
+   * are for the token after the selected one. By default, the last of these tokens is selected. For a prompt, a decoder
+   * may compute only the scores at its start token and at its last token.
    */
   logits(row: number, position?: number): Float32Array
   /**

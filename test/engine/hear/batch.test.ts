@@ -65,6 +65,41 @@ test.skipIf(missing).each(layouts)(
   60_000,
 )
 
+test('the compact form computes the scores at the start token and after the prompt, and no others', async () => {
+  const whisper = await openWhisper(runtime(), firstOf('models/whisper-base')!, {
+    device: 'cpu',
+    variant: 'compact',
+  })
+  const { facts, encoder, decoder } = whisper
+  const picture = Float32Array.from({ length: facts.mels * 3000 }, (_, at) => Math.sin(at / 91))
+  const windows = [50, 100].map(soundFrames => encoder.encode({ picture, soundFrames }))
+  const scores = (prompt: readonly number[], position?: number) => {
+    const batch = decoder.begin(windows, prompt)
+    const found = windows.map((_, row) => batch.logits(row, position).slice())
+    const totals = windows.map((_, row) => batch.logTotal!(row))
+    batch.close()
+    return { found, totals }
+  }
+  const known = [2425, 11, facts.start]
+  const whole = [...known, facts.languages.get('en')!, facts.transcribe!]
+  const atStart = scores(whole, known.length - 1).found
+  for (const [row, expected] of scores(known).found.entries()) {
+    const errors = expected.map((score, token) => Math.abs(score - atStart[row]![token]!))
+    expect(Math.max(...errors)).toBeLessThan(1e-3)
+  }
+  const last = scores(whole)
+  for (const [row, found] of last.found.entries()) {
+    const total = Math.log(found.reduce((sum, score) => sum + Math.exp(score), 0))
+    expect(last.totals[row]).toBeCloseTo(total, 2)
+  }
+  expect(last.found[0]).not.toEqual(atStart[0])
+  const batch = decoder.begin(windows, whole)
+  expect(() => batch.logits(0, 1)).toThrow('the scores of token 1 were not computed')
+  batch.close()
+  for (const window of windows) window.close()
+  whisper.close()
+}, 60_000)
+
 test.skipIf(missing)(`tokens decode to words, and special tokens to nothing${skipped}`, async () => {
   const tokenizer = readTokenizer(await Bun.file(join(pocket!, 'tokenizer.json')).text())
   // The ids of " Hello, world!" in the vocabulary of Whisper.
