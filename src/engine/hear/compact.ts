@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { windowFrames } from '../audio.ts'
 import { compactFile } from '../network/compact.ts'
 import { decoderModel } from '../network/decoder.ts'
+import { fullRange, halfRange } from '../network/decoder-attention.ts'
 import { encoderModel } from '../network/encoder.ts'
 import { type Size, sizeOf } from '../network/size.ts'
 import { readTensorFile } from '../network/tensor-file.ts'
+import { addsBytesExactly } from '../onnx/byte-products.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import { makeDecoder } from './compact-decoder.ts'
@@ -29,7 +31,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   checkSize(size, facts)
   const heads = facts.alignmentHeads
   const encoder = openSession(runtime, encoderModel(tensors, size), 'cpu', folder)
-  const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? []), 'cpu', folder, {
+  const range = addsBytesExactly(runtime) ? fullRange : halfRange
+  const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? [], range), 'cpu', folder, {
     singleThreaded: size.width <= singleThreadedMax,
   })
   const voiceNetwork = openVoiceNetwork(runtime, folder, size.width)

@@ -3,6 +3,20 @@
 import { headSize, type Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
+/**
+ * The largest 8-bit numbers of a query of the cross-attention, and of the shares (how much of its attention a token
+ * gives to each frame). They are multiplied by keys of at most 255 and by values of at most 127.
+ */
+export type ByteRange = { query: number; share: number }
+
+/** The range for CPUs that add byte products exactly. */
+export const fullRange: ByteRange = { query: 127, share: 255 }
+/**
+ * The range for CPUs that limit the sum of two byte products to 32,767 (see onnx/byte-products.ts). In this range, two
+ * products have a sum of at most 2 × 255 × 63 = 32,130 or 2 × 127 × 127 = 32,258.
+ */
+export const halfRange: ByteRange = { query: 63, share: 127 }
+
 function byHead(layers: Layers, value: string, heads: number): string {
   return layers.graph.add('Transpose', [layers.reshape(value, 0, 0, heads, headSize)], { perm: [0, 2, 1, 3] })
 }
@@ -42,6 +56,7 @@ export function crossAttention(
   layer: number,
   state: string,
   { width, heads }: Size,
+  range: ByteRange,
 ): { state: string; shares: string } {
   const { graph } = layers
   const name = `decoder.layers.${layer}.encoder_attn`
@@ -54,7 +69,10 @@ export function crossAttention(
     perm: [0, 1, 3, 2],
   })
   const loudest = graph.add('ReduceMax', [graph.add('Abs', [balanced])], { axes: [2], keepdims: 1 })
-  const unit = graph.add('Mul', [graph.add('Max', [loudest, layers.float(1e-20)]), layers.float(1 / 127)])
+  const unit = graph.add('Mul', [
+    graph.add('Max', [loudest, layers.float(1e-20)]),
+    layers.float(1 / range.query),
+  ])
   const bytes = graph.add('Cast', [graph.add('Round', [graph.add('Div', [balanced, unit])])], { to: 3 })
   const products = graph.add('MatMulInteger', [`keys.${layer}`, bytes, layers.byte(128)])
   const likeness = graph.add('Mul', [
@@ -65,7 +83,7 @@ export function crossAttention(
   const shares = graph.add('Softmax', [graph.add('Add', [byFrame, 'mass'])], { axis: -1 })
   const step = graph.add('Mul', [
     graph.add('ReduceMax', [shares], { axes: [3], keepdims: 1 }),
-    layers.float(1 / 255),
+    layers.float(1 / range.share),
   ])
   const steps = graph.add('Cast', [graph.add('Round', [graph.add('Div', [shares, step])])], { to: 2 })
   const sums = graph.add('Cast', [graph.add('MatMulInteger', [steps, `values.${layer}`])], { to: 1 })

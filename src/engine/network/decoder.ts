@@ -2,7 +2,7 @@
 // to each row of the batch. The keys and values of the cross-attention are inputs in 8 bits.
 
 import type { Stored } from '../onnx/messages.ts'
-import { crossAttention, selfAttention } from './decoder-attention.ts'
+import { type ByteRange, crossAttention, selfAttention } from './decoder-attention.ts'
 import { headSize, Layers } from './layers.ts'
 import type { Size } from './size.ts'
 
@@ -22,6 +22,7 @@ export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
   size: Size,
   attentionHeads: readonly (readonly [number, number])[],
+  range: ByteRange,
 ): Uint8Array {
   const layers = new Layers(tensors)
   const { graph } = layers
@@ -47,7 +48,7 @@ export function decoderModel(
   for (let layer = 0; layer < size.decoderLayers; layer++) {
     const name = `decoder.layers.${layer}`
     state = selfAttention(layers, layer, state, mask, size)
-    const cross = crossAttention(layers, layer, state, size)
+    const cross = crossAttention(layers, layer, state, size, range)
     state = cross.state
     const wanted = attentionHeads.filter(([each]) => each === layer).map(([, head]) => head)
     if (wanted.length > 0)

@@ -8,6 +8,12 @@ import type { Runtime } from './runtime.ts'
 import { type Tensor, tensor } from './tensor.ts'
 
 export const constantsKey = 'session.model_external_initializers_file_folder_path'
+/**
+ * A setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones when it opens a model, but only on a
+ * CPU that does not add byte products exactly (see byte-products.ts). The products of two unsigned bytes are exact on
+ * every CPU.
+ */
+export const exactBytesKey = 'session.x64quantprecision'
 
 /** The content of a constant in memory. The bytes must not be changed before the session is closed. */
 export type ConstantBytes = { type: ElementType; dims: readonly number[]; bytes: Uint8Array }

@@ -11,6 +11,7 @@ import type { Runtime } from './runtime.ts'
 import {
   type ConstantBytes,
   constantsKey,
+  exactBytesKey,
   type SessionOptions,
   useCuda,
   weightTensors,
@@ -163,6 +164,7 @@ export function openSession(
     else runtime.DisablePerSessionThreads(options)
     if (typeof constants === 'string')
       runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
+    runtime.AddSessionConfigEntry(options, cString(exactBytesKey), cString('1'))
     if (device === 'cuda') useCuda(runtime, options, cudaGraphs)
     if (device === 'webgpu') {
       runtime.SessionOptionsAppendExecutionProvider(options, cString('WebGPU'), null, null, 0)

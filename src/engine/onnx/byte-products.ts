@@ -1,0 +1,40 @@
+// Finds out whether ONNX Runtime adds products of bytes exactly on this CPU. An x86 CPU without VNNI instructions
+// multiplies unsigned bytes by signed bytes in pairs, and limits the sum of each pair to 16 bits (-32,768 to 32,767).
+// Two products of 255 and 127 have the sum 64,770, so such a CPU returns 32,767 for this pair.
+
+import { Graph } from './graph.ts'
+import type { Runtime } from './runtime.ts'
+import { openSession, tensor } from './session.ts'
+
+const known = new WeakMap<Runtime, boolean>()
+
+/**
+ * Returns true if products of unsigned and signed bytes are added exactly. Runs a product whose sum is too large for 16
+ * bits. Both factors are inputs of the model: for constant weights, ONNX Runtime avoids the problem itself (see
+ * `exactBytesKey`).
+ */
+export function addsBytesExactly(runtime: Runtime): boolean {
+  const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127
+  known.set(runtime, exact)
+  return exact
+}
+
+/** Returns the sum of four products of the two bytes, as ONNX Runtime computes it. */
+function productOf(runtime: Runtime, unsigned: number, signed: number): number | undefined {
+  const length = 4
+  const graph = new Graph()
+  const row = graph.input('row', 'uint8', [1, length])
+  const column = graph.input('column', 'int8', [length, 1])
+  const sum = graph.add('Cast', [graph.add('MatMulInteger', [row, column])], { to: 1 }, ['sum'])
+  graph.output(sum, 'float32', [1, 1])
+  const session = openSession(runtime, graph.bytes(), 'cpu', null, { singleThreaded: true })
+  const inputs = [
+    tensor(runtime, 'uint8', new Uint8Array(length).fill(unsigned), [1, length]),
+    tensor(runtime, 'int8', new Int8Array(length).fill(signed), [length, 1]),
+  ]
+  const [result] = session.run(['row', 'column'], ['sum'])(inputs)
+  const [value] = result.floats(1)
+  for (const used of [...inputs, result]) used.free()
+  session.close()
+  return value
+}
