@@ -42,9 +42,11 @@ check: install
 	$(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web
 	node_modules/.bin/biome check .
 
-# Compiles the source for the tests that start it in processes of its own.
+# Compiles the source for the tests that start it in processes of its own, and unpacks the browser for the tests of the
+# web app.
 source: install
 	$(BUN) test/support/built-source.ts
+	$(BUN) test/support/find-browser.ts
 
 # make build TARGET=linux-arm64 builds for another machine.
 build: install

@@ -1,60 +1,9 @@
-// Finds and starts the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the
-// browser in the npm package @sparticuz/chromium, which needs no installed libraries.
+// Starts the browser for the tests.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { brotliDecompressSync } from 'node:zlib'
+import { existsSync, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
-
-const installed = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-
-/** The folder into which `unpack` writes the libraries and the fonts of the npm package @sparticuz/chromium. */
-const unpacked = join(tmpdir(), 'steno-test-browser')
-
-type Found = { path: string; environment: Record<string, string> }
-
-/**
- * Finds a browser. Returns null if no browser is named or installed, and the browser in the npm package
- * @sparticuz/chromium does not support this CPU.
- */
-async function findBrowser(): Promise<Found | null> {
-  const named = process.env.STENO_TEST_CHROME
-  const path = named ?? installed.find(each => existsSync(each))
-  if (path) return { path, environment: {} }
-  if (process.arch !== 'x64') return null
-  const { default: carried } = await import('@sparticuz/chromium')
-  mkdirSync(unpacked, { recursive: true })
-  const environment = { LD_LIBRARY_PATH: join(unpack('al2023'), 'lib'), FONTCONFIG_FILE: writeFontList() }
-  return { path: await carried.executablePath(), environment }
-}
-
-/**
- * Unpacks an archive of the npm package @sparticuz/chromium, unless an earlier call has unpacked this archive. Returns
- * the folder of the unpacked files.
- */
-function unpack(name: string): string {
-  const folder = join(unpacked, name)
-  if (existsSync(folder)) return folder
-  mkdirSync(folder, { recursive: true })
-  const entry = fileURLToPath(import.meta.resolve('@sparticuz/chromium'))
-  const archive = readFileSync(join(dirname(entry), '..', 'bin', `${name}.tar.br`))
-  const { exitCode } = Bun.spawnSync(['tar', '-x', '-C', folder], { stdin: brotliDecompressSync(archive) })
-  if (exitCode !== 0) throw new Error(`${name} cannot be unpacked`)
-  return folder
-}
-
-/**
- * Writes a font configuration with the fonts of the system and the fonts in the npm package @sparticuz/chromium.
- * Without any font, the browser cannot draw text.
- */
-function writeFontList(): string {
-  const path = join(unpacked, 'fonts.conf')
-  const folders = ['/usr/share/fonts', join(unpack('fonts'), 'fonts')].map(folder => `<dir>${folder}</dir>`)
-  writeFileSync(path, `<fontconfig>${folders.join('')}<cachedir>${unpacked}/cache</cachedir></fontconfig>`)
-  return path
-}
+import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.ts'
 
 /** Makes the browser share memory between its processes through files in /tmp. Playwright always adds this option. */
 const noSharedMemory = '--disable-dev-shm-usage'
@@ -90,21 +39,14 @@ export async function launchBrowser(): Promise<Browser> {
       // context: without https, a page from `localhost` is a secure context, but a page from `steno.test` is not.
       '--host-resolver-rules=MAP steno.test 127.0.0.1',
     ],
-    env: { PATH: process.env.PATH ?? '', HOME: unpacked, ...environment },
+    env: { PATH: process.env.PATH ?? '', HOME: browserFolder, ...environment },
   }
-  mkdirSync(unpacked, { recursive: true })
+  mkdirSync(browserFolder, { recursive: true })
   removeLeftProfiles()
-  const profile = join(unpacked, `profile-${process.pid}`)
+  const profile = join(browserFolder, `profile-${process.pid}`)
   mkdirSync(profile, { recursive: true })
   // Playwright makes the folders of a browser in TMPDIR.
-  const before = process.env.TMPDIR
-  process.env.TMPDIR = profile
-  try {
-    return await chromium.launch(options)
-  } finally {
-    if (before === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = before
-  }
+  return withTemporaryFolder(profile, () => chromium.launch(options))
 }
 
 /**
@@ -112,8 +54,9 @@ export async function launchBrowser(): Promise<Browser> {
  * browser could be closed.
  */
 function removeLeftProfiles(): void {
-  for (const name of readdirSync(unpacked)) {
+  for (const name of readdirSync(browserFolder)) {
     const [, pid] = /^profile-(\d+)$/.exec(name) ?? []
-    if (pid && !existsSync(`/proc/${pid}`)) rmSync(join(unpacked, name), { recursive: true, force: true })
+    if (pid && !existsSync(`/proc/${pid}`))
+      rmSync(join(browserFolder, name), { recursive: true, force: true })
   }
 }
