@@ -20,7 +20,7 @@ import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from 
 import { endOfPacket, withLargePictures, withSums } from './flv.ts'
 import { fragmented, type Layout, packetsOf, withFragments } from './fragments.ts'
 import { withAttachment, withEncodings } from './matroska.ts'
-import { watchChildren } from './processes.ts'
+import { isRunning, watchChildren } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
@@ -327,7 +327,8 @@ async function peakAfterOpening(path: string): Promise<number> {
   const children = watchChildren()
   const samples = decode(path, { signal: forever, durationMsMax, bounds })
   await samples.next()
-  const [child] = children()
+  // The child process of an earlier call may have ended, and still be a zombie.
+  const child = children().find(isRunning)
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, 'utf8')) ?? []
   await samples.return(undefined)
   return Number(kilobytes) * 1024
