@@ -38,9 +38,11 @@ export function placeWords(window: Window, words: readonly AlignedWord[]): Place
   // The attention can give a word an earlier start than the previous word. In a transcript, the starts of words must
   // never decrease, so such a word gets the start of the previous word.
   let earliest = 0
+  let before = 0
   return words.map(word => {
-    const { from, to } = spanOf(voices, word)
+    const { from, to } = spanOf(voices, word, before)
     earliest = Math.max(earliest, from)
-    return { text: word.text, from: earliest, to: Math.max(earliest, to), probability: word.probability }
+    before = Math.max(earliest, to)
+    return { text: word.text, from: earliest, to: before, probability: word.probability }
   })
 }

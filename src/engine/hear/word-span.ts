@@ -12,6 +12,12 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
+ * A pause that is shorter than `pause` is hardly heard as a pause. The word after it may start in this pause, where its
+ * attention starts, but at most `delay` after this start. Both times are in samples.
+ */
+const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
+
+/**
  * A continuous stretch of speech. `begin` and `end` are positions in the window, in samples. Subtracting `shift` from
  * such a position gives the position in the recording.
  */
@@ -41,10 +47,11 @@ export function voicesIn(window: Window): Voice[] {
 }
 
 /**
- * Returns the span of a word in the recording. The span contains no pause. The time of a word often includes the pause
- * before the word, and the time of a punctuation mark often includes the pause after the mark.
+ * Returns the span of a word in the recording. The span contains no pause, except a part of a short pause before the
+ * word (see `short`). The time of a word often includes the pause before the word, and the time of a punctuation mark
+ * often includes the pause after the mark. `earliest` is the end of the previous word in the recording.
  */
-export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord): Span {
+export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, earliest: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
   const pauseFollows = /\p{P}\s*$/u.test(text)
   const touched = voices.filter(voice => voice.begin < end && voice.end > begin)
@@ -54,7 +61,15 @@ export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord
   const voice = (pauseFollows ? touched[0] : touched.at(-1)) ?? beside ?? nearestOf(voices, begin)
   const place = (at: number) =>
     Math.min(Math.max(at, voice.begin - tolerance), voice.end + tolerance) - voice.shift
-  return { from: place(begin), to: place(end) }
+  const start = place(begin)
+  if (!followsShortPause(voices, voice)) return { from: start, to: place(end) }
+  const inPause = Math.max(begin + short.delay - voice.shift, earliest)
+  return { from: Math.min(start, inPause), to: place(end) }
+}
+
+function followsShortPause(voices: readonly Voice[], voice: Voice): boolean {
+  const before = voices[voices.indexOf(voice) - 1]
+  return before !== undefined && before.shift === voice.shift && voice.begin - before.end < short.pause
 }
 
 function nearestOf(voices: readonly Voice[], at: number): Voice {

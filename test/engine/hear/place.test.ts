@@ -108,6 +108,23 @@ test('a pause belongs to no word: not to the one before a comma, nor to the one 
   }
 })
 
+test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s after the start of its attention', () => {
+  const ids = [at(0), 0, 3, 2, 1, at(240)]
+  const startOf = (second: number, attention: number) => {
+    const window = windowOf([speech(0, 2), speech(second, 5)])
+    // The word ` four.` ends before the frame `attention`, where the attention of the word ` three` begins.
+    const ranges = [anywhere, [0, 60], [60, attention], [attention, 150], [150, 240], [240, 250]]
+    const texts = placeInRecording(whisper, window, hypothesis(ids, ranges as [number, number][]), 'en')
+    const three = texts.findIndex(({ text }) => text === ' three')
+    expect(texts[three]!.from).toBeGreaterThanOrEqual(texts[three - 1]!.to)
+    return texts[three]!.from / sampleRate
+  }
+  expect(startOf(2.4, 101)).toBeCloseTo(2.2, 1)
+  // The attention begins so late that the word starts as after a long pause, 0.08 s before its speech.
+  expect(startOf(2.4, 115)).toBeCloseTo(2.32, 1)
+  expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
+})
+
 test('a short word after a pause gets the length of a short word, but nothing of the previous word', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 3, 2, 1, at(240)]
