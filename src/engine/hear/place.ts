@@ -38,11 +38,11 @@ export function placeWords(window: Window, words: readonly AlignedWord[]): Place
   // The attention can give a word an earlier start than the previous word. In a transcript, the starts of words must
   // never decrease, so such a word gets the start of the previous word.
   let earliest = 0
-  let before = 0
+  let lastEnd = 0
   return words.map(word => {
-    const { from, to } = spanOf(voices, word, before)
+    const { from, to } = spanOf(voices, word, lastEnd)
     earliest = Math.max(earliest, from)
-    before = Math.max(earliest, to)
-    return { text: word.text, from: earliest, to: before, probability: word.probability }
+    lastEnd = Math.max(earliest, to)
+    return { text: word.text, from: earliest, to: lastEnd, probability: word.probability }
   })
 }

@@ -12,8 +12,8 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * A pause that is shorter than `pause` is hardly heard as a pause. The word after it may start in this pause, where its
- * attention starts, but at most `delay` after this start. Both times are in samples.
+ * A word after a pause that is shorter than `pause` may start in this pause. It then starts `delay` after the start that
+ * its attention gives, or at the end of the previous word if this is later. Both times are in samples.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 
@@ -49,9 +49,9 @@ export function voicesIn(window: Window): Voice[] {
 /**
  * Returns the span of a word in the recording. The span contains no pause, except a part of a short pause before the
  * word (see `short`). The time of a word often includes the pause before the word, and the time of a punctuation mark
- * often includes the pause after the mark. `earliest` is the end of the previous word in the recording.
+ * often includes the pause after the mark. `lastEnd` is the end of the previous word in the recording.
  */
-export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, earliest: number): Span {
+export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord, lastEnd: number): Span {
   const [begin, end] = [from * samplesPerFrame, to * samplesPerFrame]
   const pauseFollows = /\p{P}\s*$/u.test(text)
   const touched = voices.filter(voice => voice.begin < end && voice.end > begin)
@@ -63,7 +63,7 @@ export function spanOf(voices: readonly Voice[], { from, to, text }: AlignedWord
     Math.min(Math.max(at, voice.begin - tolerance), voice.end + tolerance) - voice.shift
   const start = place(begin)
   if (!followsShortPause(voices, voice)) return { from: start, to: place(end) }
-  const inPause = Math.max(begin + short.delay - voice.shift, earliest)
+  const inPause = Math.max(begin + short.delay - voice.shift, lastEnd)
   return { from: Math.min(start, inPause), to: place(end) }
 }
 
