@@ -1,6 +1,6 @@
 // Real speech with a known text: 50 utterances of LibriSpeech test-other. One set of sounds has a file for each
-// utterance. The other set has one file of all utterances, in the order of their paths, with pauses of digital
-// silence between them.
+// utterance. Another set has one file of all utterances, in the order of their paths, with pauses of digital silence
+// between them.
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -29,20 +29,34 @@ const seed = 4
 
 /**
  * Writes the utterances of LibriSpeech as WAV files into `folder`. Returns two sets of files: one file with all
- * utterances joined, and one file for each utterance. Returns null if the utterances are not on this machine.
+ * utterances joined, and one file for each utterance. For each number of `leads`, returns one more set of a file for each
+ * utterance, which starts with so many seconds of digital silence. Returns null if the utterances are not on this
+ * machine.
  */
-export async function realSpeech(folder: string): Promise<SoundSet[] | null> {
+export async function realSpeech(folder: string, leads: readonly number[] = []): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')
   if (!from) return null
   const utterances = await readUtterances(from)
-  const single: Sound[] = []
-  for (const utterance of utterances)
-    single.push(await writeJoined(join(folder, `${utterance.id}.wav`), [utterance]))
   const joined = await writeJoined(join(folder, 'joined.wav'), utterances)
-  return [
-    { name: 'joined', seconds: secondsOf([joined]), sounds: [joined] },
-    { name: 'one by one', seconds: secondsOf(single), sounds: single },
-  ]
+  const sets = [setOf('joined', [joined])]
+  for (const lead of [0, ...leads]) {
+    const into = lead === 0 ? folder : join(folder, `${lead}`)
+    const single: Sound[] = []
+    for (const utterance of utterances)
+      single.push(await writeJoined(join(into, `${utterance.id}.wav`), [utterance], lead))
+    sets.push(setOf(lead === 0 ? oneByOne : `${oneByOne}, ${lead} s of silence before`, single))
+  }
+  return sets
+}
+
+export const oneByOne = 'one by one'
+
+function setOf(name: string, sounds: Sound[]): SoundSet {
+  return {
+    name,
+    seconds: sounds.reduce((sum, { utterances }) => sum + (utterances.at(-1)?.to ?? 0), 0),
+    sounds,
+  }
 }
 
 async function readUtterances(folder: string): Promise<Utterance[]> {
@@ -69,7 +83,7 @@ async function readSamples(path: string): Promise<Int16Array> {
   return Int16Array.from(parts)
 }
 
-async function writeJoined(path: string, utterances: Utterance[]): Promise<Sound> {
+async function writeJoined(path: string, utterances: Utterance[], lead = 0): Promise<Sound> {
   const random = seeded(seed)
   const parts: Int16Array[] = []
   const spans: Sound['utterances'] = []
@@ -79,10 +93,9 @@ async function writeJoined(path: string, utterances: Utterance[]): Promise<Sound
     at += samples.length
   }
   for (const { samples } of utterances) {
-    if (at > 0) {
-      const seconds = pauseSeconds.min + random.next() * (pauseSeconds.max - pauseSeconds.min)
-      add(new Int16Array(Math.round(seconds * rate)))
-    }
+    const { min, max } = pauseSeconds
+    const seconds = spans.length === 0 ? lead : min + random.next() * (max - min)
+    add(new Int16Array(Math.round(seconds * rate)))
     spans.push({ from: at / rate, to: (at + samples.length) / rate })
     add(samples)
   }
@@ -96,8 +109,4 @@ async function writeJoined(path: string, utterances: Utterance[]): Promise<Sound
     utterances.map(({ samples }, index) => ({ samples, from: spans[index]?.from ?? 0 })),
   )
   return { path, text: utterances.map(each => each.text).join(' '), utterances: spans, pauses }
-}
-
-function secondsOf(sounds: readonly Sound[]): number {
-  return sounds.reduce((sum, { utterances }) => sum + (utterances.at(-1)?.to ?? 0), 0)
 }
