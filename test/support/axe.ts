@@ -8,22 +8,7 @@ const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js'
 const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** The theme, and the width of the window in pixels. */
-type Look = ['light' | 'dark', number]
-
-export const phone: Look = ['light', 390]
-/**
- * The looks of a page in addition to `phone`. The colours do not depend on the width, so the light theme on a wide screen
- * and the dark theme on a phone rarely show more errors. They are tested only if STENO_TEST_SLOW is set.
- */
-export const otherLooks: Look[] = [
-  ['dark', 1440],
-  ...(process.env.STENO_TEST_SLOW
-    ? ([
-        ['light', 1440],
-        ['dark', 390],
-      ] as Look[])
-    : []),
-]
+export type Look = ['light' | 'dark', number]
 
 /**
  * Changes the look of a page that is already loaded. The context has reduced motion: otherwise a colour would change

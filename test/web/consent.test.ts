@@ -3,7 +3,7 @@
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { findFaults, otherLooks, phone, setLook } from '../support/axe.ts'
+import { findFaults, type Look, setLook } from '../support/axe.ts'
 import { seen, setPassword, useBrowser } from '../support/browser-page.ts'
 import { flow, registerClient } from '../support/oauth.ts'
 import { password } from '../support/password.ts'
@@ -54,6 +54,13 @@ seen('a person comes from another site, signs in, allows the access, and is sent
   expect(new URL(page.url()).searchParams.get('iss')).toBe(service.url)
 })
 
+const looks: Look[] = [
+  ['light', 390],
+  ['light', 1440],
+  ['dark', 390],
+  ['dark', 1440],
+]
+
 seen('the pages are accessible in both themes, on a phone and on a wide screen', async () => {
   const service = await startTestService()
   const { key } = service.account('ana')
@@ -63,7 +70,7 @@ seen('the pages are accessible in both themes, on a phone and on a wide screen',
   const session = await context.newCDPSession(page)
   const faults: string[] = []
   const check = async (name: string) => {
-    for (const look of [phone, ...otherLooks]) {
+    for (const look of looks) {
       await setLook(page, look)
       faults.push(...(await findFaults(page, session, [...look, name])))
       await shoot(page, [name, ...look].join('-'))
