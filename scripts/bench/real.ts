@@ -11,11 +11,11 @@
 // the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files, with
 // the file names of the Whisper models of onnx-community, for transformers.js.
 //
-// STENO_BENCH_SOUNDS: measures only one of the two sets of sounds, which contain the same 50 utterances. The set `one
-// by one` has one file for each utterance. The set `joined` has one file with all utterances. STENO_BENCH_LEADS: seconds
-// separated by commas, such as 0.05,0.11. For each of them, the single files are measured once more, with so much digital
-// silence before the utterance: the word errors of one set of files change by chance when the sound moves by a fraction
-// of a second. STENO_BENCH_SAY=1: prints every text to stderr.
+// The sets of sounds contain the same 50 utterances. The set `joined` has one file with all utterances. The set `one by
+// one` has one file for each utterance. The word errors of such a set change by chance when the sound moves by a fraction
+// of a second. So STENO_BENCH_LEADS=0,0.05,0.11 measures one set for each number: its files start with this many seconds
+// of digital silence. STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
+// STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,8 @@ async function run(): Promise<string[][]> {
   ]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   try {
-    const sets = await realSpeech(folder, leadsOf(process.env.STENO_BENCH_LEADS))
+    const { STENO_BENCH_SOUNDS: only = '', STENO_BENCH_LEADS: leads = '0' } = process.env
+    const sets = await realSpeech(folder, leads.split(',').map(Number))
     if (!sets) return [head, ['-', 'skipped: the utterances are not here']]
     const weights = firstOf('models/whisper-base/compact.safetensors')
     const model = given ?? (weights && dirname(weights))
@@ -66,18 +67,13 @@ async function run(): Promise<string[][]> {
     const all = [steno(model), fasterWhisper(), whisperCpp(), transformersJs(), openaiWhisper()]
     const programs = all.filter(({ here }) => here)
     const rows: string[][] = []
-    const { STENO_BENCH_SOUNDS: only } = process.env
-    for (const set of sets.filter(({ name }) => !only || name.startsWith(only)))
+    for (const set of sets.filter(({ name }) => name.startsWith(only)))
       rows.push(...rowsOf(set, await hearInTurn(set, programs)))
     const missing = all.filter(({ here }) => !here)
     return [head, ...rows, ...missing.map(({ name }) => ['-', name, 'skipped: not here'])]
   } finally {
     rmSync(folder, { recursive: true })
   }
-}
-
-function leadsOf(value = ''): number[] {
-  return value === '' ? [] : value.split(',').map(Number)
 }
 
 async function hearInTurn(set: SoundSet, programs: readonly Program[]): Promise<Runs[]> {

@@ -28,28 +28,23 @@ const pauseSeconds = { min: 0.4, max: 1.6 }
 const seed = 4
 
 /**
- * Writes the utterances of LibriSpeech as WAV files into `folder`. Returns two sets of files: one file with all
- * utterances joined, and one file for each utterance. For each number of `leads`, returns one more set of a file for each
- * utterance, which starts with so many seconds of digital silence. Returns null if the utterances are not on this
- * machine.
+ * Writes the utterances of LibriSpeech as WAV files into `folder`. The first returned set has one file with all
+ * utterances joined. Each of `leads` gives one more set, with one file for each utterance: each of its files starts with
+ * this many seconds of digital silence. Returns null if the utterances are not on this machine.
  */
-export async function realSpeech(folder: string, leads: readonly number[] = []): Promise<SoundSet[] | null> {
+export async function realSpeech(folder: string, leads: readonly number[] = [0]): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')
   if (!from) return null
   const utterances = await readUtterances(from)
-  const joined = await writeJoined(join(folder, 'joined.wav'), utterances)
-  const sets = [setOf('joined', [joined])]
-  for (const lead of [0, ...leads]) {
-    const into = lead === 0 ? folder : join(folder, `${lead}`)
+  const sets = [setOf('joined', [await writeJoined(join(folder, 'joined.wav'), utterances)])]
+  for (const lead of leads) {
     const single: Sound[] = []
     for (const utterance of utterances)
-      single.push(await writeJoined(join(into, `${utterance.id}.wav`), [utterance], lead))
-    sets.push(setOf(lead === 0 ? oneByOne : `${oneByOne}, ${lead} s of silence before`, single))
+      single.push(await writeJoined(join(folder, `${lead}/${utterance.id}.wav`), [utterance], lead))
+    sets.push(setOf(lead === 0 ? 'one by one' : `one by one, ${lead} s of silence before`, single))
   }
   return sets
 }
-
-export const oneByOne = 'one by one'
 
 function setOf(name: string, sounds: Sound[]): SoundSet {
   return {
