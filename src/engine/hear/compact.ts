@@ -9,7 +9,9 @@ import { fullRange, halfRange } from '../network/decoder-attention.ts'
 import { encoderModel } from '../network/encoder.ts'
 import { type Size, sizeOf } from '../network/size.ts'
 import { readTensorFile } from '../network/tensor-file.ts'
+import { readUnsigned } from '../network/unsigned-weights.ts'
 import { addsBytesExactly } from '../onnx/byte-products.ts'
+import type { Stored } from '../onnx/messages.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import { makeDecoder } from './compact-decoder.ts'
@@ -25,13 +27,23 @@ import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
  */
 const singleThreadedMax = 768
 
+/**
+ * The maximum width of a network whose weights are read as unsigned bytes (see network/unsigned-weights.ts). They are
+ * then part of the ONNX model in memory, which needs several times their size while it is opened. The weights of wider
+ * networks are converted by ONNX Runtime.
+ */
+const unsignedWidthMax = 512
+
 export function openCompact(runtime: Runtime, folder: string, facts: Facts): Network {
   const tensors = readTensorFile(join(folder, compactFile))
   const size = sizeOf(tensors)
   checkSize(size, facts)
   const heads = facts.alignmentHeads
-  const encoder = openSession(runtime, encoderModel(tensors, size), 'cpu', folder)
-  const range = addsBytesExactly(runtime) ? fullRange : halfRange
+  const isExact = addsBytesExactly(runtime)
+  const readsUnsigned = !isExact && size.width <= unsignedWidthMax
+  const unsigned = readsUnsigned ? (stored: Stored) => readUnsigned(folder, stored) : null
+  const encoder = openSession(runtime, encoderModel(tensors, size, unsigned), 'cpu', folder)
+  const range = isExact ? fullRange : halfRange
   const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? [], range), 'cpu', folder, {
     singleThreaded: size.width <= singleThreadedMax,
   })

@@ -4,7 +4,7 @@
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, type Extra, extraChannels } from './encoder-attention.ts'
-import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
+import { headSize, Layers, type Linear, type Quantised, type Unsigned } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -23,9 +23,15 @@ import type { Size } from './size.ts'
  * - `key_scales` and `value_scales` [layers, 1, heads, 1, 64], the factors from the 8-bit numbers to floats;
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
+ *
+ * `unsigned` reads a matrix of weights as unsigned bytes (see unsigned-weights.ts). Without it, the weights are signed.
  */
-export function encoderModel(tensors: ReadonlyMap<string, Stored>, size: Size): Uint8Array {
-  const layers = new Layers(tensors)
+export function encoderModel(
+  tensors: ReadonlyMap<string, Stored>,
+  size: Size,
+  unsigned: Unsigned | null = null,
+): Uint8Array {
+  const layers = new Layers(tensors, unsigned)
   const { graph } = layers
   const { width } = size
   const mel = graph.input('mel', 'float32', [1, size.mels, 'mel frames'])

@@ -6,6 +6,7 @@ import { type ByteRange, fullRange, halfRange } from '../../../src/engine/networ
 import { encoderModel } from '../../../src/engine/network/encoder.ts'
 import { sizeOf } from '../../../src/engine/network/size.ts'
 import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
+import { readUnsigned } from '../../../src/engine/network/unsigned-weights.ts'
 import { addsBytesExactly } from '../../../src/engine/onnx/byte-products.ts'
 import { openSession, type Session, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { runtime } from '../../support/engine-room.ts'
@@ -66,6 +67,7 @@ function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,
   places = [...everyFrame.keys()],
+  by = encoder,
 ): Cross {
   const frames = counts.length
   const outputs = ['keys', 'values', 'key_scales', 'value_scales']
@@ -74,7 +76,7 @@ function crossOf(
     integers(places, [frames]),
     tensor(runtime(), 'float32', Float32Array.from(counts), [frames]),
   ]
-  const [mass, ...results] = encoder.run(['mel', 'places', 'counts'], ['mass', ...outputs])(inputs)
+  const [mass, ...results] = by.run(['mel', 'places', 'counts'], ['mass', ...outputs])(inputs)
   const kinds = ['uint8', 'int8', 'float32', 'float32'] as const
   const lengths = [frames, frames, 1, 1]
   const bytes = [1, 1, 4, 4]
@@ -144,6 +146,18 @@ test('the scores of the compact model differ from those of the float model by at
     const { scores } = feed(crossOf(), tokens, emptyCache(0), 0, each)
     expect(relativeError(scores, expected)).toBeLessThan(0.03)
   }
+})
+
+test('unsigned weights give the same keys and values as signed weights', () => {
+  const tensors = readTensorFile(join(folder, compactFile))
+  const model = encoderModel(tensors, sizeOf(tensors), stored => readUnsigned(folder, stored))
+  const unsigned = openSession(runtime(), model, 'cpu', folder)
+  const bytesOf = ({ names, values }: Cross) =>
+    values.map((value, index) => [
+      ...value.bytes(names[index]!.includes('scales') ? 4 * width : width * frames),
+    ])
+  expect(bytesOf(crossOf(mel, everyFrame, undefined, unsigned))).toEqual(bytesOf(crossOf()))
+  unsigned.close()
 })
 
 test('the total of a token is the logarithm of the sum of exp(score)', () => {
