@@ -28,9 +28,9 @@ import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
 const singleThreadedMax = 768
 
 /**
- * The maximum width of a network whose weights are read as unsigned bytes (see network/unsigned-weights.ts). They are
- * then part of the ONNX model in memory, which needs several times their size while it is opened. The weights of wider
- * networks are converted by ONNX Runtime.
+ * The maximum width of a network whose encoder weights steno itself makes unsigned (see network/unsigned-weights.ts).
+ * The weights are then part of the ONNX model in memory, so opening it needs several times their size. In wider
+ * networks, ONNX Runtime makes them unsigned.
  */
 const unsignedWidthMax = 512
 
@@ -40,8 +40,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   checkSize(size, facts)
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
-  const readsUnsigned = !isExact && size.width <= unsignedWidthMax
-  const unsigned = readsUnsigned ? (stored: Stored) => readUnsigned(folder, stored) : null
+  const isSigned = isExact || size.width > unsignedWidthMax
+  const unsigned = isSigned ? null : (stored: Stored) => readUnsigned(folder, stored)
   const encoder = openSession(runtime, encoderModel(tensors, size, unsigned), 'cpu', folder)
   const range = isExact ? fullRange : halfRange
   const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? [], range), 'cpu', folder, {

@@ -4,7 +4,7 @@
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, type Extra, extraChannels } from './encoder-attention.ts'
-import { headSize, Layers, type Linear, type Quantised, type Unsigned } from './layers.ts'
+import { headSize, Layers, type Linear, type Quantised, type ReadUnsigned } from './layers.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -24,12 +24,12 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * `unsigned` reads a matrix of weights as unsigned bytes (see unsigned-weights.ts). Without it, the weights are signed.
+ * If `unsigned` is given, the weights are unsigned bytes, which it reads (see unsigned-weights.ts).
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
   size: Size,
-  unsigned: Unsigned | null = null,
+  unsigned: ReadUnsigned | null = null,
 ): Uint8Array {
   const layers = new Layers(tensors, unsigned)
   const { graph } = layers

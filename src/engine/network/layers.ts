@@ -21,17 +21,17 @@ export type Quantised = { bytes: string; scales: string; zero: number }
  */
 export type Linear = { weight: string; scale: string; bias: string }
 
-/** Reads a stored matrix of signed bytes as unsigned bytes (see unsigned-weights.ts). */
-export type Unsigned = (stored: Stored) => Uint8Array
+/** Reads a stored matrix of signed bytes, and returns it as unsigned bytes (see unsigned-weights.ts). */
+export type ReadUnsigned = (stored: Stored) => Uint8Array
 
 export class Layers {
   readonly graph = new Graph()
   private readonly known = new Map<string, string>()
 
-  /** `unsigned` is given if the encoder must multiply unsigned bytes only. */
+  /** If `unsigned` is given, it reads the weight matrices of the encoder, and the graph itself contains them. */
   constructor(
     private readonly tensors: ReadonlyMap<string, Stored>,
-    private readonly unsigned: Unsigned | null = null,
+    private readonly unsigned: ReadUnsigned | null = null,
   ) {}
 
   stored(name: string): Stored {

@@ -2,7 +2,7 @@
 // the bytes of the tensors. ONNX Runtime maps the file into memory, so several processes share this memory.
 
 import { closeSync, openSync, readSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename } from 'node:path'
 import { limits } from '../../limits.ts'
 import type { ElementType } from '../onnx/elements.ts'
 import type { Stored } from '../onnx/messages.ts'
@@ -47,22 +47,6 @@ export function readTensorFile(path: string): Map<string, Stored> {
       },
     ),
   )
-}
-
-/** Reads the content of a tensor. `folder` is the folder of the file with the tensor. */
-export function readTensor(folder: string, { file: name, from, bytes }: Stored): Uint8Array {
-  const file = openSync(join(folder, name), 'r')
-  try {
-    const content = new Uint8Array(bytes)
-    for (let at = 0; at < bytes; ) {
-      const read = readSync(file, content, at, bytes - at, from + at)
-      if (read === 0) throw new Error(`${name} is too short`)
-      at += read
-    }
-    return content
-  } finally {
-    closeSync(file)
-  }
 }
 
 export function headerOf(path: string): { header: Header; from: number } {
