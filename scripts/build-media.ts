@@ -8,12 +8,13 @@
 // The build needs make, nasm and python3. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a machine
 // that cannot download it. --work sets the folder of all intermediate files.
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { sha256 } from '../src/base/hash.ts'
+import { compilerName, findCompiler, keep, run, warnings } from './zig.ts'
 
 const source = {
   version: '9.0.2',
@@ -21,11 +22,6 @@ const source = {
   address: 'https://ffmpeg.org/releases/ffmpeg-9.0.2.tar.xz',
   /** The path of FFmpeg's source archive on a Debian mirror. All Debian mirrors use the same path. */
   debian: 'pool/main/f/ffmpeg/ffmpeg_9.0.2.orig.tar.xz',
-}
-/** The compiler: Zig's C compiler with musl, from the Python package index. */
-const zig = {
-  version: '0.17.1',
-  sha256: 'ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54',
 }
 const targets = {
   'linux-x64': { machine: 'x86_64', cpu: 'x86_64' },
@@ -63,12 +59,11 @@ const compilerFlags = [
   '-fstack-protector-strong',
   '-ffp-contract=off',
 ]
-const warnings = ['-Wall', '-Wextra', '-Wmissing-prototypes', '-Werror', '-Wno-unused-command-line-argument']
 
 mkdirSync(work, { recursive: true })
-const compiler = await findCompiler()
+const compiler = findCompiler(work)
 const ffmpeg = await unpackSource()
-const built = { ffmpeg: source, compiler: `zig ${zig.version}`, programs: {} as Record<string, string> }
+const built = { ffmpeg: source, compiler: compilerName, programs: {} as Record<string, string> }
 for (const target of Object.keys(targets) as Target[]) {
   const libraries = buildLibraries(target)
   for (const program of Object.keys(programs) as Program[]) {
@@ -83,14 +78,6 @@ if (!values.check) writeFileSync(recordPath, record)
 else if (record !== readFileSync(recordPath, 'utf8'))
   throw new Error(`the build differs from native/built.json: ${record}`)
 console.log(record)
-
-function keep(from: string, to: string): void {
-  mkdirSync(join(to, '..'), { recursive: true })
-  // A program file cannot be overwritten while the program runs, so the old file is removed first.
-  rmSync(to, { force: true })
-  copyFileSync(from, to)
-  chmodSync(to, 0o755)
-}
 
 /** Configures and compiles FFmpeg for a target. Returns the folder of the compiled libraries. */
 function buildLibraries(target: Target): string {
@@ -108,11 +95,11 @@ function buildLibraries(target: Target): string {
     '--extra-cflags=-fstack-protector-strong',
   ]
   if (!existsSync(join(folder, 'config.h')))
-    run([join(ffmpeg, 'configure'), ...own, ...options], { cwd: folder, env })
+    run([join(ffmpeg, 'configure'), ...own, ...options], { work, cwd: folder, env })
   const { license } =
     /FFMPEG_LICENSE "(?<license>.*)"/.exec(readFileSync(join(folder, 'config.h'), 'utf8'))?.groups ?? {}
   if (license !== 'LGPL version 2.1 or later') throw new Error(`the licence of this FFmpeg is ${license}`)
-  run(['make', `-j${cpus().length}`], { cwd: folder, env })
+  run(['make', `-j${cpus().length}`], { work, cwd: folder, env })
   return folder
 }
 
@@ -148,23 +135,9 @@ function link(target: Target, libraries: string, program: Program): string {
       ...[...programs[program].map(name => `${name}.c`), ...archives, '-lm'],
       ...['-static-pie', '-s', '-Wl,--gc-sections', '-o', outfile],
     ],
-    { cwd: join(root, 'native/media') },
+    { work, cwd: join(root, 'native/media') },
   )
   return outfile
-}
-
-/** Installs Zig's compiler into the folder `work` if it is not there yet. Returns the path of the compiler. */
-async function findCompiler(): Promise<string> {
-  const folder = join(work, `zig-${zig.version}`)
-  const program = join(folder, 'ziglang/zig')
-  if (!existsSync(program)) {
-    const list = join(work, 'requirements.txt')
-    writeFileSync(list, `ziglang==${zig.version} --hash=sha256:${zig.sha256}\n`)
-    run(['python3', '-m', 'pip', 'install', '--quiet', '--require-hashes', '--target', folder, '-r', list])
-  }
-  const { stdout } = Bun.spawnSync([program, 'version'])
-  if (stdout.toString().trim() !== zig.version) throw new Error(`${program} is not version ${zig.version}`)
-  return program
 }
 
 /** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns the folder of the source. */
@@ -181,7 +154,8 @@ async function unpackSource(): Promise<string> {
     throw new Error('the source of FFmpeg cannot be downloaded; set STENO_FFMPEG_SOURCE')
   if (sha256(readFileSync(archive)) !== source.sha256)
     throw new Error(`${archive} is not FFmpeg ${source.version}`)
-  if (!existsSync(join(folder, 'configure'))) run(['tar', '-xJf', archive, '--no-same-owner', '-C', work])
+  if (!existsSync(join(folder, 'configure')))
+    run(['tar', '-xJf', archive, '--no-same-owner', '-C', work], { work })
   return folder
 }
 
@@ -200,17 +174,4 @@ function addressesOfSource(): string[] {
     ),
   ]
   return [source.address, ...mirrors.map(mirror => `${mirror.replace(/\/$/, '')}/${source.debian}`)]
-}
-
-function run(
-  command: string[],
-  { cwd = work, env = {} }: { cwd?: string; env?: Record<string, string> } = {},
-): void {
-  const caches = { ZIG_GLOBAL_CACHE_DIR: join(work, 'cache'), ZIG_LOCAL_CACHE_DIR: join(work, 'cache') }
-  const { exitCode, stderr } = Bun.spawnSync(command, {
-    cwd,
-    env: { ...process.env, ...caches, ...env },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  if (exitCode !== 0) throw new Error(`${command[0]} failed in ${cwd}: ${stderr}`)
 }

@@ -22,6 +22,7 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
   const [, cpu] = target.split('-')
   const paths = [
     `native/${target}/steno-media`,
+    ...(target === 'linux-x64' ? ['native/linux-x64/libsteno-operators.so'] : []),
     `node_modules/onnxruntime-node/bin/napi-v6/linux/${cpu}/libonnxruntime.so.1`,
     'node_modules/@ricky0123/vad-web/dist/silero_vad_v6.onnx',
     'test/fixtures/speech/doctor.flac',

@@ -46,7 +46,7 @@ export function partsOf(root: string): LicensedPart[] {
         'options and the script of the build. You may replace the program by a build of your own: the setting',
         'STENO_MEDIA names it. The GNU Lesser General Public License, version 2.1, is at the end.',
       ].join('\n'),
-      files: ['native/'],
+      files: ['native/linux-x64/steno-media', 'native/linux-arm64/steno-media'],
     },
     {
       name: 'musl',

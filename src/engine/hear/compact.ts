@@ -9,9 +9,8 @@ import { fullRange, halfRange } from '../network/decoder-attention.ts'
 import { encoderModel } from '../network/encoder.ts'
 import { type Size, sizeOf } from '../network/size.ts'
 import { readTensorFile } from '../network/tensor-file.ts'
-import { readUnsigned } from '../network/unsigned-weights.ts'
 import { addsBytesExactly } from '../onnx/byte-products.ts'
-import type { Stored } from '../onnx/messages.ts'
+import { openOperators } from '../onnx/operators.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import { makeDecoder } from './compact-decoder.ts'
@@ -27,25 +26,21 @@ import { openVoiceNetwork, type VoiceNetwork } from './voice-network.ts'
  */
 const singleThreadedMax = 768
 
-/**
- * The maximum width of a network whose encoder weights steno itself makes unsigned (see network/unsigned-weights.ts).
- * The weights are then part of the ONNX model in memory, so opening it needs several times their size. In wider
- * networks, ONNX Runtime makes them unsigned.
- */
-const unsignedWidthMax = 512
-
 export function openCompact(runtime: Runtime, folder: string, facts: Facts): Network {
   const tensors = readTensorFile(join(folder, compactFile))
   const size = sizeOf(tensors)
   checkSize(size, facts)
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
-  const isSigned = isExact || size.width > unsignedWidthMax
-  const unsigned = isSigned ? null : (stored: Stored) => readUnsigned(folder, stored)
-  const encoder = openSession(runtime, encoderModel(tensors, size, unsigned), 'cpu', folder)
+  // Where the operations of ONNX Runtime add byte products exactly, they are fast too.
+  const operators = isExact ? null : openOperators(runtime)
+  const encoderGraph = encoderModel(tensors, size, operators && { threads: runtime.threads })
+  const encoder = openSession(runtime, encoderGraph, 'cpu', folder, { operators })
   const range = isExact ? fullRange : halfRange
-  const decoder = openSession(runtime, decoderModel(tensors, size, heads ?? [], range), 'cpu', folder, {
+  const decoderGraph = decoderModel(tensors, size, heads ?? [], operators ? null : range)
+  const decoder = openSession(runtime, decoderGraph, 'cpu', folder, {
     singleThreaded: size.width <= singleThreadedMax,
+    operators,
   })
   const voiceNetwork = openVoiceNetwork(runtime, folder, size.width)
   return {

@@ -1,6 +1,7 @@
 // Adds the self-attention and the cross-attention of the decoder in the compact form (8-bit weights) to an ONNX graph.
 
 import { headSize, type Layers } from './layers.ts'
+import { ownCrossAttention } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -51,20 +52,34 @@ export function selfAttention(
   return graph.add('Add', [state, layers.blocks(`${name}.self_attn.out_proj`, mixed)])
 }
 
+/**
+ * Adds the cross-attention of one layer to the graph. Operations of ONNX Runtime compute it with numbers in `range`. If
+ * `range` is null, one of steno's own operations computes it.
+ */
 export function crossAttention(
   layers: Layers,
   layer: number,
   state: string,
+  size: Size,
+  range: ByteRange | null,
+): { state: string; shares: string } {
+  const name = `decoder.layers.${layer}.encoder_attn`
+  const query = layers.blocks(`${name}.q_proj`, layers.norm(`${name}_layer_norm`, state))
+  const { mixed, shares } = range
+    ? byteCrossAttention(layers, layer, query, size, range)
+    : ownCrossAttention(layers, layer, query)
+  return { state: layers.graph.add('Add', [state, layers.blocks(`${name}.out_proj`, mixed)]), shares }
+}
+
+function byteCrossAttention(
+  layers: Layers,
+  layer: number,
+  asked: string,
   { width, heads }: Size,
   range: ByteRange,
-): { state: string; shares: string } {
+): { mixed: string; shares: string } {
   const { graph } = layers
-  const name = `decoder.layers.${layer}.encoder_attn`
-  const query = byHead(
-    layers,
-    layers.blocks(`${name}.q_proj`, layers.norm(`${name}_layer_norm`, state)),
-    heads,
-  )
+  const query = byHead(layers, asked, heads)
   const balanced = graph.add('Transpose', [graph.add('Mul', [query, `key_scales.${layer}`])], {
     perm: [0, 1, 3, 2],
   })
@@ -88,6 +103,5 @@ export function crossAttention(
   const steps = graph.add('Cast', [graph.add('Round', [graph.add('Div', [shares, step])])], { to: 2 })
   const sums = graph.add('Cast', [graph.add('MatMulInteger', [steps, `values.${layer}`])], { to: 1 })
   const mixed = graph.add('Mul', [graph.add('Mul', [sums, step]), `value_scales.${layer}`])
-  const joined = joinHeads(layers, mixed, width)
-  return { state: graph.add('Add', [state, layers.blocks(`${name}.out_proj`, joined)]), shares }
+  return { mixed: joinHeads(layers, mixed, width), shares }
 }

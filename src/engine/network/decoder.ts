@@ -17,12 +17,14 @@ export const forbidden = -1e9
  * - `mass`, one number for each frame from the encoder. The encoder reads only some frames of a long silence. If a
  *   frame stands for n frames of the window, its number is log(n);
  * - the cached keys and values of the earlier tokens, and the keys and values of the encoded windows.
+ *
+ * If `range` is null, one of steno's own operations computes the cross-attention (see own-operations.ts).
  */
 export function decoderModel(
   tensors: ReadonlyMap<string, Stored>,
   size: Size,
   attentionHeads: readonly (readonly [number, number])[],
-  range: ByteRange,
+  range: ByteRange | null,
 ): Uint8Array {
   const layers = new Layers(tensors)
   const { graph } = layers

@@ -4,7 +4,8 @@
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, type Extra, extraChannels } from './encoder-attention.ts'
-import { headSize, Layers, type Linear, type Quantised, type ReadUnsigned } from './layers.ts'
+import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
+import { type Own, ownBlock, ownLinear } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -24,14 +25,14 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `unsigned` is given, the weights are unsigned bytes, which it reads (see unsigned-weights.ts).
+ * If `own` is given, steno's own operations compute the products and the attention (see own-operations.ts).
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
   size: Size,
-  unsigned: ReadUnsigned | null = null,
+  own: Own | null = null,
 ): Uint8Array {
-  const layers = new Layers(tensors, unsigned)
+  const layers = new Layers(tensors)
   const { graph } = layers
   const { width } = size
   const mel = graph.input('mel', 'float32', [1, size.mels, 'mel frames'])
@@ -42,16 +43,18 @@ export function encoderModel(
   const positions = graph.add('Gather', [layers.tensor('encoder.embed_positions.weight'), places])
   const shape = graph.add('Shape', [heard])
   const mass = graph.add('Log', [graph.input('counts', 'float32', ['frames'])])
-  const extra = extraChannels(layers, mass, shape, size)
+  const addBlock = own
+    ? (name: string, state: string, normed: string) => ownBlock(layers, own, name, { state, normed, mass })
+    : blockOf(layers, { shape, extra: extraChannels(layers, mass, shape, size) }, size)
   let state = layers.reshape(graph.add('Add', [heard, positions]), -1, width)
   for (let layer = 0; layer < size.encoderLayers; layer++) {
     const name = `encoder.layers.${layer}`
     const normed = layers.norm(`${name}.self_attn_layer_norm`, state)
     if (layer === Math.floor(size.encoderLayers / 2))
       layers.output('states', 'float32', ['frames', width], normed)
-    state = block(layers, name, state, { normed, shape, extra }, size)
+    state = addBlock(name, state, normed)
   }
-  crossAttention(layers, layers.norm('encoder.layer_norm', state), size)
+  crossAttention(layers, layers.norm('encoder.layer_norm', state), size, own)
   const byRow = graph.add('Unsqueeze', [mass, layers.integers(0, 1, 2)])
   layers.output('mass', 'float32', [1, 1, 1, 'frames'], byRow)
   return graph.bytes()
@@ -64,41 +67,45 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
   return layers.graph.add('com.microsoft.Gelu', [layers.graph.add('Conv', [input, ...weights], shape)])
 }
 
-function block(
+/**
+ * Returns a function that adds one layer of the encoder to the graph, with operations of ONNX Runtime. `normed` is the
+ * normalised input of the layer.
+ */
+function blockOf(
   layers: Layers,
-  name: string,
-  state: string,
-  { normed, shape, extra }: { normed: string; shape: string; extra: Extra },
+  { shape, extra }: { shape: string; extra: Extra },
   { width, heads }: Size,
-): string {
+): (name: string, state: string, normed: string) => string {
   const { graph } = layers
-  const add = (part: string, rows: Quantised, before: string) =>
-    graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
+  return (name, state, normed) => {
+    const add = (part: string, rows: Quantised, before: string) =>
+      graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
 
-  const heard = layers.quantised([normed])
-  const parts = layers
-    .divided(`${name}.self_attn.qkv`, 3)
-    .map(linear => graph.add('Reshape', [biased(layers, linear, heard), shape]))
-  const mixed = attend(layers, name, parts, extra, heads)
-  const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
-  const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
-  const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
-    // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation, which
-    // would be slower.
-    const bias = layers.reshape(linear.bias, 1, -1)
-    return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
-  })
-  return add('fc2', layers.quantised(risen, 'gelu'), attended)
+    const heard = layers.quantised([normed])
+    const parts = layers
+      .divided(`${name}.self_attn.qkv`, 3)
+      .map(linear => graph.add('Reshape', [biased(layers, linear, heard), shape]))
+    const mixed = attend(layers, name, parts, extra, heads)
+    const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
+    const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
+    const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
+      // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation, which
+      // would be slower.
+      const bias = layers.reshape(linear.bias, 1, -1)
+      return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
+    })
+    return add('fc2', layers.quantised(risen, 'gelu'), attended)
+  }
 }
 
 function biased(layers: Layers, linear: Linear, rows: Quantised): string {
   return layers.graph.add('Add', [layers.product(linear, rows), linear.bias])
 }
 
-function crossAttention(layers: Layers, states: string, { decoderLayers, heads }: Size): void {
+function crossAttention(layers: Layers, states: string, size: Size, own: Own | null): void {
   const { graph } = layers
-  const rows = layers.quantised([states])
-  const floats = layers.divided('cross', 2 * decoderLayers).map(linear => biased(layers, linear, rows))
+  const { decoderLayers, heads } = size
+  const floats = own ? ownCrossParts(layers, own, states, size) : crossParts(layers, states, size)
   const [keys, values] = [floats.slice(0, decoderLayers), floats.slice(decoderLayers)]
   const signedZero = graph.constant({ dims: [], data: Int8Array.of(0) })
   for (const [name, type, zero, parts] of [
@@ -113,6 +120,19 @@ function crossAttention(layers: Layers, states: string, { decoderLayers, heads }
     layers.output(`${name}s`, type, [decoderLayers, 'rows', heads, 'frames', headSize], joined('bytes'))
     layers.output(`${name}_scales`, 'float32', [decoderLayers, 'rows', heads, 1, headSize], joined('scales'))
   }
+}
+
+/** Returns the keys of all layers of the decoder, and then their values, as floats. */
+function crossParts(layers: Layers, states: string, { decoderLayers }: Size): string[] {
+  const rows = layers.quantised([states])
+  return layers.divided('cross', 2 * decoderLayers).map(linear => biased(layers, linear, rows))
+}
+
+/** Returns the same as `crossParts`, computed by steno's own operations. */
+function ownCrossParts(layers: Layers, own: Own, states: string, { decoderLayers, width }: Size): string[] {
+  return Array.from({ length: 2 * decoderLayers }, (_, part) =>
+    ownLinear(layers, own, 'cross', states, { columns: { from: part * width, count: width } }),
+  )
 }
 
 /**

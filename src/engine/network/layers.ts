@@ -4,7 +4,6 @@
 import { Graph } from '../onnx/graph.ts'
 import type { Shape, Stored } from '../onnx/messages.ts'
 import { blockSize } from './quantise.ts'
-import { unsignedZero } from './unsigned-weights.ts'
 
 export const headSize = 64
 const epsilon = { float: 1e-5 }
@@ -21,18 +20,11 @@ export type Quantised = { bytes: string; scales: string; zero: number }
  */
 export type Linear = { weight: string; scale: string; bias: string }
 
-/** Reads a stored matrix of signed bytes, and returns it as unsigned bytes (see unsigned-weights.ts). */
-export type ReadUnsigned = (stored: Stored) => Uint8Array
-
 export class Layers {
   readonly graph = new Graph()
   private readonly known = new Map<string, string>()
 
-  /** If `unsigned` is given, it reads the weight matrices of the encoder, and the graph itself contains them. */
-  constructor(
-    private readonly tensors: ReadonlyMap<string, Stored>,
-    private readonly unsigned: ReadUnsigned | null = null,
-  ) {}
+  constructor(private readonly tensors: ReadonlyMap<string, Stored>) {}
 
   stored(name: string): Stored {
     const tensor = this.tensors.get(name)
@@ -113,17 +105,9 @@ export class Layers {
   }
 
   linear(name: string): Linear {
-    const [scale = '', bias = ''] = ['scale', 'bias'].map(part => this.tensor(`${name}.${part}`))
-    return { weight: this.weight(`${name}.weight`), scale, bias }
-  }
-
-  private weight(name: string): string {
-    const { unsigned } = this
-    if (!unsigned) return this.tensor(name)
-    return this.once(name, () => {
-      const stored = this.stored(name)
-      return this.graph.constant({ dims: stored.dims, data: unsigned(stored) }, name)
-    })
+    const parts = ['weight', 'scale', 'bias'].map(part => this.tensor(`${name}.${part}`))
+    const [weight = '', scale = '', bias = ''] = parts
+    return { weight, scale, bias }
   }
 
   /**
@@ -155,8 +139,7 @@ export class Layers {
    */
   product({ weight, scale }: Omit<Linear, 'bias'>, { bytes, scales, zero }: Quantised): string {
     const { graph } = this
-    const zeros = [zero, ...(this.unsigned ? [unsignedZero] : [])].map(each => this.byte(each))
-    const inputs = [bytes, weight, this.float(1), scale, ...zeros]
+    const inputs = [bytes, weight, this.float(1), scale, this.byte(zero)]
     const product = graph.add('com.microsoft.MatMulIntegerToFloat', inputs)
     return graph.add('Mul', [product, graph.add('Unsqueeze', [scales, this.integers(1)])])
   }

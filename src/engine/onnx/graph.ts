@@ -5,6 +5,7 @@ import {
   type Attribute,
   type Constant,
   node,
+  ownDomain,
   port,
   runtimeDomain,
   type Shape,
@@ -71,8 +72,8 @@ export class Graph {
 
   /**
    * Adds an operation to the graph and returns the name of its first output. If an operation exists only in ONNX
-   * Runtime, its type begins with `com.microsoft.`. An empty text in `inputs` or `outputs` means that this input or
-   * output is not used. `name` is only a label.
+   * Runtime, its type begins with `com.microsoft.`. The type of one of steno's own operations begins with `steno.`. An
+   * empty text in `inputs` or `outputs` means that this input or output is not used. `name` is only a label.
    */
   add(
     operation: string,
@@ -94,7 +95,9 @@ export class Graph {
       number(1, irVersion),
       ...fieldOfParts(7, this.parts()),
       field(8, Buffer.concat([field(1, utf8('')), number(2, operators)])),
-      field(8, Buffer.concat([field(1, utf8(runtimeDomain)), number(2, 1)])),
+      ...[runtimeDomain, ownDomain].map(domain =>
+        field(8, Buffer.concat([field(1, utf8(domain)), number(2, 1)])),
+      ),
     ])
   }
 

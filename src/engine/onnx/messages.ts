@@ -20,7 +20,10 @@ export type Attribute = number | readonly number[] | string | { float: number } 
 type Branch = { body(): Uint8Array }
 export type Shape = readonly (number | string)[]
 
+/** The domain of the operations that exist only in ONNX Runtime. */
 export const runtimeDomain = 'com.microsoft'
+/** The domain of steno's own operations (see operators.ts). */
+export const ownDomain = 'steno'
 
 export function node(
   operation: string,
@@ -39,9 +42,9 @@ export function node(
 }
 
 function operationOf(operation: string): Uint8Array[] {
-  const own = operation.startsWith(`${runtimeDomain}.`)
-  if (!own) return [field(4, utf8(operation))]
-  return [field(4, utf8(operation.slice(runtimeDomain.length + 1))), field(7, utf8(runtimeDomain))]
+  const domain = [runtimeDomain, ownDomain].find(each => operation.startsWith(`${each}.`))
+  if (domain === undefined) return [field(4, utf8(operation))]
+  return [field(4, utf8(operation.slice(domain.length + 1))), field(7, utf8(domain))]
 }
 
 function attribute(name: string, value: Attribute): Uint8Array {

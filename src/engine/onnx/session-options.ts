@@ -29,6 +29,8 @@ export type SessionOptions = {
    * inference sessions of this process share.
    */
   singleThreaded?: boolean
+  /** The domain of steno's own operations, for a model that has some of them (see operators.ts). */
+  operators?: Pointer | null
 }
 
 /**

@@ -154,7 +154,7 @@ export function openSession(
    * `model` is a path, because ONNX Runtime then finds the files itself.
    */
   constants: string | ReadonlyMap<string, ConstantBytes> | null = null,
-  { cudaGraphs = false, singleThreaded = false }: SessionOptions = {},
+  { cudaGraphs = false, singleThreaded = false, operators = null }: SessionOptions = {},
 ): Session {
   const options = pointerFrom(out => runtime.CreateSessionOptions(out))
   const weights = typeof constants === 'object' && constants ? weightTensors(runtime, options, constants) : []
@@ -165,6 +165,7 @@ export function openSession(
     if (typeof constants === 'string')
       runtime.AddSessionConfigEntry(options, cString(constantsKey), cString(constants))
     runtime.AddSessionConfigEntry(options, cString(exactBytesKey), cString('1'))
+    if (operators) runtime.AddCustomOpDomain(options, operators)
     if (device === 'cuda') useCuda(runtime, options, cudaGraphs)
     if (device === 'webgpu') {
       runtime.SessionOptionsAppendExecutionProvider(options, cString('WebGPU'), null, null, 0)

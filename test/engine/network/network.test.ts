@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
 import { decoderModel, forbidden } from '../../../src/engine/network/decoder.ts'
-import { type ByteRange, fullRange, halfRange } from '../../../src/engine/network/decoder-attention.ts'
+import { fullRange, halfRange } from '../../../src/engine/network/decoder-attention.ts'
 import { encoderModel } from '../../../src/engine/network/encoder.ts'
 import { sizeOf } from '../../../src/engine/network/size.ts'
 import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
-import { readUnsigned } from '../../../src/engine/network/unsigned-weights.ts'
 import { addsBytesExactly } from '../../../src/engine/onnx/byte-products.ts'
+import { openOperators } from '../../../src/engine/onnx/operators.ts'
 import { openSession, type Session, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -24,25 +24,8 @@ const tokens = [5, 17, 300, 41, 17, 250]
 const mel = Float32Array.from({ length: mels * 2 * frames }, (_, at) => Math.sin(at / 5) + Math.sin(at / 47))
 let encoder: Session
 let decoder: Session
-/** The decoder for CPUs that do not add byte products exactly. It runs on every CPU. */
-let halfDecoder: Session
 
-beforeAll(async () => {
-  await writeCompact(source, join(folder, compactFile))
-  const tensors = readTensorFile(join(folder, compactFile))
-  const size = sizeOf(tensors)
-  encoder = openSession(runtime(), encoderModel(tensors, size), 'cpu', folder)
-  const open = (range: ByteRange) =>
-    openSession(runtime(), decoderModel(tensors, size, attentionHeads, range), 'cpu', folder)
-  decoder = open(addsBytesExactly(runtime()) ? fullRange : halfRange)
-  halfDecoder = open(halfRange)
-})
-
-afterAll(() => {
-  encoder.close()
-  decoder.close()
-  halfDecoder.close()
-})
+beforeAll(() => writeCompact(source, join(folder, compactFile)))
 
 test('the dimensions of a model are derived from its tensors', () => {
   expect(sizeOf(readTensorFile(join(folder, compactFile)))).toEqual({
@@ -67,7 +50,6 @@ function crossOf(
   sound = mel,
   counts: readonly number[] = everyFrame,
   places = [...everyFrame.keys()],
-  by = encoder,
 ): Cross {
   const frames = counts.length
   const outputs = ['keys', 'values', 'key_scales', 'value_scales']
@@ -76,7 +58,7 @@ function crossOf(
     integers(places, [frames]),
     tensor(runtime(), 'float32', Float32Array.from(counts), [frames]),
   ]
-  const [mass, ...results] = by.run(['mel', 'places', 'counts'], ['mass', ...outputs])(inputs)
+  const [mass, ...results] = encoder.run(['mel', 'places', 'counts'], ['mass', ...outputs])(inputs)
   const kinds = ['uint8', 'int8', 'float32', 'float32'] as const
   const lengths = [frames, frames, 1, 1]
   const bytes = [1, 1, 4, 4]
@@ -105,15 +87,9 @@ type Fed = { scores: Float32Array; attention: Float32Array; cache: Tensor[] }
  * Runs the decoder on the given tokens. `cache` has the keys and values of the earlier positions. The first `start` of
  * these positions are padding.
  */
-function feed(
-  { mass, names, values }: Cross,
-  given: readonly number[],
-  cache: Tensor[],
-  start: number,
-  by = decoder,
-): Fed {
+function feed({ mass, names, values }: Cross, given: readonly number[], cache: Tensor[], start: number): Fed {
   const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
-  const run = by.run(inputs, ['scores', 'attention', ...parts.map(part => `present.${part}`)])
+  const run = decoder.run(inputs, ['scores', 'attention', ...parts.map(part => `present.${part}`)])
   const wanted = given.map((_, at) => at)
   const head = [
     integers(given, [1, given.length]),
@@ -140,121 +116,134 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
   return Math.sqrt(error / expected.reduce((sum, value) => sum + value ** 2, 0))
 }
 
-test('the scores of the compact model differ from those of the float model by at most 3 %', () => {
-  const expected = referenceScores(source, mel, tokens).flat()
-  for (const each of [decoder, halfDecoder]) {
-    const { scores } = feed(crossOf(), tokens, emptyCache(0), 0, each)
-    expect(relativeError(scores, expected)).toBeLessThan(0.03)
-  }
-})
-
-test('unsigned weights give the same keys and values as signed weights', () => {
-  const tensors = readTensorFile(join(folder, compactFile))
-  const model = encoderModel(tensors, sizeOf(tensors), stored => readUnsigned(folder, stored))
-  const unsigned = openSession(runtime(), model, 'cpu', folder)
-  const bytesOf = ({ names, values }: Cross) =>
-    values.map((value, index) => [
-      ...value.bytes(names[index]!.includes('scales') ? 4 * width : width * frames),
-    ])
-  expect(bytesOf(crossOf(mel, everyFrame, undefined, unsigned))).toEqual(bytesOf(crossOf()))
-  unsigned.close()
-})
-
-test('the total of a token is the logarithm of the sum of exp(score)', () => {
-  const { mass, names, values } = crossOf()
-  const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
-  const [scores, totals] = decoder.run(inputs, ['scores', 'total'])([
-    integers(tokens, [1, tokens.length]),
-    integers([0], [1]),
-    integers([...tokens.keys()], [tokens.length]),
-    tensor(runtime(), 'float32', Float32Array.from(mass), [1, 1, 1, mass.length]),
-    ...emptyCache(0),
-    ...values,
-  ])
-  const all = scores.floats(tokens.length * vocabulary)
-  for (const [at, total] of totals.floats(tokens.length).entries()) {
-    const own = all.subarray(at * vocabulary, (at + 1) * vocabulary)
-    expect(total).toBeCloseTo(Math.log(own.reduce((sum, score) => sum + Math.exp(score), 0)), 4)
-  }
-})
-
-test('scores are the same token by token and for all tokens at once', () => {
-  const cross = crossOf()
-  const whole = feed(cross, tokens, emptyCache(0), 0)
-  let cache = emptyCache(0)
-  const scores = tokens.flatMap(token => {
-    const fed = feed(cross, [token], cache, 0)
-    cache = fed.cache
-    return [...fed.scores]
-  })
-  expect(relativeError(whole.scores, scores)).toBeLessThan(0.02)
-})
-
-test('padding before the start of a row changes nothing', () => {
-  const cross = crossOf()
-  const plain = feed(cross, tokens, emptyCache(0), 0)
-  const padded = feed(cross, tokens, emptyCache(3), 3)
-  expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
-})
-
+const operators = openOperators(runtime())
+const isExact = addsBytesExactly(runtime())
 /**
- * Returns the spectrogram of the frames whose indexes are in `places`. A frame whose index is `soundFrames` or higher
- * is silence.
+ * The operations that compute the products of the encoder and the cross-attention of the decoder. The skipped tests of
+ * onnx/operators.test.ts say so if steno's own operations do not run here.
  */
-function melAt(places: readonly number[], soundFrames: number): typeof mel {
-  const chosen = Array.from({ length: mels }, (_, band) =>
-    places.flatMap(place =>
-      [0, 1].map(half => (place < soundFrames ? mel[band * 2 * frames + 2 * place + half]! : -0.5)),
-    ),
-  )
-  return Float32Array.from(chosen.flat())
-}
+const forms = [
+  { form: 'operations of ONNX Runtime for every CPU', own: false, range: halfRange },
+  ...(isExact ? [{ form: 'operations of ONNX Runtime for this CPU', own: false, range: fullRange }] : []),
+  ...(operators ? [{ form: "steno's own operations", own: true, range: null }] : []),
+]
 
-test('one frame of silence that stands for four frames has the effect of four frames', () => {
-  const soundFrames = 10
-  const silence = soundFrames + 2
-  const before = Array.from({ length: silence }, (_, at) => at)
-  const end = frames - 1
-  const scoresOf = (places: number[], counts: number[]) =>
-    feed(crossOf(melAt(places, soundFrames), counts, places), tokens, emptyCache(0), 0).scores
-  const ones = before.map(() => 1)
-  const four = scoresOf([...before, silence, silence, silence, silence, end], [...ones, 1, 1, 1, 1, 1])
-  const asFour = scoresOf([...before, silence, end], [...ones, 4, 1])
-  const asOne = scoresOf([...before, silence, end], [...ones, 1, 1])
-  expect(relativeError(asFour, [...four])).toBeLessThan(0.02)
-  expect(relativeError(asOne, [...four])).toBeGreaterThan(0.1)
-})
+describe.each(forms)('$form', ({ own, range }) => {
+  beforeAll(() => {
+    const tensors = readTensorFile(join(folder, compactFile))
+    const size = sizeOf(tensors)
+    const open = (model: Uint8Array) => openSession(runtime(), model, 'cpu', folder, { operators })
+    encoder = open(encoderModel(tensors, size, own ? { threads: 2 } : null))
+    decoder = open(decoderModel(tensors, size, attentionHeads, range))
+  })
 
-test('frames that are excluded by their mass change nothing', () => {
-  const cross = crossOf()
-  const added = 8
-  const size = width / heads
-  /**
-   * Adds frames with arbitrary bytes to the keys or to the values of attention. `mass`, another input, excludes these
-   * frames from the attention, so they must not change the result.
-   */
-  const longer = (value: Tensor) => {
-    const bytes = value.bytes(width * frames)
-    const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)
-    for (let head = 0; head < heads; head++) {
-      const own = bytes.subarray(head * frames * size, (head + 1) * frames * size)
-      memory.set(own, head * (frames + added) * size)
+  afterAll(() => {
+    encoder.close()
+    decoder.close()
+  })
+
+  test('the scores of the compact model differ from those of the float model by at most 3 %', () => {
+    const expected = referenceScores(source, mel, tokens).flat()
+    const { scores } = feed(crossOf(), tokens, emptyCache(0), 0)
+    expect(relativeError(scores, expected)).toBeLessThan(0.03)
+  })
+
+  test('the total of a token is the logarithm of the sum of exp(score)', () => {
+    const { mass, names, values } = crossOf()
+    const inputs = ['tokens', 'starts', 'wanted', 'mass', ...parts.map(part => `past.${part}`), ...names]
+    const [scores, totals] = decoder.run(inputs, ['scores', 'total'])([
+      integers(tokens, [1, tokens.length]),
+      integers([0], [1]),
+      integers([...tokens.keys()], [tokens.length]),
+      tensor(runtime(), 'float32', Float32Array.from(mass), [1, 1, 1, mass.length]),
+      ...emptyCache(0),
+      ...values,
+    ])
+    const all = scores.floats(tokens.length * vocabulary)
+    for (const [at, total] of totals.floats(tokens.length).entries()) {
+      const own = all.subarray(at * vocabulary, (at + 1) * vocabulary)
+      expect(total).toBeCloseTo(Math.log(own.reduce((sum, score) => sum + Math.exp(score), 0)), 4)
     }
-    return tensor(runtime(), value.type, memory, [1, heads, frames + added, size])
-  }
-  const values = cross.values.map((value, index) =>
-    cross.names[index]!.includes('scales') ? value : longer(value),
-  )
-  const mass = [...cross.mass, ...Array.from({ length: added }, () => forbidden)]
-  const plain = feed(cross, tokens, emptyCache(0), 0)
-  const padded = feed({ ...cross, mass, values }, tokens, emptyCache(0), 0)
-  expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(1e-5)
-})
+  })
 
-test('the attention of each requested head sums to 1 over the frames', () => {
-  const { attention } = feed(crossOf(), tokens, emptyCache(0), 0)
-  for (let row = 0; row < attentionHeads.length * tokens.length; row++) {
-    const shares = attention.subarray(row * frames, (row + 1) * frames)
-    expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 3)
+  test('scores are the same token by token and for all tokens at once', () => {
+    const cross = crossOf()
+    const whole = feed(cross, tokens, emptyCache(0), 0)
+    let cache = emptyCache(0)
+    const scores = tokens.flatMap(token => {
+      const fed = feed(cross, [token], cache, 0)
+      cache = fed.cache
+      return [...fed.scores]
+    })
+    expect(relativeError(whole.scores, scores)).toBeLessThan(0.02)
+  })
+
+  test('padding before the start of a row changes nothing', () => {
+    const cross = crossOf()
+    const plain = feed(cross, tokens, emptyCache(0), 0)
+    const padded = feed(cross, tokens, emptyCache(3), 3)
+    expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(0.02)
+  })
+
+  /**
+   * Returns the spectrogram of the frames whose indexes are in `places`. A frame whose index is `soundFrames` or higher
+   * is silence.
+   */
+  function melAt(places: readonly number[], soundFrames: number): typeof mel {
+    const chosen = Array.from({ length: mels }, (_, band) =>
+      places.flatMap(place =>
+        [0, 1].map(half => (place < soundFrames ? mel[band * 2 * frames + 2 * place + half]! : -0.5)),
+      ),
+    )
+    return Float32Array.from(chosen.flat())
   }
+
+  test('one frame of silence that stands for four frames has the effect of four frames', () => {
+    const soundFrames = 10
+    const silence = soundFrames + 2
+    const before = Array.from({ length: silence }, (_, at) => at)
+    const end = frames - 1
+    const scoresOf = (places: number[], counts: number[]) =>
+      feed(crossOf(melAt(places, soundFrames), counts, places), tokens, emptyCache(0), 0).scores
+    const ones = before.map(() => 1)
+    const four = scoresOf([...before, silence, silence, silence, silence, end], [...ones, 1, 1, 1, 1, 1])
+    const asFour = scoresOf([...before, silence, end], [...ones, 4, 1])
+    const asOne = scoresOf([...before, silence, end], [...ones, 1, 1])
+    expect(relativeError(asFour, [...four])).toBeLessThan(0.02)
+    expect(relativeError(asOne, [...four])).toBeGreaterThan(0.1)
+  })
+
+  test('frames that are excluded by their mass change nothing', () => {
+    const cross = crossOf()
+    const added = 8
+    const size = width / heads
+    /**
+     * Adds frames with arbitrary bytes to the keys or to the values of attention. `mass`, another input, excludes these
+     * frames from the attention, so they must not change the result.
+     */
+    const longer = (value: Tensor) => {
+      const bytes = value.bytes(width * frames)
+      const memory = new Uint8Array(width * (frames + added)).map((_, at) => (at * 37) % 256)
+      for (let head = 0; head < heads; head++) {
+        const own = bytes.subarray(head * frames * size, (head + 1) * frames * size)
+        memory.set(own, head * (frames + added) * size)
+      }
+      return tensor(runtime(), value.type, memory, [1, heads, frames + added, size])
+    }
+    const values = cross.values.map((value, index) =>
+      cross.names[index]!.includes('scales') ? value : longer(value),
+    )
+    const mass = [...cross.mass, ...Array.from({ length: added }, () => forbidden)]
+    const plain = feed(cross, tokens, emptyCache(0), 0)
+    const padded = feed({ ...cross, mass, values }, tokens, emptyCache(0), 0)
+    expect(relativeError(padded.scores, [...plain.scores])).toBeLessThan(1e-5)
+  })
+
+  test('the attention of each requested head sums to 1 over the frames', () => {
+    const { attention } = feed(crossOf(), tokens, emptyCache(0), 0)
+    for (let row = 0; row < attentionHeads.length * tokens.length; row++) {
+      const shares = attention.subarray(row * frames, (row + 1) * frames)
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 3)
+    }
+  })
 })

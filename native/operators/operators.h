@@ -1,0 +1,62 @@
+// The operations of Whisper that this library computes on x86 CPUs with AVX2. All products are products of integers of at
+// most 16 bits, whose sums of 32 bits are exact.
+
+#pragma once
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The functions that use AVX2 have this attribute, so that the rest of the library runs on every x86 CPU.
+#define AVX2 __attribute__((target("avx2,fma")))
+#define INLINED static inline __attribute__((always_inline)) AVX2
+
+// A tile is the part of a product that stays in registers: 6 rows of 16 columns.
+enum { TILE_ROWS = 6, TILE_COLUMNS = 16 };
+// The limits of the sums allow this number of frames. The memory of each task begins at a cache line.
+enum { HEAD_SIZE = 64, FRAMES_MAX = 1536, CACHE_LINE = 64 };
+
+// A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n].
+typedef struct {
+    size_t rows, inputs, outputs;
+    size_t stride;         // the distance between the weights of two inputs
+    const float *input;    // rows × inputs
+    const int8_t *weights; // inputs × stride
+    const float *scales;   // outputs
+    const float *biases;   // outputs
+    const float *added;    // rows × outputs, or null
+    bool with_gelu;
+    float *output; // rows × outputs
+} Linear;
+
+size_t linear_step(size_t rows, size_t threads);
+size_t linear_scratch(const Linear *linear, size_t rows);
+void linear_rows(const Linear *linear, size_t from, size_t to, void *scratch);
+
+// The self-attention of the encoder.
+typedef struct {
+    size_t frames, heads;
+    const float *parts; // frames × (queries, keys and values of all heads)
+    const float *mass;  // frames; the number that is added to the scores of each frame
+    float *output;      // frames × heads × HEAD_SIZE
+} Attention;
+
+size_t attention_scratch(const Attention *attention);
+void attention_head(const Attention *attention, size_t head, void *scratch);
+
+// The cross-attention of the decoder.
+typedef struct {
+    size_t rows, heads, frames, tokens;
+    const float *queries;      // rows × tokens × heads × HEAD_SIZE
+    const uint8_t *keys;       // rows × heads × frames × HEAD_SIZE
+    const float *key_scales;   // rows × heads × HEAD_SIZE
+    const int8_t *values;      // as `keys`
+    const float *value_scales; // as `key_scales`
+    const float *mass;         // rows × frames
+    float *output;             // as `queries`
+    float *shares;             // rows × heads × tokens × frames, or null
+} Cross;
+
+size_t cross_scratch(const Cross *cross);
+void cross_head(const Cross *cross, size_t index, void *scratch);

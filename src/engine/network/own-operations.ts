@@ -1,0 +1,70 @@
+// Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
+// weights). They quantise activations to integers of up to 16 bits. The operations of ONNX Runtime quantise them to 8
+// bits, and add the parts of a sum in several passes over the memory.
+
+import type { Layers } from './layers.ts'
+
+/** The settings of steno's own operations: the number of threads on which one of them runs. */
+export type Own = { threads: number }
+
+type LinearOptions = {
+  /** If true, the activation function GELU is applied to the result. */
+  gelu?: boolean
+  /** The tensor that is added to the result. */
+  added?: string
+  /** The columns of the matrix that are used. If missing, all columns are used. */
+  columns?: { from: number; count: number }
+}
+
+/**
+ * Adds an operation that multiplies activations (rows × inputs) by a matrix in the layout of the encoder, and adds the
+ * bias of the matrix.
+ */
+export function ownLinear(
+  layers: Layers,
+  { threads }: Own,
+  name: string,
+  rows: string,
+  { gelu = false, added, columns }: LinearOptions = {},
+): string {
+  const { weight, scale, bias } = layers.linear(name)
+  const [all = 0] = layers.stored(`${name}.bias`).dims
+  const { from, count } = columns ?? { from: 0, count: all }
+  const inputs = [rows, weight, scale, bias, ...(added === undefined ? [] : [added])]
+  return layers.graph.add('steno.Linear', inputs, {
+    gelu: Number(gelu),
+    threads,
+    first: from,
+    outputs: count,
+  })
+}
+
+/** Adds one layer of the encoder to the graph. `normed` is the normalised input of the layer. */
+export function ownBlock(
+  layers: Layers,
+  own: Own,
+  name: string,
+  { state, normed, mass }: { state: string; normed: string; mass: string },
+): string {
+  const linear = (part: string, rows: string, options?: LinearOptions) =>
+    ownLinear(layers, own, `${name}.${part}`, rows, options)
+  const mixed = layers.graph.add('steno.Attention', [linear('self_attn.qkv', normed), mass])
+  const attended = linear('self_attn.out_proj', mixed, { added: state })
+  const risen = linear('fc1', layers.norm(`${name}.final_layer_norm`, attended), { gelu: true })
+  return linear('fc2', risen, { added: attended })
+}
+
+/**
+ * Adds the cross-attention of one layer of the decoder to the graph. Returns the mixed values of all heads, and the
+ * shares: how much of its attention each token gives to each frame.
+ */
+export function ownCrossAttention(
+  layers: Layers,
+  layer: number,
+  query: string,
+): { mixed: string; shares: string } {
+  const inputs = ['keys', 'key_scales', 'values', 'value_scales'].map(kind => `${kind}.${layer}`)
+  const [mixed, shares] = [`mixed.${layer}`, `shares.${layer}`] as const
+  layers.graph.add('steno.CrossAttention', [query, ...inputs, 'mass'], {}, [mixed, shares])
+  return { mixed, shares }
+}

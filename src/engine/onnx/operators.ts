@@ -1,0 +1,37 @@
+// Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute the products of the
+// encoder and the attention on x86 CPUs without VNNI instructions, where the operations of ONNX Runtime are slower or
+// less exact.
+
+import { dlopen, type Pointer } from 'bun:ffi'
+import { findCarried } from '../../base/carried.ts'
+import { ownDomain } from './messages.ts'
+import { cString, pointerFrom } from './pointers.ts'
+import type { Runtime } from './runtime.ts'
+
+const known = new WeakMap<Runtime, Pointer | null>()
+
+/**
+ * Returns the domain of steno's own operations, which a session needs to open a model that has some of them. Returns
+ * null if there is no library for this kind of machine, or if the CPU lacks the instructions AVX2 or FMA.
+ */
+export function openOperators(runtime: Runtime): Pointer | null {
+  const domain = known.get(runtime) ?? makeDomain(runtime)
+  known.set(runtime, domain)
+  return domain
+}
+
+function makeDomain(runtime: Runtime): Pointer | null {
+  const library = findCarried(`native/${process.platform}-${process.arch}/libsteno-operators.so`)
+  if (library === null) return null
+  const { steno_operator: operatorAt } = dlopen(library, {
+    steno_operator: { args: ['u64'], returns: 'ptr' },
+  }).symbols
+  let operator = operatorAt(0)
+  if (operator === null) return null
+  const domain = pointerFrom(out => runtime.CreateCustomOpDomain(cString(ownDomain), out))
+  for (let index = 1; operator !== null; index++) {
+    runtime.CustomOpDomain_Add(domain, Number(operator) as Pointer)
+    operator = operatorAt(index)
+  }
+  return domain
+}
