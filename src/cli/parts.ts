@@ -75,6 +75,14 @@ export function partsOf(root: string): LicensedPart[] {
       files: ['node_modules/onnxruntime-node/'],
     },
     {
+      name: 'Operations for ONNX Runtime',
+      licence: 'Apache-2.0',
+      type: 'library',
+      source: 'native/operators in the source of steno',
+      text: 'Written for steno; under the licence of steno.',
+      files: ['native/linux-x64/libsteno-operators.so'],
+    },
+    {
       name: 'libstdc++ and libgcc',
       licence: 'GPL-3.0-or-later WITH GCC-exception-3.1',
       type: 'library',
