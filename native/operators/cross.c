@@ -23,7 +23,7 @@ static size_t whole_groups(size_t frames)
 size_t cross_scratch(const Cross *cross)
 {
     const size_t frames = whole_groups(cross->frames);
-    return (frames * (sizeof(float) + sizeof(int16_t)) + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1);
+    return whole_lines(frames * (sizeof(float) + sizeof(int16_t)));
 }
 
 // Returns the sums of products of 64 channels of a key and the query.
@@ -41,8 +41,10 @@ INLINED __m256i likeness(const uint8_t *key, const __m256i query[4])
 // Adds the 8 numbers of each of 8 vectors.
 INLINED __m256i sums_of(const __m256i vectors[GROUP])
 {
-    const __m256i one = _mm256_hadd_epi32(_mm256_hadd_epi32(vectors[0], vectors[1]), _mm256_hadd_epi32(vectors[2], vectors[3]));
-    const __m256i other = _mm256_hadd_epi32(_mm256_hadd_epi32(vectors[4], vectors[5]), _mm256_hadd_epi32(vectors[6], vectors[7]));
+    const __m256i one = _mm256_hadd_epi32(_mm256_hadd_epi32(vectors[0], vectors[1]),
+                                          _mm256_hadd_epi32(vectors[2], vectors[3]));
+    const __m256i other = _mm256_hadd_epi32(_mm256_hadd_epi32(vectors[4], vectors[5]),
+                                            _mm256_hadd_epi32(vectors[6], vectors[7]));
     return _mm256_add_epi32(_mm256_permute2x128_si256(one, other, 0x20), _mm256_permute2x128_si256(one, other, 0x31));
 }
 
@@ -65,7 +67,8 @@ AVX2 static float score(const Cross *cross, const uint8_t *keys, const float *ma
         for (size_t at = 0; at < GROUP; at++)
             sums[at] = likeness(keys + (frame + at) * HEAD_SIZE, parts);
         const __m256 total = _mm256_cvtepi32_ps(_mm256_sub_epi32(sums_of(sums), zeros));
-        const __m256 value = _mm256_mul_ps(_mm256_fmadd_ps(total, factors, _mm256_loadu_ps(mass + frame)), _mm256_set1_ps(log2_e));
+        const __m256 natural = _mm256_fmadd_ps(total, factors, _mm256_loadu_ps(mass + frame));
+        const __m256 value = _mm256_mul_ps(natural, _mm256_set1_ps(log2_e));
         most = _mm256_max_ps(most, value);
         _mm256_store_ps(scores + frame, value);
     }

@@ -6,6 +6,7 @@
 // The number of inputs of the part of the weights that is converted to 16 bits at a time. 16 columns of this part need
 // 16 KB, half of the fastest cache.
 enum { PART = 512 };
+// The compact form has no weight of -128.
 enum { WEIGHT_MAX = 127 };
 
 // The number of rows that one task computes.
@@ -15,21 +16,16 @@ enum { LEAST_ROWS = 48, MOST_ROWS = 240 };
 enum { ROW_GAP = 32 };
 
 typedef struct {
-    size_t stride; // the distance between two quantised rows
-    int16_t *rows;   // the quantised rows; the number of rows is a multiple of TILE_ROWS
-    float *factors;  // the factor from integers to floats of each row
-    int32_t *sums;   // rows × TILE_COLUMNS
+    size_t stride;    // the distance between two quantised rows
+    int16_t *rows;    // the quantised rows; the number of rows is a multiple of TILE_ROWS
+    float *factors;   // the factor from integers to floats of each row
+    int32_t *sums;    // rows × TILE_COLUMNS
     int16_t *columns; // PART / 2 × TILE_COLUMNS × 2
 } Scratch;
 
 static size_t whole_tiles(size_t rows)
 {
     return (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS;
-}
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + 63) & ~(size_t)63;
 }
 
 static Scratch divided(const Linear *linear, size_t rows, char *memory)
@@ -42,7 +38,7 @@ static Scratch divided(const Linear *linear, size_t rows, char *memory)
     scratch.sums = (int32_t *)memory;
     memory += count * TILE_COLUMNS * sizeof(int32_t);
     scratch.factors = (float *)memory;
-    memory += aligned(count * sizeof(float));
+    memory += whole_lines(count * sizeof(float));
     scratch.rows = (int16_t *)memory;
     return scratch;
 }
@@ -58,7 +54,7 @@ size_t linear_scratch(const Linear *linear, size_t rows)
 {
     const size_t count = whole_tiles(rows);
     return PART * TILE_COLUMNS * sizeof(int16_t) + count * TILE_COLUMNS * sizeof(int32_t) +
-           aligned(count * sizeof(float)) + aligned(count * (linear->inputs + ROW_GAP) * sizeof(int16_t));
+           whole_lines(count * sizeof(float)) + whole_lines(count * (linear->inputs + ROW_GAP) * sizeof(int16_t));
 }
 
 // Converts 16 columns of the weights to 16 bits. The result has one pair of inputs of each column, then the next pair.
@@ -79,7 +75,8 @@ AVX2 static void widen(const int8_t *weights, size_t stride, size_t pairs, int16
 // between -4 and 4. The error is below 1e-4 in this range.
 INLINED __m256 gelu(__m256 values)
 {
-    static const float factors[] = {0.39884749f, -0.066175334f, 0.0096648426f, -0.0010481947f, 8.0665884e-05f, -4.1007406e-06f, 1.2170578e-07f, -1.5806964e-09f};
+    static const float factors[] = {0.39884749f,    -0.066175334f,   0.0096648426f,  -0.0010481947f,
+                                    8.0665884e-05f, -4.1007406e-06f, 1.2170578e-07f, -1.5806964e-09f};
     const __m256 kept = _mm256_min_ps(_mm256_max_ps(values, _mm256_set1_ps(-4)), _mm256_set1_ps(4));
     const __m256 square = _mm256_mul_ps(kept, kept);
     __m256 sum = _mm256_set1_ps(factors[7]);
@@ -110,7 +107,8 @@ INLINED void finish(const Panel *panel, size_t tile, __m256i sums[TILE_ROWS][2],
         for (size_t half = 0; half < 2; half++) {
             const size_t column = panel->column + 8 * half, at = first + 8 * half;
             const __m256 scale = _mm256_mul_ps(factor, _mm256_loadu_ps(linear->scales + column));
-            __m256 value = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums[row][half]), scale, _mm256_loadu_ps(linear->biases + column));
+            const __m256 total = _mm256_cvtepi32_ps(sums[row][half]);
+            __m256 value = _mm256_fmadd_ps(total, scale, _mm256_loadu_ps(linear->biases + column));
             if (with_gelu)
                 value = gelu(value);
             if (with_added)

@@ -92,7 +92,7 @@ static Status *take(Api api, Context *context, size_t bytes, Memory *memory)
     memory->all = memory->allocator->allocate(memory->allocator, bytes + CACHE_LINE);
     if (!memory->all)
         return CREATE_STATUS(api)(RUNTIME_EXCEPTION, "there is no memory for an operator");
-    memory->aligned = memory->all + (CACHE_LINE - (uintptr_t)memory->all % CACHE_LINE);
+    memory->aligned = (char *)whole_lines((uintptr_t)memory->all);
     return NULL;
 }
 

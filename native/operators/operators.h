@@ -17,6 +17,12 @@ enum { TILE_ROWS = 6, TILE_COLUMNS = 16 };
 // The limits of the sums allow this number of frames. The memory of each task begins at a cache line.
 enum { HEAD_SIZE = 64, FRAMES_MAX = 1536, CACHE_LINE = 64 };
 
+// Rounds a number of bytes up to whole cache lines.
+static inline size_t whole_lines(size_t bytes)
+{
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
 // A product of rows of floats and a matrix of 8-bit weights. The weights of output n begin at weights[n].
 typedef struct {
     size_t rows, inputs, outputs;

@@ -1,4 +1,4 @@
-// Products of 16-bit integers, and other operations on vectors that both operators use.
+// Products of 16-bit integers, and other operations on vectors that the operators share.
 
 #pragma once
 
