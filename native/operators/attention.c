@@ -23,6 +23,7 @@ typedef struct {
     int16_t *shares;    // TILE_ROWS × frames
 } Scratch;
 
+// Rounds a number of frames up to whole tiles: the scores of 16 frames are computed together.
 static size_t whole_tiles(size_t frames)
 {
     return (frames + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
@@ -50,6 +51,7 @@ static Scratch divided(const Attention *attention, char *memory)
     return scratch;
 }
 
+// Quantises the keys of one head, each with a factor of its own, in the order that `multiply_tile` reads.
 AVX2 static void take_keys(const Attention *attention, const float *keys, size_t stride, Scratch *scratch)
 {
     int16_t key[HEAD_SIZE] = {0};
@@ -63,6 +65,7 @@ AVX2 static void take_keys(const Attention *attention, const float *keys, size_t
     }
 }
 
+// Quantises the values of one head, each channel with a factor of its own, in the order that `multiply_tile` reads.
 AVX2 static void take_values(const Attention *attention, const float *values, size_t stride, Scratch *scratch)
 {
     for (size_t channel = 0; channel < HEAD_SIZE; channel += 8) {
@@ -88,6 +91,7 @@ AVX2 static void take_values(const Attention *attention, const float *values, si
     }
 }
 
+// Computes the scores of a tile of queries, as logarithms to the base 2. `largest` gets the largest score of each query.
 AVX2 static void score(const Scratch *scratch, const float *query_factors, float *largest)
 {
     __m256 most[TILE_ROWS];
@@ -117,6 +121,7 @@ AVX2 static void score(const Scratch *scratch, const float *query_factors, float
         largest[row] = largest_of(most[row]);
 }
 
+// Converts the scores to rounded shares.
 AVX2 static void share(const Scratch *scratch, const float *largest)
 {
     for (size_t row = 0; row < TILE_ROWS; row++) {
@@ -136,6 +141,7 @@ AVX2 static void share(const Scratch *scratch, const float *largest)
     }
 }
 
+// Adds the values of all frames, each multiplied by its share.
 AVX2 static void mix(const Scratch *scratch, size_t rows, float *output, size_t stride)
 {
     for (size_t channel = 0; channel < HEAD_SIZE; channel += TILE_COLUMNS) {

@@ -12,9 +12,10 @@ static const float whole_share = 32767 * 256.0f;
 static const float share_max = 32767;
 static const float never = -1e30f;
 
-// Frames are read in groups of 8.
+// The number of frames whose scores are computed together.
 enum { GROUP = 8 };
 
+// Rounds a number of frames up to two whole groups: the shares of two groups are rounded together.
 static size_t whole_groups(size_t frames)
 {
     return (frames + 2 * GROUP - 1) / (2 * GROUP) * (2 * GROUP);
@@ -48,6 +49,7 @@ INLINED __m256i sums_of(const __m256i vectors[GROUP])
     return _mm256_add_epi32(_mm256_permute2x128_si256(one, other, 0x20), _mm256_permute2x128_si256(one, other, 0x31));
 }
 
+// Computes the scores of all frames, as logarithms to the base 2. Returns the largest one.
 AVX2 static float score(const Cross *cross, const uint8_t *keys, const float *mass, const int16_t *query, float factor,
                         float *scores)
 {
@@ -111,6 +113,7 @@ AVX2 static float share(size_t frames, float largest, float *scores, int16_t *ro
     return 1 / whole;
 }
 
+// Adds the values of all frames, each multiplied by its rounded share.
 AVX2 static void mix(size_t frames, const int8_t *values, const int16_t *shares, __m256i sums[8])
 {
     for (int at = 0; at < 8; at++)

@@ -361,7 +361,7 @@ static int memory_of(const Operator *operator, size_t index)
     .output_kind = output_kind, .input_memory = memory_of, .create = create, .run = run
 
 static const Operator operators[] = {
-    {COMMON, .label = "Linear", .inputs = "fiffF", .outputs = "f", .run_operator = run_linear, 
+    {COMMON, .label = "Linear", .inputs = "fiffF", .outputs = "f", .run_operator = run_linear,
      .attributes = {"gelu", "threads", "first", "outputs"}},
     {COMMON, .label = "Attention", .inputs = "ff", .outputs = "f", .run_operator = run_attention},
     {COMMON, .label = "CrossAttention", .inputs = "fufiff", .outputs = "fF", .run_operator = run_cross},
