@@ -3,8 +3,10 @@
 // Two products of 255 and 127 have the sum 64,770, so such a CPU returns 32,767 for this pair.
 
 import { Graph } from './graph.ts'
+import { createSession } from './opened-session.ts'
+import { pointerFrom } from './pointers.ts'
 import type { Runtime } from './runtime.ts'
-import { openSession, tensor } from './session.ts'
+import { tensor } from './tensor.ts'
 
 const known = new WeakMap<Runtime, boolean>()
 
@@ -27,7 +29,10 @@ function productOf(runtime: Runtime, unsigned: number, signed: number): number |
   const column = graph.input('column', 'int8', [length, 1])
   const sum = graph.add('Cast', [graph.add('MatMulInteger', [row, column])], { to: 1 }, ['sum'])
   graph.output(sum, 'float32', [1, 1])
-  const session = openSession(runtime, graph.bytes(), 'cpu', null, { singleThreaded: true })
+  const options = pointerFrom(out => runtime.CreateSessionOptions(out))
+  runtime.SetIntraOpNumThreads(options, 1)
+  const session = createSession(runtime, graph.bytes(), options)
+  runtime.ReleaseSessionOptions(options)
   const inputs = [
     tensor(runtime, 'uint8', new Uint8Array(length).fill(unsigned), [1, length]),
     tensor(runtime, 'int8', new Int8Array(length).fill(signed), [length, 1]),

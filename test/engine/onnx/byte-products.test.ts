@@ -3,6 +3,7 @@ import { fullRange, halfRange } from '../../../src/engine/network/decoder-attent
 import { addsBytesExactly } from '../../../src/engine/onnx/byte-products.ts'
 import { Graph } from '../../../src/engine/onnx/graph.ts'
 import { openSession, tensor } from '../../../src/engine/onnx/session.ts'
+import { exactBytesKey } from '../../../src/engine/onnx/session-options.ts'
 import { runtime } from '../../support/engine-room.ts'
 
 type Product = {
@@ -59,4 +60,24 @@ test('the largest numbers of the cross-attention have exact sums on this CPU', (
     expect(sums({ rows: 1, inner, columns: 64, unsigned: share, signed, isConstant: false })).toEqual([
       inner * share * signed,
     ])
+})
+
+test('weights are converted to unsigned bytes only where products of signed ones are not exact', () => {
+  const real = runtime()
+  const settings: string[] = []
+  const watched: typeof real = {
+    ...real,
+    AddSessionConfigEntry(options, key, value) {
+      settings.push(
+        Buffer.from(key as Uint8Array)
+          .toString()
+          .replace('\0', ''),
+      )
+      return real.AddSessionConfigEntry(options, key, value)
+    },
+  }
+  const graph = new Graph()
+  graph.output(graph.add('Neg', [graph.input('value', 'float32', [1])], {}, ['negative']), 'float32', [1])
+  openSession(watched, graph.bytes()).close()
+  expect(settings).toEqual(addsBytesExactly(real) ? [] : [exactBytesKey])
 })
