@@ -3,9 +3,9 @@
 // need a quarter of the memory of 32-bit floats, and a quarter of the time for reading them.
 
 import type { Stored } from '../onnx/messages.ts'
-import { attend, type Extra, extraChannels } from './encoder-attention.ts'
+import { attend, extraChannels } from './encoder-attention.ts'
 import { headSize, Layers, type Linear, type Quantised } from './layers.ts'
-import { type Own, ownBlock, ownLinear } from './own-operations.ts'
+import { type Own, ownAttention, ownBlock, ownLinear } from './own-operations.ts'
 import type { Size } from './size.ts'
 
 /**
@@ -25,7 +25,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the products and the attention (see own-operations.ts).
+ * If `own` is given, steno's own operations compute the attention, and the products too if it says so (see
+ * own-operations.ts).
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -41,11 +42,10 @@ export function encoderModel(
   })
   const places = graph.input('places', 'int64', ['frames'])
   const positions = graph.add('Gather', [layers.tensor('encoder.embed_positions.weight'), places])
-  const shape = graph.add('Shape', [heard])
   const mass = graph.add('Log', [graph.input('counts', 'float32', ['frames'])])
-  const addBlock = own
+  const addBlock = own?.products
     ? (name: string, state: string, normed: string) => ownBlock(layers, own, name, { state, normed, mass })
-    : blockOf(layers, { shape, extra: extraChannels(layers, mass, shape, size) }, size)
+    : blockOf(layers, own ? attendByOwn(layers, mass) : attendByRuntime(layers, { heard, mass }, size))
   let state = layers.reshape(graph.add('Add', [heard, positions]), -1, width)
   for (let layer = 0; layer < size.encoderLayers; layer++) {
     const name = `encoder.layers.${layer}`
@@ -54,7 +54,7 @@ export function encoderModel(
       layers.output('states', 'float32', ['frames', width], normed)
     state = addBlock(name, state, normed)
   }
-  crossAttention(layers, layers.norm('encoder.layer_norm', state), size, own)
+  crossAttention(layers, layers.norm('encoder.layer_norm', state), size, own?.products ? own : null)
   const byRow = graph.add('Unsqueeze', [mass, layers.integers(0, 1, 2)])
   layers.output('mass', 'float32', [1, 1, 1, 'frames'], byRow)
   return graph.bytes()
@@ -68,25 +68,45 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 }
 
 /**
- * Returns a function that adds one layer of the encoder to the graph, with operations of ONNX Runtime. `normed` is the
+ * A function that adds the self-attention of one layer of the encoder to the graph. `rows` is the quantised input of the
+ * layer. The result (frames × width) has the mixed values of all heads.
+ */
+type Attend = (name: string, rows: Quantised) => string
+
+function attendByOwn(layers: Layers, mass: string): Attend {
+  return (name, rows) =>
+    ownAttention(layers, biased(layers, layers.linear(`${name}.self_attn.qkv`), rows), mass)
+}
+
+/** Returns a function that adds operations of ONNX Runtime. `heard` is the input of the first layer (1 × frames × width). */
+function attendByRuntime(
+  layers: Layers,
+  { heard, mass }: { heard: string; mass: string },
+  size: Size,
+): Attend {
+  const { graph } = layers
+  const shape = graph.add('Shape', [heard])
+  const extra = extraChannels(layers, mass, shape, size)
+  return (name, rows) => {
+    const parts = layers
+      .divided(`${name}.self_attn.qkv`, 3)
+      .map(linear => graph.add('Reshape', [biased(layers, linear, rows), shape]))
+    return layers.reshape(attend(layers, name, parts, extra, size.heads), -1, size.width)
+  }
+}
+
+/**
+ * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is the
  * normalised input of the layer.
  */
-function blockOf(
-  layers: Layers,
-  { shape, extra }: { shape: string; extra: Extra },
-  { width, heads }: Size,
-): (name: string, state: string, normed: string) => string {
+function blockOf(layers: Layers, attend: Attend): (name: string, state: string, normed: string) => string {
   const { graph } = layers
   return (name, state, normed) => {
     const add = (part: string, rows: Quantised, before: string) =>
       graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
 
-    const heard = layers.quantised([normed])
-    const parts = layers
-      .divided(`${name}.self_attn.qkv`, 3)
-      .map(linear => graph.add('Reshape', [biased(layers, linear, heard), shape]))
-    const mixed = attend(layers, name, parts, extra, heads)
-    const attended = add('self_attn.out_proj', layers.quantised([layers.reshape(mixed, -1, width)]), state)
+    const mixed = attend(name, layers.quantised([normed]))
+    const attended = add('self_attn.out_proj', layers.quantised([mixed]), state)
     const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
     const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
       // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation, which

@@ -1,11 +1,17 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). They quantise activations to integers of up to 16 bits. The operations of ONNX Runtime quantise them to 8
-// bits, and add the parts of a sum in several passes over the memory.
+// weights). They quantise activations to integers of up to 16 bits. The operations of ONNX Runtime compute attention in
+// 32-bit floats. They quantise the activations of other products to 8 bits, and add the parts of a sum in several passes
+// over the memory.
 
 import type { Layers } from './layers.ts'
 
-/** The settings of steno's own operations: the number of threads on which one of them runs. */
-export type Own = { threads: number }
+/** The settings of steno's own operations in the encoder. They always compute its attention. */
+export type Own = {
+  /** The number of threads on which one of them runs. */
+  threads: number
+  /** If true, they also compute the products of the encoder. If false, operations of ONNX Runtime do. */
+  products: boolean
+}
 
 type LinearOptions = {
   /** If true, the activation function GELU is applied to the result. */
@@ -48,10 +54,18 @@ export function ownBlock(
 ): string {
   const linear = (part: string, rows: string, options?: LinearOptions) =>
     ownLinear(layers, own, `${name}.${part}`, rows, options)
-  const mixed = layers.graph.add('steno.Attention', [linear('self_attn.qkv', normed), mass])
+  const mixed = ownAttention(layers, linear('self_attn.qkv', normed), mass)
   const attended = linear('self_attn.out_proj', mixed, { added: state })
   const risen = linear('fc1', layers.norm(`${name}.final_layer_norm`, attended), { gelu: true })
   return linear('fc2', risen, { added: attended })
+}
+
+/**
+ * Adds the self-attention of one layer of the encoder to the graph. `parts` has the queries, the keys and the values of
+ * each frame.
+ */
+export function ownAttention(layers: Layers, parts: string, mass: string): string {
+  return layers.graph.add('steno.Attention', [parts, mass])
 }
 
 /**

@@ -1,5 +1,5 @@
-// Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute the products of the
-// encoder and the attention on x86 CPUs without VNNI instructions, where the operations of ONNX Runtime are slower or
+// Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute attention, and on x86
+// CPUs without VNNI instructions also the products of the encoder. There, the operations of ONNX Runtime are slower or
 // less exact.
 
 import { dlopen, type Pointer } from 'bun:ffi'

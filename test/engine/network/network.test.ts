@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
 import { decoderModel, forbidden } from '../../../src/engine/network/decoder.ts'
-import { fullRange, halfRange } from '../../../src/engine/network/decoder-attention.ts'
+import { type ByteRange, fullRange, halfRange } from '../../../src/engine/network/decoder-attention.ts'
 import { encoderModel } from '../../../src/engine/network/encoder.ts'
+import type { Own } from '../../../src/engine/network/own-operations.ts'
 import { sizeOf } from '../../../src/engine/network/size.ts'
 import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
 import { addsBytesExactly } from '../../../src/engine/onnx/byte-products.ts'
@@ -122,10 +123,19 @@ const isExact = addsBytesExactly(runtime())
  * The operations that compute the products of the encoder and the cross-attention of the decoder. The skipped tests of
  * onnx/operators.test.ts say so if steno's own operations do not run here.
  */
-const forms = [
-  { form: 'operations of ONNX Runtime for every CPU', own: false, range: halfRange },
-  ...(isExact ? [{ form: 'operations of ONNX Runtime for this CPU', own: false, range: fullRange }] : []),
-  ...(operators ? [{ form: "steno's own operations", own: true, range: null }] : []),
+const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
+  { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },
+  ...(isExact ? [{ form: 'operations of ONNX Runtime for this CPU', own: null, range: fullRange }] : []),
+  ...(operators
+    ? [
+        { form: "steno's own operations", own: { threads: 2, products: true }, range: null },
+        {
+          form: "steno's own attention, products of ONNX Runtime",
+          own: { threads: 2, products: false },
+          range: null,
+        },
+      ]
+    : []),
 ]
 
 describe.each(forms)('$form', ({ own, range }) => {
@@ -133,7 +143,7 @@ describe.each(forms)('$form', ({ own, range }) => {
     const tensors = readTensorFile(join(folder, compactFile))
     const size = sizeOf(tensors)
     const open = (model: Uint8Array) => openSession(runtime(), model, 'cpu', folder, { operators })
-    encoder = open(encoderModel(tensors, size, own ? { threads: 2 } : null))
+    encoder = open(encoderModel(tensors, size, own))
     decoder = open(decoderModel(tensors, size, attentionHeads, range))
   })
 
