@@ -5,7 +5,7 @@ import { forbidden } from '../network/decoder.ts'
 import { headSize } from '../network/layers.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { firstRows, moveRow, type Run, type Tensor, tensor } from '../onnx/session.ts'
-import { type Cross, framesIn, gather, kinds } from './compact-cross.ts'
+import { type Cross, framesIn, gather, kinds, release } from './compact-cross.ts'
 import type { Facts } from './facts.ts'
 import type { Batch, EncodedWindow } from './network.ts'
 
@@ -132,6 +132,7 @@ export class CompactBatch implements Batch {
 
   close(): void {
     for (const owned of [...this.outputs, ...this.held, ...this.crossViews]) owned.free()
+    for (const cross of this.cross) release(cross)
   }
 
   /**

@@ -25,7 +25,12 @@ export const kinds = [
  * number of encoded frames in the longest window. It is 1 for a kind that does not depend on the frame, such as the
  * scales of the keys. `rowBytes` is the number of bytes for one window in one layer.
  */
-export type Cross = { kind: (typeof kinds)[number]; length: number; memory: Uint8Array; rowBytes: number }
+export type Cross = {
+  kind: (typeof kinds)[number]
+  length: number
+  memory: Uint8Array<ArrayBuffer>
+  rowBytes: number
+}
 
 /**
  * Returns the number of encoded frames in a window. Throws if the window was encoded by a network that is not in the
@@ -64,4 +69,12 @@ export function gather(
     }
   }
   return { kind, length, memory, rowBytes }
+}
+
+/**
+ * Frees the memory at once. It is up to 70 MB for a batch, and the garbage collector would keep the memory of several
+ * batches for a while.
+ */
+export function release({ memory }: Cross): void {
+  memory.buffer.transfer(0)
 }

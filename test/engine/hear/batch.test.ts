@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { openFeatures } from '../../../src/engine/hear/features.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
@@ -100,7 +100,10 @@ test('the compact form computes the scores at the start token and after the prom
   expect(last.found[0]).not.toEqual(atStart[0])
   const batch = decoder.begin(windows, whole)
   expect(() => batch.logits(0, 1)).toThrow('the scores of token 1 were not computed')
+  // A closed batch frees the memory of its windows at once: keys, values and the scales of both.
+  using freed = spyOn(ArrayBuffer.prototype, 'transfer')
   batch.close()
+  expect(freed.mock.contexts.map(memory => (memory as ArrayBuffer).detached)).toEqual(Array(4).fill(true))
   for (const window of windows) window.close()
   whisper.close()
 }, 60_000)
