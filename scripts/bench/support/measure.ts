@@ -33,16 +33,20 @@ export async function measure(
 }
 
 /**
- * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0.
+ * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0. So
+ * does a new process that still has the command line of its parent (`parent`): it has not started its own program yet,
+ * and its memory is that of the parent.
  */
-function treeBytes(pid: number): number {
+function treeBytes(pid: number, parent = ''): number {
   try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    if (command === parent) return 0
     const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
     const threads = readdirSync(`/proc/${pid}/task`)
     const children = threads.flatMap(thread =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
     )
-    return children.reduce((sum, child) => sum + treeBytes(Number(child)), pages * pageBytes)
+    return children.reduce((sum, child) => sum + treeBytes(Number(child), command), pages * pageBytes)
   } catch {
     return 0
   }
