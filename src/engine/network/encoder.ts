@@ -25,8 +25,8 @@ import type { Size } from './size.ts'
  * - `mass` [1, 1, 1, frames], the logarithm of `counts`;
  * - `states` [frames, width], the normalised input of the layer in the middle of the encoder.
  *
- * If `own` is given, steno's own operations compute the attention, and the products too if it says so (see
- * own-operations.ts).
+ * If `own` is given, steno's own operations compute the attention, and the products too if `own` has threads for them
+ * (see own-operations.ts).
  */
 export function encoderModel(
   tensors: ReadonlyMap<string, Stored>,
@@ -43,9 +43,11 @@ export function encoderModel(
   const places = graph.input('places', 'int64', ['frames'])
   const positions = graph.add('Gather', [layers.tensor('encoder.embed_positions.weight'), places])
   const mass = graph.add('Log', [graph.input('counts', 'float32', ['frames'])])
-  const addBlock = own?.products
-    ? (name: string, state: string, normed: string) => ownBlock(layers, own, name, { state, normed, mass })
-    : blockOf(layers, own ? attendByOwn(layers, mass) : attendByRuntime(layers, { heard, mass }, size))
+  const threads = own?.productThreads ?? null
+  const addBlock = threads
+    ? (name: string, state: string, normed: string) =>
+        ownBlock(layers, threads, name, { state, normed, mass })
+    : blockOf(layers, own ? attentionByOwn(layers, mass) : attentionByRuntime(layers, { heard, mass }, size))
   let state = layers.reshape(graph.add('Add', [heard, positions]), -1, width)
   for (let layer = 0; layer < size.encoderLayers; layer++) {
     const name = `encoder.layers.${layer}`
@@ -54,7 +56,7 @@ export function encoderModel(
       layers.output('states', 'float32', ['frames', width], normed)
     state = addBlock(name, state, normed)
   }
-  crossAttention(layers, layers.norm('encoder.layer_norm', state), size, own?.products ? own : null)
+  crossAttention(layers, layers.norm('encoder.layer_norm', state), size, threads)
   const byRow = graph.add('Unsqueeze', [mass, layers.integers(0, 1, 2)])
   layers.output('mass', 'float32', [1, 1, 1, 'frames'], byRow)
   return graph.bytes()
@@ -71,19 +73,19 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
  * A function that adds the self-attention of one layer of the encoder to the graph. `rows` is the quantised input of the
  * layer. The result (frames × width) has the mixed values of all heads.
  */
-type Attend = (name: string, rows: Quantised) => string
+type AddAttention = (name: string, rows: Quantised) => string
 
-function attendByOwn(layers: Layers, mass: string): Attend {
+function attentionByOwn(layers: Layers, mass: string): AddAttention {
   return (name, rows) =>
     ownAttention(layers, biased(layers, layers.linear(`${name}.self_attn.qkv`), rows), mass)
 }
 
 /** Returns a function that adds operations of ONNX Runtime. `heard` is the input of the first layer (1 × frames × width). */
-function attendByRuntime(
+function attentionByRuntime(
   layers: Layers,
   { heard, mass }: { heard: string; mass: string },
   size: Size,
-): Attend {
+): AddAttention {
   const { graph } = layers
   const shape = graph.add('Shape', [heard])
   const extra = extraChannels(layers, mass, shape, size)
@@ -99,13 +101,16 @@ function attendByRuntime(
  * Returns a function that adds one layer of the encoder to the graph, with products of ONNX Runtime. `normed` is the
  * normalised input of the layer.
  */
-function blockOf(layers: Layers, attend: Attend): (name: string, state: string, normed: string) => string {
+function blockOf(
+  layers: Layers,
+  addAttention: AddAttention,
+): (name: string, state: string, normed: string) => string {
   const { graph } = layers
   return (name, state, normed) => {
     const add = (part: string, rows: Quantised, before: string) =>
       graph.add('Add', [before, biased(layers, layers.linear(`${name}.${part}`), rows)])
 
-    const mixed = attend(name, layers.quantised([normed]))
+    const mixed = addAttention(name, layers.quantised([normed]))
     const attended = add('self_attn.out_proj', layers.quantised([mixed]), state)
     const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
     const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
@@ -122,10 +127,10 @@ function biased(layers: Layers, linear: Linear, rows: Quantised): string {
   return layers.graph.add('Add', [layers.product(linear, rows), linear.bias])
 }
 
-function crossAttention(layers: Layers, states: string, size: Size, own: Own | null): void {
+function crossAttention(layers: Layers, states: string, size: Size, threads: number | null): void {
   const { graph } = layers
   const { decoderLayers, heads } = size
-  const floats = own ? ownCrossParts(layers, own, states, size) : crossParts(layers, states, size)
+  const floats = threads ? ownCrossParts(layers, threads, states, size) : crossParts(layers, states, size)
   const [keys, values] = [floats.slice(0, decoderLayers), floats.slice(decoderLayers)]
   const signedZero = graph.constant({ dims: [], data: Int8Array.of(0) })
   for (const [name, type, zero, parts] of [
@@ -149,9 +154,14 @@ function crossParts(layers: Layers, states: string, { decoderLayers }: Size): st
 }
 
 /** Returns the same as `crossParts`, computed by steno's own operations. */
-function ownCrossParts(layers: Layers, own: Own, states: string, { decoderLayers, width }: Size): string[] {
+function ownCrossParts(
+  layers: Layers,
+  threads: number,
+  states: string,
+  { decoderLayers, width }: Size,
+): string[] {
   return Array.from({ length: 2 * decoderLayers }, (_, part) =>
-    ownLinear(layers, own, 'cross', states, { columns: { from: part * width, count: width } }),
+    ownLinear(layers, threads, 'cross', states, { columns: { from: part * width, count: width } }),
   )
 }
 

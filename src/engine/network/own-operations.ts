@@ -1,16 +1,15 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). They quantise activations to integers of up to 16 bits. The operations of ONNX Runtime compute attention in
-// 32-bit floats. They quantise the activations of other products to 8 bits, and add the parts of a sum in several passes
-// over the memory.
+// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime computes attention in 32-bit floats. For
+// other products, it quantises activations to 8 bits, and adds the parts of a sum in several passes over the memory.
 
 import type { Layers } from './layers.ts'
 
 /** The settings of steno's own operations in the encoder. They always compute its attention. */
 export type Own = {
-  /** The number of threads on which one of them runs. */
-  threads: number
-  /** If true, they also compute the products of the encoder. If false, operations of ONNX Runtime do. */
-  products: boolean
+  /**
+   * The number of threads on which a product of the encoder runs. Null if operations of ONNX Runtime compute the products.
+   */
+  productThreads: number | null
 }
 
 type LinearOptions = {
@@ -28,7 +27,7 @@ type LinearOptions = {
  */
 export function ownLinear(
   layers: Layers,
-  { threads }: Own,
+  threads: number,
   name: string,
   rows: string,
   { gelu = false, added, columns }: LinearOptions = {},
@@ -48,12 +47,12 @@ export function ownLinear(
 /** Adds one layer of the encoder to the graph. `normed` is the normalised input of the layer. */
 export function ownBlock(
   layers: Layers,
-  own: Own,
+  threads: number,
   name: string,
   { state, normed, mass }: { state: string; normed: string; mass: string },
 ): string {
   const linear = (part: string, rows: string, options?: LinearOptions) =>
-    ownLinear(layers, own, `${name}.${part}`, rows, options)
+    ownLinear(layers, threads, `${name}.${part}`, rows, options)
   const mixed = ownAttention(layers, linear('self_attn.qkv', normed), mass)
   const attended = linear('self_attn.out_proj', mixed, { added: state })
   const risen = linear('fc1', layers.norm(`${name}.final_layer_norm`, attended), { gelu: true })

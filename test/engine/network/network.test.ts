@@ -120,18 +120,18 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 const operators = openOperators(runtime())
 const isExact = addsBytesExactly(runtime())
 /**
- * The operations that compute the products of the encoder and the cross-attention of the decoder. The skipped tests of
- * onnx/operators.test.ts say so if steno's own operations do not run here.
+ * The operations that compute the products and the attention of the encoder, and the cross-attention of the decoder. The
+ * skipped tests of onnx/operators.test.ts say so if steno's own operations do not run here.
  */
 const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
   { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },
   ...(isExact ? [{ form: 'operations of ONNX Runtime for this CPU', own: null, range: fullRange }] : []),
   ...(operators
     ? [
-        { form: "steno's own operations", own: { threads: 2, products: true }, range: null },
+        { form: "steno's own operations", own: { productThreads: 2 }, range: null },
         {
           form: "steno's own attention, products of ONNX Runtime",
-          own: { threads: 2, products: false },
+          own: { productThreads: null },
           range: null,
         },
       ]
