@@ -4,12 +4,14 @@
 // with large pictures: while FFmpeg looks for the streams of such a file, it must not keep the pictures in memory.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
+import { argumentsOf } from '../../src/media/order.ts'
+import { findProgram } from '../../src/media/program.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { seeded } from '../support/random.ts'
@@ -20,7 +22,6 @@ import { bounds, decodeAll, fixture, forever, inspect, media, patienceMs } from 
 import { endOfPacket, withLargePictures, withSums } from './flv.ts'
 import { fragmented, type Layout, packetsOf, withFragments } from './fragments.ts'
 import { withAttachment, withEncodings } from './matroska.ts'
-import { isRunning, watchChildren } from './processes.ts'
 
 setDefaultTimeout(patienceMs)
 
@@ -199,7 +200,7 @@ test.each([
   ['behind 60 tracks', { subtitles: 60 }],
   ['behind the packets', { behind: 'in the first list' }],
 ] as const)('an attachment of 15 MB in a Matroska file is not kept in memory: %s', async (_, arrangement) => {
-  const sound = joinFloats(Array(15).fill(await decodeAll(fixture('pcm.wav'))))
+  const sound = joinFloats(Array(2).fill(await decodeAll(fixture('pcm.wav'))))
   const file = (attachmentBytes: number) =>
     write(withEncodings(sound, [], undefined, { ...arrangement, attachmentBytes }))
   const [without, large] = [file(0), file(15 * MB)]
@@ -320,16 +321,23 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 })
 
 /**
- * Returns the peak memory of the media child process from its start to its first samples, in bytes. The test reads no
- * further samples, so the child process waits while its memory is measured.
+ * Returns the peak memory of the media program from its start to its first samples, in bytes. It writes into a named
+ * pipe, of which only the first 32 KB are read. The pipe holds 64 KB more, so the media program waits with the rest of
+ * the samples while its memory is measured.
  */
 async function peakAfterOpening(path: string): Promise<number> {
-  const children = watchChildren()
-  const samples = decode(path, { signal: forever, durationMsMax, bounds })
-  await samples.next()
-  // The child process of an earlier call may have ended, and still be a zombie.
-  const child = children().find(isRunning)
-  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child}/status`, 'utf8')) ?? []
-  await samples.return(undefined)
+  const pipe = join(temporaryFolder(), 'samples')
+  Bun.spawnSync(['mkfifo', pipe])
+  // While a handle for reading is open, a handle for writing can be opened and used.
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+  const order = { operation: 'decode', parent: process.pid, durationMsMax, channel: 0 } as const
+  const args = argumentsOf({ ...order, openCpuMs: 20_000, cpuMs: 20_000, memoryBytes: 200 * MB, ...bounds })
+  const [stdin, stdout] = [Bun.file(path), Bun.file(pipe)]
+  const child = Bun.spawn([findProgram(null), ...args], { stdin, stdout, stderr: 'ignore' })
+  await Bun.spawn(['head', '-c', '32768', pipe], { stdout: 'ignore' }).exited
+  const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+  child.kill('SIGKILL')
+  await child.exited
+  closeSync(reader)
   return Number(kilobytes) * 1024
 }
