@@ -9,7 +9,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: run test check build release bench install source
+.PHONY: run test check build release bench install source test-source test-program
 
 run: install
 	$(BUN) src/main.ts serve
@@ -17,24 +17,30 @@ run: install
 # The longest time of one test. A test that hangs fails after it; a test on a busy machine does not.
 TEST_MS := 60000
 
-# Many tests wait more than they compute: five files at a time fill two cores, the slowest files first.
+# `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
 # The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
 # file must undo what it changes in its process.
-# `bun test --timings test/timings.json --update-timings` measures the files again.
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
-RUN_TESTS := nice -n 10 $(BUN) test --parallel=5 --no-isolate --timings test/timings.json --timeout $(TEST_MS)
+RUN_TESTS := nice -n 10 $(BUN) test --no-isolate --timings test/timings.json --timeout $(TEST_MS)
 
 # Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
 # program only, as its users run it. `bun test FILE` runs one of them with the source.
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
-# Checks the source while it is compiled. Tests the source first, then the program: alone, and under the tests of the
-# API.
+# Checks the source while it is compiled. Then tests the source and the built program at the same time.
 test: install
 	$(MAKE) -j2 check build source
-	$(RUN_TESTS) $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
-	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) test/program test/api test/docs.test.ts
+	$(MAKE) -j2 --output-sync test-source test-program
+
+# Many tests wait more than they compute: six files at a time, four here and two below, fill two cores.
+# With `+`, make shows this output at once, and the output of the other tests when they have ended.
+test-source:
+	+$(RUN_TESTS) --parallel=4 $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
+
+# Tests the program alone, and under the tests of the API.
+test-program:
+	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts
 
 # On two cores, the compiler takes as long with one thread as with several, and a third less CPU time. It needs 0.5 GB, so
 # it collects garbage rarely (GOGC).
