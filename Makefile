@@ -20,10 +20,8 @@ TEST_MS := 60000
 # `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
 # The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
 # file must undo what it changes in its process.
-# To give freed memory back to the system, and to get it again, costs 4 % of the CPU time. MIMALLOC_PURGE_DELAY keeps it:
-# 1 GB more for all processes together.
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
-RUN_TESTS := MIMALLOC_PURGE_DELAY=-1 nice -n 10 $(BUN) test --no-isolate --timings test/timings.json --timeout $(TEST_MS)
+RUN_TESTS := nice -n 10 $(BUN) test --no-isolate --timings test/timings.json --timeout $(TEST_MS)
 
 # Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
 # program only, as its users run it. `bun test FILE` runs one of them with the source.

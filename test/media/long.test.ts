@@ -321,9 +321,9 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 })
 
 /**
- * Returns the peak memory of the media program from its start to its first samples, in bytes. It writes into a named
- * pipe, of which only the first 32 KB are read. The pipe holds 64 KB more, so the media program waits with the rest of
- * the samples while its memory is measured.
+ * Returns the peak memory of the media program from its start to its first samples, in bytes. The media program writes
+ * into a named pipe, of which only the first 32 KB are read. The pipe holds 64 KB more. So the media program waits with
+ * the rest of the samples while its memory is measured.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')

@@ -54,10 +54,7 @@ function packed(level: number): Scene {
 }
 
 async function peaks(path: string, addresses: string[]): Promise<number[]> {
-  // With no environment, the child process gives freed memory back as the program does (see MIMALLOC_PURGE_DELAY in the
-  // Makefile).
   const running = Bun.spawn([process.execPath, child, path, ...addresses], {
-    env: {},
     stdout: 'pipe',
     stderr: 'inherit',
   })
