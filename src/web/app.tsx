@@ -1,7 +1,7 @@
 // The root component of the web app: the header, and the page that belongs to the address.
 
 import type { FunctionComponent } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { AccountPage } from './account/account.tsx'
 import { AppsPage } from './account/apps.tsx'
 import { BalancePage } from './account/balance.tsx'
@@ -21,9 +21,12 @@ import { Toasts } from './parts/toast.tsx'
 import { JobPage } from './transcript/job.tsx'
 import { words } from './words.ts'
 
+/** The pages for a person who is signed in. */
 const pages: Record<string, { title: string; Page: FunctionComponent }> = {
   '/': { title: words.jobs.title, Page: JobsPage },
   '/jobs': { title: words.jobs.title, Page: JobsPage },
+  // A person who has just signed in may still be at the address of the page for new accounts.
+  '/register': { title: words.jobs.title, Page: JobsPage },
   '/search': { title: words.search.title, Page: SearchPage },
   '/keys': { title: words.keys.title, Page: KeysPage },
   '/balance': { title: words.balance.title, Page: BalancePage },
@@ -33,10 +36,17 @@ const pages: Record<string, { title: string; Page: FunctionComponent }> = {
   '/operator': { title: words.operator.title, Page: OperatorPage },
 }
 
+/** Returns the title of the page, or undefined if it is not known yet or the page sets its own title. */
+function titleOf(at: string): string | undefined {
+  if (session.value === undefined) return
+  if (session.value === null) return (at === '/register' ? words.register : words.signIn).title
+  return pages[at]?.title
+}
+
 export function App() {
   const at = path.value
-  const title = pages[at]?.title
-  useEffect(() => {
+  const title = titleOf(at)
+  useLayoutEffect(() => {
     if (title) announcePage(title)
   }, [title])
   if (session.value === undefined) return <Offline />
@@ -66,7 +76,7 @@ export function App() {
 function Body({ at }: { at: string }) {
   const [, jobId] = /^\/jobs\/([^/]+)$/.exec(at) ?? []
   if (jobId) return <JobPage key={jobId} id={jobId} />
-  const found = at === '/register' ? pages['/'] : pages[at]
+  const found = pages[at]
   if (found) return <found.Page />
   return (
     <main id="main" class="narrow">

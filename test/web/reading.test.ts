@@ -187,7 +187,7 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   expect(await dialog.getByLabel(/^Only the selection, 0:18 – 0:\d\d$/).isChecked()).toBe(true)
   const preview = dialog.getByRole('region', { name: 'Preview' })
   const text = `${first?.text} ${second?.text}`
-  expect((await preview.textContent())?.trim()).toBe(`Speaker 1: ${text}`)
+  await preview.getByText(`Speaker 1: ${text}`, { exact: true }).waitFor()
   await dialog.getByLabel('Format').selectOption('vtt')
   const exported = page.waitForEvent('download')
   await dialog.getByRole('button', { name: 'Save file' }).click()

@@ -39,7 +39,7 @@ export function RegisterPage() {
       <h1>{text.title}</h1>
       <p class="lead">{text.lead}</p>
       <Form onSend={send} button={text.button} class="stack">
-        <EmailField of={email} />
+        <EmailField of={email} autofocus />
         <NewPasswordField label={words.signIn.password} of={password} />
       </Form>
       <p class="hint">

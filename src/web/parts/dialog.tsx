@@ -1,7 +1,7 @@
 // A modal dialog: the browser keeps the focus inside it. If `onClose` is given, the Escape key closes the dialog.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { words } from '../words.ts'
 import { Icon } from './icon.tsx'
 
@@ -16,7 +16,7 @@ type DialogProps = {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal()
     return () => dialog.current?.close()
   }, [])

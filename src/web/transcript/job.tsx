@@ -2,7 +2,7 @@
 // job has failed.
 
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { announcePage, go } from '../base/route.ts'
 import { isEnded, nameOf, optionsOf, submitJob } from '../jobs/job.ts'
 import { deleteJob } from '../jobs/job-list.ts'
@@ -18,7 +18,7 @@ const text = words.job
 export function JobPage({ id }: { id: string }) {
   const job = useLoaded(() => readJob(id), [id])
   const title = job.value.value && nameOf(job.value.value)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (title !== null) announcePage(title)
   }, [title])
   return (

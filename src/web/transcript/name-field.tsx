@@ -1,6 +1,6 @@
 // The text field in which a person changes the name of a speaker.
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../base/composing.ts'
 import { tell, tellFault } from '../parts/toast.tsx'
 import { words } from '../words.ts'
@@ -13,7 +13,7 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
   const field = useRef<HTMLInputElement>(null)
   const shown = studio.nameOf(speaker)
   const isAsked = studio.renaming.value === speaker
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isAsked) return
     field.current?.select()
     studio.renaming.value = null
