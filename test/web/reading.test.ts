@@ -165,12 +165,14 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   const transcript = conversation({ words: 120, speakers: 2 })
   const hana = await reader(service, 'hana', transcript)
   const { page } = await browser.enter(service, hana)
+  // The passage is selected as soon as the text is on the page.
+  await page.addInitScript(`new MutationObserver((_, observer) => {
+    const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]')?.firstChild)
+    if (!to) return
+    observer.disconnect()
+    getSelection().setBaseAndExtent(from, 0, to, to.data.length)
+  }).observe(document, { childList: true, subtree: true })`)
   await page.goto(`/jobs/${hana.jobId}`)
-  await page.locator('[data-at="7"]').waitFor()
-  await page.evaluate(`(() => {
-  const [from, to] = ['6', '7'].map(at => document.querySelector('[data-at="' + at + '"]').firstChild)
-  getSelection().setBaseAndExtent(from, 0, to, to.data.length)
-})()`)
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Save as subtitles' }).click()
   const file = await download

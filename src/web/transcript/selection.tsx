@@ -1,7 +1,7 @@
 // The menu for a selected passage. Its buttons play the recording from the start of the passage, copy the text of the
 // passage, copy a link to its start, or save the passage as subtitles.
 
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'
 import { baseNameOf } from '../jobs/job.ts'
 import { copy } from '../parts/clipboard.ts'
@@ -16,7 +16,8 @@ const text = words.selection
 
 export function Selection({ studio }: { studio: Studio }) {
   const { passage } = studio
-  useEffect(() => {
+  // Before the browser draws the text: a selection that is made at once is seen too.
+  useLayoutEffect(() => {
     const look = () => {
       passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)
     }
