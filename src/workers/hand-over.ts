@@ -40,6 +40,8 @@ export class HandOver {
    * succeed. Null if there was no such failure.
    */
   failure: Error | null = null
+  /** The number of the claim that ended with this failure. 0 if there was no such failure. */
+  brokenOffFence = 0
   /** The names of the workers whose machines have caused such a failure. */
   readonly brokenOffBy = new Set<string>()
   readonly #options: TranscribeOptions
@@ -119,7 +121,10 @@ export class HandOver {
 
   /** Ends the claim of the worker that holds the job, so that another worker can claim the job at once. */
   release(failure: Error): void {
-    if (this.holder) this.brokenOffBy.add(workerName(this.holder.worker))
+    if (this.holder) {
+      this.brokenOffFence = this.holder.fence
+      this.brokenOffBy.add(workerName(this.holder.worker))
+    }
     this.holder = null
     this.failure = failure
   }

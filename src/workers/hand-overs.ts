@@ -189,7 +189,10 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    if (entry === 'later') return { kind: 'later' }
+    // A worker repeats its failure if the answer was lost. It keeps the message of the job until it gets this answer, so
+    // until then no other worker gets the job.
+    if (entry === 'later')
+      return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
     if (failure && isOfMachine(failure)) {
       entry.release(new JobFailure(failure.code, failure.message))

@@ -199,6 +199,19 @@ test('a worker that has broken a job off gets it again only if no other worker c
   expect(await breakOff('gpu-1', 5)).toBe('again')
 })
 
+test('a worker that reports the failure of its machine again, because the answer was lost, gives its job back', async () => {
+  const { handOvers } = handOver()
+  const answer = handOvers.claim('gpu-1', claim, Infinity)
+  if (answer.kind !== 'yours') throw new Error('the worker does not get the job')
+  const { fence, token } = answer
+  const failure = { code: 'INTERNAL_ERROR', message: jobErrors.INTERNAL_ERROR } as const
+  const report = () => handOvers.result({ session: 'x', job: 'job', fence, token, failure })
+  expect(await report()).toEqual({ kind: 'again' })
+  expect(await report()).toEqual({ kind: 'again' })
+  expect(handOvers.claim('gpu-2', { ...claim, delivery: 2 }, Infinity)).toMatchObject({ kind: 'yours' })
+  expect(await report()).toEqual({ kind: 'refused' })
+})
+
 test('a worker that cannot write in its folder gives its job back at once', async () => {
   const file = join(temporaryFolder(), 'file')
   writeFileSync(file, '')
