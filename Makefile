@@ -9,7 +9,7 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: run test check build release bench install source test-source test-program
+.PHONY: run test check build release bench install source test-web test-source test-program
 
 run: install
 	$(BUN) src/main.ts serve
@@ -20,23 +20,33 @@ TEST_MS := 60000
 # `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
 # The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
 # file must undo what it changes in its process.
+# To give freed memory back to the system, and to get it again, costs a twelfth of all CPU time. MIMALLOC_PURGE_DELAY keeps
+# it. test/support/own-environment.ts keeps this setting from the programs that the tests start.
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
-RUN_TESTS := nice -n 10 $(BUN) test --no-isolate --timings test/timings.json --timeout $(TEST_MS)
+PRIORITY := 10
+RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 nice -n $(PRIORITY) $(BUN) test --no-isolate --timings test/timings.json \
+	--timeout $(TEST_MS)
 
 # Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
 # program only, as its users run it. `bun test FILE` runs one of them with the source.
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
-# Checks the source while it is compiled. Then tests the source and the built program at the same time.
+# Checks the source while it is compiled. Then tests the web app, the rest of the source, and the built program, all at the
+# same time. Many tests wait more than they compute: eight files at a time (two, four and two) fill two cores.
 test: install
 	$(MAKE) -j2 check build source
-	$(MAKE) -j2 --output-sync test-source test-program
+	$(MAKE) -j3 --output-sync test-web test-source test-program
 
-# Many tests wait more than they compute: six files at a time, four here and two below, fill two cores.
+# The tests of the web app start no engine and wait most. So they go first, and the other tests use the time in between.
+# They are few processes, because each has a browser of its own.
+test-web: PRIORITY := 7
+test-web:
+	$(RUN_TESTS) --parallel=2 ./test/web
+
 # With `+`, make shows this output at once, and the output of the other tests when they have ended.
 test-source:
-	+$(RUN_TESTS) --parallel=4 $(addprefix --path-ignore-patterns ,$(PROGRAM_TESTS))
+	+$(RUN_TESTS) --parallel=4 $(addprefix --path-ignore-patterns ,'test/web/**' $(PROGRAM_TESTS))
 
 # Tests the program alone, and under the tests of the API.
 test-program:

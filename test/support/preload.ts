@@ -3,6 +3,7 @@
 
 import { mock } from 'bun:test'
 import { builtSource } from './built-source.ts'
+import './own-environment.ts'
 
 mock.module('../../src/base/self.ts', () => ({
   selfCommand: (...args: string[]) => [builtSource(), ...args],

@@ -1,0 +1,10 @@
+import { expect, test } from 'bun:test'
+
+// In `make test`, the test process begins with such a setting. See support/own-environment.ts.
+test('a program that a test starts has the environment of the test, without the settings of the test process', () => {
+  process.env.STENO_TEST_ADDED = 'added'
+  const { stdout } = Bun.spawnSync(['env'])
+  delete process.env.STENO_TEST_ADDED
+  expect(stdout.toString()).toContain('STENO_TEST_ADDED=added')
+  expect(stdout.toString()).not.toContain('MIMALLOC')
+})
