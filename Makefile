@@ -20,7 +20,7 @@ TEST_MS := 60000
 # `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
 # The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
 # file must undo what it changes in its process.
-# To give freed memory back to the system, and to get it again, costs a twelfth of all CPU time. MIMALLOC_PURGE_DELAY keeps
+# To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY keeps
 # it. test/support/own-environment.ts keeps this setting from the programs that the tests start.
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
 PRIORITY := 10

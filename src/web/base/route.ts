@@ -30,6 +30,9 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
  * Sets the title of the document. If the person has come from another page of the app, also moves the focus, so that a
  * screen reader reads the focused element. The focus moves to the main field of the page. If the page has no main
  * field, the focus moves to its heading. The page does not scroll: after "Back", the browser shows the earlier place.
+ *
+ * Must be called in a layout effect, before the browser draws the page. Otherwise, the first letters of a person who
+ * types at once would go into another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`

@@ -16,6 +16,7 @@ type DialogProps = {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
+  // Before the browser draws the page: the next key belongs to the dialog.
   useLayoutEffect(() => {
     dialog.current?.showModal()
     return () => dialog.current?.close()
