@@ -38,8 +38,8 @@ test: install
 	$(MAKE) -j2 check build source
 	$(MAKE) -j3 --output-sync test-web test-source test-program
 
-# The tests of the web app start no engine and wait most. So they go first, and the other tests use the time in between.
-# They are few processes, because each has a browser of its own.
+# The tests of the web app start no engine and wait for most of their time. So they have the highest priority, and the
+# other tests use the time in which they wait. They run in two processes only, because each process starts a browser.
 test-web: PRIORITY := 7
 test-web:
 	$(RUN_TESTS) --parallel=2 ./test/web

@@ -1,6 +1,8 @@
+// Tests the environment of the programs that tests start. In `make test`, the test process begins with
+// MIMALLOC_PURGE_DELAY; support/own-environment.ts removes it.
+
 import { expect, test } from 'bun:test'
 
-// In `make test`, the test process begins with such a setting. See support/own-environment.ts.
 test('a program that a test starts has the environment of the test, without the settings of the test process', () => {
   process.env.STENO_TEST_ADDED = 'added'
   const { stdout } = Bun.spawnSync(['env'])

@@ -189,8 +189,8 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // A worker repeats its failure if the answer was lost. It keeps the message of the job until it gets this answer, so
-    // until then no other worker gets the job.
+    // If the answer `again` was lost, the worker sends its failure again. The worker keeps the message of the job until it
+    // gets this answer, and no other worker gets the job before.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }

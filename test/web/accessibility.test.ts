@@ -231,18 +231,18 @@ seen('a person with a keyboard keeps the place on each page, and when a part of 
   await until(page, isLinkSeen)
 })
 
-// Otherwise, a person who types at once would write the first letters into the element that had the focus before.
+// If the focus came later, the first letters of a person who types at once would go into another element.
 seen(
   'a new page, a dialog and a field that opens have the focus at once, before the browser draws them',
   async () => {
     const { page } = await browser.enter(service, ana)
-    /** Runs the script, and returns the element that has the focus when the page has answered to it. */
+    /** Runs the script, and returns the label of the element that has the focus directly afterwards. */
     const focusAfter = (script: string) =>
       page.evaluate(`new Promise(resolve => {
-      const label = ({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent
-      ${script}
-      setTimeout(() => resolve(label(document.activeElement)))
-    })`)
+        const label = ({ ariaLabel, labels, textContent }) => ariaLabel ?? labels?.[0]?.textContent ?? textContent
+        ${script}
+        setTimeout(() => resolve(label(document.activeElement)))
+      })`)
     const press = (key: string) =>
       `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true }))`
     const click = (element: string) => `document.querySelector('${element}').click()`
