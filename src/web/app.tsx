@@ -77,10 +77,14 @@ function Body({ at }: { at: string }) {
   const [, jobId] = /^\/jobs\/([^/]+)$/.exec(at) ?? []
   if (jobId) return <JobPage key={jobId} id={jobId} />
   const found = pages[at]
-  if (found) return <found.Page />
+  return found ? <found.Page /> : <NotFoundPage />
+}
+
+function NotFoundPage() {
+  useLayoutEffect(() => announcePage(words.notFound.title), [])
   return (
     <main id="main" class="narrow">
-      <h1>{words.notFound.title}</h1>
+      <h1 tabIndex={-1}>{words.notFound.title}</h1>
       <p class="lead">{words.notFound.text}</p>
       <p>
         <a href="/jobs">{words.notFound.back}</a>

@@ -34,17 +34,22 @@ async function openByMenu(page: Page, name: string): Promise<void> {
   await page.getByRole('heading', { name, exact: true }).waitFor()
 }
 
+/** The heading of a page that has replaced another page: a screen reader reads the heading because it has the focus. */
+function headingWithFocus(page: Page, name: string) {
+  return page.locator('h1:focus', { hasText: name })
+}
+
 seen('a person registers, opens the link in the mail, and signs in with the new password', async () => {
   const { page } = await browser.open(service)
-  await page.goto('/')
-  await page.getByRole('link', { name: 'Create one' }).click()
+  await page.goto('/register')
   await page.getByLabel('Email address').fill('neu@example.org')
   await page.getByLabel('Password').fill('too short')
   await page.keyboard.press('Enter')
   expect(mail.received).toEqual([])
   await page.getByLabel('Password').fill('a password of my own')
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Look into your mail' }).waitFor()
+  await headingWithFocus(page, 'Look into your mail').waitFor()
+  expect(await page.title()).toBe('Look into your mail · steno')
   while (mail.received.length === 0) await Bun.sleep(5)
   // The account does not work yet. The page tells why, without telling whether the account exists.
   await page.getByRole('link', { name: 'To sign in' }).click()
@@ -64,6 +69,16 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await page.getByLabel('Password').fill('a password of my own')
   await page.keyboard.press('Enter')
   await page.getByText('Your transcripts will be listed here.').waitFor()
+  await headingWithFocus(page, 'Transcripts').waitFor()
+})
+
+seen('a page that does not exist has a title and the focus', async () => {
+  service.account('lea')
+  const { page } = await browser.open(service)
+  await signIn(page, service, 'lea@example.org')
+  await page.evaluate(`history.pushState(null, '', '/nothing'); dispatchEvent(new PopStateEvent('popstate'))`)
+  await headingWithFocus(page, 'There is no such page').waitFor()
+  expect(await page.title()).toBe('There is no such page · steno')
 })
 
 seen('a new password and "Sign out everywhere" end the sessions of other browsers', async () => {

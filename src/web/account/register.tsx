@@ -2,7 +2,9 @@
 // verification mail.
 
 import { useSignal } from '@preact/signals'
+import { useLayoutEffect } from 'preact/hooks'
 import { ask } from '../base/net.ts'
+import { announcePage } from '../base/route.ts'
 import { Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
 import { EmailField, NewPasswordField } from './fields.tsx'
@@ -20,19 +22,7 @@ export function RegisterPage() {
     })
     sentTo.value = email.value.trim()
   }
-  if (sentTo.value) {
-    return (
-      <main class="narrow">
-        <p class="brand">steno</p>
-        <h1>{text.sentTitle}</h1>
-        <p class="lead">{text.sent(sentTo.value)}</p>
-        <p class="hint">{text.noMail}</p>
-        <p>
-          <a href="/">{text.toSignIn}</a>
-        </p>
-      </main>
-    )
-  }
+  if (sentTo.value) return <MailSent to={sentTo.value} />
   return (
     <main class="narrow">
       <p class="brand">steno</p>
@@ -44,6 +34,22 @@ export function RegisterPage() {
       </Form>
       <p class="hint">
         {text.hasAccount} <a href="/">{words.signIn.button}</a>
+      </p>
+    </main>
+  )
+}
+
+/** Replaces the form when the server has accepted it. */
+function MailSent({ to }: { to: string }) {
+  useLayoutEffect(() => announcePage(text.sentTitle), [])
+  return (
+    <main class="narrow">
+      <p class="brand">steno</p>
+      <h1 tabIndex={-1}>{text.sentTitle}</h1>
+      <p class="lead">{text.sent(to)}</p>
+      <p class="hint">{text.noMail}</p>
+      <p>
+        <a href="/">{text.toSignIn}</a>
       </p>
     </main>
   )

@@ -3,8 +3,8 @@
 import { computed, signal } from '@preact/signals'
 
 const address = signal(read())
-/** True if the person has come to the present page from another page of the app. */
-let hasMoved = false
+/** True if the app has announced a page since the browser loaded it. */
+let hasAnnounced = false
 
 export const path = computed(() => address.value.pathname)
 export const query = computed(() => address.value.searchParams)
@@ -27,16 +27,18 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 }
 
 /**
- * Sets the title of the document. If the person has come from another page of the app, also moves the focus, so that a
- * screen reader reads the focused element. The focus moves to the main field of the page. If the page has no main
- * field, the focus moves to its heading. The page does not scroll: after "Back", the browser shows the earlier place.
+ * Sets the title of the document. If the page replaces another page of the app, also moves the focus, so that a screen
+ * reader reads the focused element. The focus moves to the main field of the page. If the page has no main field, the
+ * focus moves to its heading. The page does not scroll: after "Back", the browser shows the earlier place.
  *
  * Must be called in a layout effect, before the browser draws the page. Otherwise, the first letters of a person who
  * types at once would go into another field.
  */
 export function announcePage(title: string): void {
   document.title = `${title} · steno`
-  if (!hasMoved) return
+  const isFirst = !hasAnnounced
+  hasAnnounced = true
+  if (isFirst) return
   const targets = ['main [autofocus]', 'main h1'].map(each => document.querySelector<HTMLElement>(each))
   targets.find(Boolean)?.focus({ preventScroll: true })
 }
@@ -66,9 +68,7 @@ function isInside(link: HTMLAnchorElement): boolean {
 }
 
 function move(): void {
-  const before = path.peek()
   address.value = read()
-  hasMoved ||= path.peek() !== before
 }
 
 function read(): URL {
