@@ -27,10 +27,12 @@ const boxMs = 240_000
  * lines with `expected`.
  */
 const steps = `
+  trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   /box/steno install >/dev/null
-  key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*')
-  api() { curl -sf "localhost:8080/v1/$1" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "\${@:2}"; }
+  # The journal may take what the service has printed only after the service answers.
+  until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
+  api() { curl -sSf "localhost:8080/v1/$1" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "\${@:2}"; }
   state() { systemctl show steno -p "$1" --value; }
   upload=$(api upload -d '{"filename": "talk.flac"}')
   curl -sf -X PUT "$(jq -r .upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary @/box/talk.flac >/dev/null
