@@ -35,9 +35,17 @@ export async function startFleet(
   return { service, cluster, startOwn }
 }
 
-/** Waits until `holds` returns true. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(15)
+/** Waits until `holds` returns true. If this takes longer than 25 s, and `state` is given, throws an error with the state. */
+export async function until(
+  holds: () => boolean | Promise<boolean>,
+  state?: () => Promise<unknown>,
+): Promise<void> {
+  const lateAt = performance.now() + 25_000
+  while (!(await holds())) {
+    if (state && performance.now() > lateAt)
+      throw new Error(`still waiting: ${JSON.stringify(await state())}`)
+    await Bun.sleep(15)
+  }
 }
 
 /** Returns the kinds (such as `reserve`) of the ledger entries of a job, oldest first. */
