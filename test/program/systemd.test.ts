@@ -30,12 +30,12 @@ const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
   /box/steno install >/dev/null
-  # The journal may take what the service has printed only after the service answers.
+  # The output of the service may come into the journal a moment after the service is ready.
   until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
   api() { curl -sSf "localhost:8080/v1/$1" -H "Authorization: Bearer $key" -H 'Content-Type: application/json' "\${@:2}"; }
   state() { systemctl show steno -p "$1" --value; }
   upload=$(api upload -d '{"filename": "talk.flac"}')
-  curl -sf -X PUT "$(jq -r .upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary @/box/talk.flac >/dev/null
+  curl -sSf -X PUT "$(jq -r .upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary @/box/talk.flac >/dev/null
   id=$(api transcribe -d "{\\"upload_id\\": $(jq .upload_id <<<"$upload")}" | jq -r .id)
   until api "transcribe/$id?wait=60" | jq -e '.status != "processing" and .status != "pending"' >/dev/null; do :; done
   echo "text: $(api "transcribe/$id?format=text")"

@@ -35,7 +35,10 @@ export async function startFleet(
   return { service, cluster, startOwn }
 }
 
-/** Waits until `holds` returns true. If this takes longer than 25 s, and `state` is given, throws an error with the state. */
+/**
+ * Waits until `holds` returns true. If `state` is given, throws an error after 25 s, with what `state` returns in its
+ * message.
+ */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   state?: () => Promise<unknown>,

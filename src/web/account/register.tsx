@@ -39,7 +39,7 @@ export function RegisterPage() {
   )
 }
 
-/** Replaces the form when the server has accepted it. */
+/** Replaces the form when the server has accepted its data. */
 function MailSent({ to }: { to: string }) {
   useLayoutEffect(() => announcePage(text.sentTitle), [])
   return (
