@@ -177,14 +177,11 @@ export class DeviceBatch implements Batch {
     const used = new Set(this.live.map(({ slot }) => slot))
     const free = Array.from({ length: size }, (_, slot) => slot).filter(slot => !used.has(slot))
     const moved = this.live.filter(({ slot }) => slot >= size)
-    const to = free.slice(0, moved.length)
-    if (moved.length > 0) {
-      this.caches.move(
-        moved.map(({ slot }) => slot),
-        to,
-      )
+    for (const [index, row] of moved.entries()) {
+      const to = free[index] ?? 0
+      this.caches.move(row.slot, to)
+      row.slot = to
     }
-    for (const [index, row] of moved.entries()) row.slot = to[index] ?? 0
     this.size = size
   }
 

@@ -1,7 +1,7 @@
 // The caches of the decoder in the memory of a GPU, for all rows of a batch, and the operations that write, move and
 // read rows of these caches.
 
-import { moveRows, readAttention, writeRows, zeros } from '../network/cache-graphs.ts'
+import { moveRow, readAttention, writeRow, zeros } from '../network/cache-graphs.ts'
 import { cacheNames, updated } from '../network/float-caches.ts'
 import type { FloatSize, FloatType } from '../network/float-size.ts'
 import type { Binding } from '../onnx/binding.ts'
@@ -20,34 +20,53 @@ export type DeviceParts = {
   type: FloatType
 }
 
-type Cache = { name: string; rowDims: number[]; tensor: Tensor }
+/** The ONNX sessions that work on caches of any number of rows. */
+export class CacheSessions {
+  readonly zeros: Session
+  readonly writer: Session
+  readonly mover: Session
+  /** Null if the model has no alignment heads, so no cache of attention. */
+  readonly reader: Session | null
+
+  constructor({ runtime, device, size, type }: Omit<DeviceParts, 'memory' | 'session'>) {
+    const { own, cross } = cacheNames(size)
+    const shape = (name: string) => ({ name, type, shape: [1, 'rows', ...rowDimsOf(name, { size })] })
+    const open = (model: Uint8Array) => openSession(runtime, model, device)
+    this.zeros = open(zeros(type))
+    this.writer = open(writeRow(cross.map(shape)))
+    this.mover = open(moveRow([...own, ...cross].map(shape)))
+    const attention = { name: 'attention', type, shape: ['rows', ...rowDimsOf('attention', { size })] }
+    this.reader = own.includes('attention') ? open(readAttention(attention)) : null
+  }
+
+  close(): void {
+    for (const session of [this.zeros, this.writer, this.mover, this.reader]) session?.close()
+  }
+}
+
+/** `rows` refers to the same memory as `tensor`, with one more dimension: [1, rows, …]. */
+type Cache = { name: string; rowDims: number[]; tensor: Tensor; rows: Tensor }
 
 export class DeviceCaches {
   private readonly own: Cache[]
   private readonly cross: Cache[]
-  private readonly writer: Session
-  private readonly mover: Session
-  private readonly reader: Session | null
 
   constructor(
     private readonly parts: DeviceParts,
+    private readonly sessions: CacheSessions,
     /** The number of rows for which each cache has memory. A row belongs to one window of a batch. */
     readonly capacity: number,
   ) {
-    const { memory, size, type, runtime, device } = parts
+    const { memory, size, type } = parts
     const allocate = (name: string): Cache => {
       const rowDims = rowDimsOf(name, parts)
-      return { name, rowDims, tensor: memory.tensor(type, [capacity, ...rowDims]) }
+      const tensor = memory.tensor(type, [capacity, ...rowDims])
+      return { name, rowDims, tensor, rows: memory.view(tensor, type, [1, capacity, ...rowDims]) }
     }
     const names = cacheNames(size)
     this.own = names.own.map(allocate)
     this.cross = names.cross.map(allocate)
     for (const cache of this.own) this.clear(cache)
-    const shape = ({ name, rowDims }: Cache) => ({ name, type, shape: ['rows', ...rowDims] })
-    this.writer = openSession(runtime, writeRows(this.cross.map(shape)), device)
-    this.mover = openSession(runtime, moveRows([...this.own, ...this.cross].map(shape)), device)
-    const attention = this.own.find(({ name }) => name === 'attention')
-    this.reader = attention ? openSession(runtime, readAttention(shape(attention)), device) : null
   }
 
   /**
@@ -70,14 +89,14 @@ export class DeviceCaches {
   /** Copies the tensors of an encoded window into the row `row` of the cross-attention caches. */
   write(row: number, window: readonly Tensor[]): void {
     if (window.length !== this.cross.length) throw new TypeError('the window was encoded by another network')
-    this.update(this.writer, this.cross, { to: [row] }, binding => {
+    this.update(this.sessions.writer, this.cross, { to: [row] }, binding => {
       for (const [index, { name }] of this.cross.entries()) binding.input(`new ${name}`, window[index]!)
     })
   }
 
-  /** Copies rows within each cache: the content of row `from[n]` replaces the content of row `to[n]`. */
-  move(from: readonly number[], to: readonly number[]): void {
-    this.update(this.mover, [...this.own, ...this.cross], { from, to })
+  /** Copies a row within each cache: the content of the row `from` replaces the content of the row `to`. */
+  move(from: number, to: number): void {
+    this.update(this.sessions.mover, [...this.own, ...this.cross], { from: [from], to: [to] })
   }
 
   /**
@@ -86,11 +105,12 @@ export class DeviceCaches {
    */
   attention(row: number, count: number, frames: number): Float32Array {
     const cache = this.own.find(({ name }) => name === 'attention')
-    if (!cache || !this.reader) throw new TypeError('the model has no alignment heads')
+    const { reader } = this.sessions
+    if (!cache || !reader) throw new TypeError('the model has no alignment heads')
     const heads = cache.rowDims[0] ?? 0
     const { memory } = this.parts
     const result = memory.shared('float32', [count, heads, frames])
-    const binding = this.reader.bind()
+    const binding = reader.bind()
     binding.input('attention', cache.tensor)
     const inputs = this.integers(binding, { row: [row], count: [count], frames: [frames] })
     binding.output('read', result.tensor)
@@ -103,8 +123,10 @@ export class DeviceCaches {
   }
 
   close(): void {
-    for (const { tensor } of [...this.own, ...this.cross]) tensor.free()
-    for (const session of [this.writer, this.mover, this.reader]) session?.close()
+    for (const { tensor, rows } of [...this.own, ...this.cross]) {
+      rows.free()
+      tensor.free()
+    }
   }
 
   private update(
@@ -114,9 +136,9 @@ export class DeviceCaches {
     bindMore: (binding: Binding) => void = () => {},
   ): void {
     const binding = session.bind()
-    for (const { name, tensor } of caches) {
-      binding.input(name, tensor)
-      binding.output(updated + name, tensor)
+    for (const { name, rows } of caches) {
+      binding.input(name, rows)
+      binding.output(updated + name, rows)
     }
     bindMore(binding)
     const inputs = this.integers(binding, numbers)
@@ -138,13 +160,15 @@ export class DeviceCaches {
    * memory may contain NaN, and 0 × NaN is NaN.
    */
   private clear({ rowDims, tensor }: Cache): void {
-    const { runtime, device, type } = this.parts
-    const session = openSession(runtime, zeros(type, [this.capacity, ...rowDims]), device)
-    const binding = session.bind()
-    binding.output('zeros', tensor)
+    const { memory, type } = this.parts
+    const count = this.capacity * rowDims.reduce((product, each) => product * each, 1)
+    const flat = memory.view(tensor, type, [count])
+    const binding = this.sessions.zeros.bind()
+    const inputs = this.integers(binding, { count: [count] })
+    binding.output('zeros', flat)
     binding.run()
     binding.close()
-    session.close()
+    for (const each of [...inputs, flat]) each.free()
   }
 }
 
