@@ -12,8 +12,8 @@ export type PickTokens = {
 }
 
 /**
- * A number that is added to the score of a token that is not allowed. The number is finite: -Infinity minus -Infinity,
- * as in the logarithm of a sum of exponentials, would be NaN.
+ * A number that is added to the score of a token that is not allowed. The number is finite: -Infinity minus -Infinity
+ * would be NaN.
  */
 const forbidden = -1e30
 
@@ -44,62 +44,133 @@ export function allowedInput(
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
-  const { end, firstTimestamp, vocabulary, suppressed } = tokens
+  const { end, firstTimestamp, suppressed } = tokens
   const row = graph.add('Squeeze', [scores, layers.integers(1)])
-  const penalty = Float32Array.from({ length: vocabulary }, (_, id) => (suppressed.has(id) ? forbidden : 0))
-  const judged = graph.add('Add', [row, graph.constant({ dims: [vocabulary], data: penalty })])
-  const textCount = Math.min(end, firstTimestamp)
-  const slice = (from: number, to: number) =>
-    graph.add('Slice', [judged, layers.integers(from), layers.integers(to), layers.integers(1)])
   const names = ['text penalty', 'end penalty', 'times from', 'times to']
   graph.add('Split', ['allowed', layers.integers(1, 1, 1, 1)], { axis: 1 }, names)
-  const text = bestOf(layers, slice(0, textCount), 'text penalty')
-  const stop = graph.add('Add', [slice(end, end + 1), 'end penalty'])
-  const times = bestOf(layers, allowedTimes(layers, slice(firstTimestamp, vocabulary), tokens), null)
+  const allText = textScores(layers, row, tokens)
+  const allTimes = timeScores(layers, row, tokens)
+  const text = bestOf(layers, allText)
+  const textScore = graph.add('Add', [text.score, 'text penalty'])
+  const times = bestOf(layers, allTimes)
+  const penalty = graph.constant({ dims: [1], data: penaltiesOf(end, end + 1, suppressed) })
+  const stop = graph.add('Add', [
+    graph.add('Add', [slice(layers, row, end, end + 1), penalty]),
+    'end penalty',
+  ])
+  const textOrStop = graph.add('Max', [textScore, stop])
+  const most = graph.add('Max', [textOrStop, times.score])
 
-  const textOrStop = graph.add('Max', [text.score, stop])
-  const isText = graph.add('Greater', [text.score, stop])
-  const isOnlyTime = graph.add('Greater', [times.sum, textOrStop])
+  // All probabilities are relative to the most probable token, so no sum is too large for a float.
+  const textSum = sumOf(layers, allText.scores, graph.add('Sub', [most, 'text penalty']))
+  const timesSum = sumOf(layers, allTimes.scores, most)
+  const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, most])])])
+  const logOf = (sum: string) => graph.add('Add', [graph.add('Log', [sum]), most])
+  const timesTotal = logOf(timesSum)
+  const isText = graph.add('Greater', [textScore, stop])
+  const isOnlyTime = graph.add('Greater', [timesTotal, textOrStop])
   const isTime = graph.add('Or', [isOnlyTime, graph.add('Greater', [times.score, textOrStop])])
   const constant = (value: number) => graph.constant({ dims: [1], data: BigInt64Array.of(BigInt(value)) })
-  const time = graph.add('Add', [times.token, constant(firstTimestamp)])
-  const notTime = graph.add('Where', [isText, text.token, constant(end)])
+  const time = graph.add('Add', [times.index, constant(firstTimestamp - allTimes.before)])
+  const notTime = graph.add('Where', [isText, text.index, constant(end)])
   const token = graph.add('Where', [isTime, time, notTime])
   const score = graph.add('Where', [isTime, times.score, textOrStop])
-  const all = graph.add('Concat', [text.sum, stop, times.sum], { axis: 1 })
-  const total = graph.add('Where', [isOnlyTime, times.sum, logSum(layers, all)])
+  const all = logOf(graph.add('Add', [textOrStopSum, timesSum]))
+  const total = graph.add('Where', [isOnlyTime, timesTotal, all])
   const logProbability = graph.add('Sub', [score, total])
   const picked = graph.add('Concat', [layers.cast(token, 'float32'), logProbability], { axis: 1 })
   layers.output('picked', 'float32', ['rows', 2], picked)
 }
 
-type Best = { token: string; score: string; sum: string }
+/**
+ * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. These are a few more columns of the scores
+ * than there are such tokens, so that they can be divided into groups of equal size. The other tokens among them are
+ * forbidden. `before` is the number of columns before the first of the tokens.
+ */
+type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
- * Adds operations that find the token with the highest score in each row, this score, and the logarithm of the sum of
- * exp(score) over all tokens.
+ * The most tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick kernel, with a
+ * block of threads for each group. With all text tokens of a row in one group, a step of 8 rows took 14 times as long
+ * on an H200 (see docs/gpu.md).
  */
-function bestOf(layers: FloatLayers, scores: string, penalty: string | null): Best {
-  const { graph } = layers
-  const penalised = (value: string) => (penalty === null ? value : graph.add('Add', [value, penalty]))
-  return {
-    token: graph.add('ArgMax', [scores], { axis: 1, keepdims: 1 }),
-    score: penalised(graph.add('ReduceMax', [scores, layers.integers(1)], { keepdims: 1 })),
-    sum: penalised(logSum(layers, scores)),
-  }
+const groupMax = 512
+
+/** Divides `count` tokens into groups of equal size. All groups together have at most `vocabulary` tokens. */
+function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
+  let size = groupMax
+  while (Math.ceil(count / size) * size > vocabulary) size /= 2
+  return { groups: Math.ceil(count / size), size }
 }
 
-function logSum(layers: FloatLayers, scores: string): string {
-  return layers.graph.add('ReduceLogSumExp', [scores, layers.integers(1)], { keepdims: 1 })
+function textScores(
+  layers: FloatLayers,
+  row: string,
+  { end, firstTimestamp, vocabulary, suppressed }: PickTokens,
+): Scores {
+  const count = Math.min(end, firstTimestamp)
+  const { groups, size } = groupsOf(count, vocabulary)
+  const penalties = penaltiesOf(0, groups * size, suppressed).fill(forbidden, count)
+  const penalty = layers.graph.constant({ dims: [groups * size], data: penalties })
+  const scores = layers.graph.add('Add', [slice(layers, row, 0, groups * size), penalty])
+  return { scores, groups, size, before: 0 }
 }
 
-function allowedTimes(layers: FloatLayers, scores: string, tokens: PickTokens): string {
+function timeScores(
+  layers: FloatLayers,
+  row: string,
+  { firstTimestamp, vocabulary, suppressed }: PickTokens,
+): Scores {
   const { graph } = layers
-  const count = tokens.vocabulary - tokens.firstTimestamp
-  const all = graph.constant({ dims: [count], data: Float32Array.from({ length: count }, (_, at) => at) })
+  const { groups, size } = groupsOf(vocabulary - firstTimestamp, vocabulary)
+  const from = vocabulary - groups * size
+  const before = firstTimestamp - from
+  // Timestamp tokens are counted from 0. So the other tokens among these columns have numbers below 0.
+  const numbers = Float32Array.from({ length: groups * size }, (_, at) => at - before)
+  const all = graph.constant({ dims: [groups * size], data: numbers })
+  const penalties = penaltiesOf(from, vocabulary, suppressed).fill(forbidden, 0, before)
+  const penalty = graph.constant({ dims: [groups * size], data: penalties })
+  const judged = graph.add('Add', [slice(layers, row, from, vocabulary), penalty])
   const isAllowed = graph.add('And', [
     graph.add('GreaterOrEqual', [all, 'times from']),
     graph.add('Less', [all, 'times to']),
   ])
-  return graph.add('Where', [isAllowed, scores, graph.scalar(forbidden)])
+  const scores = graph.add('Where', [isAllowed, judged, graph.scalar(forbidden)])
+  return { scores, groups, size, before }
+}
+
+function penaltiesOf(from: number, to: number, suppressed: ReadonlySet<number>): Float32Array {
+  return Float32Array.from({ length: to - from }, (_, at) => (suppressed.has(from + at) ? forbidden : 0))
+}
+
+function slice(layers: FloatLayers, row: string, from: number, to: number): string {
+  return layers.graph.add('Slice', [row, layers.integers(from), layers.integers(to), layers.integers(1)])
+}
+
+/**
+ * Adds operations that find the highest score in each row, and its column: first in each group, then among these
+ * highest scores of all groups.
+ */
+function bestOf(layers: FloatLayers, { scores, groups, size }: Scores): { index: string; score: string } {
+  const { graph } = layers
+  const one = layers.integers(1)
+  const highest = (of: string, axis: number, name: string) => {
+    const [score, index] = [`highest ${name}`, `index of highest ${name}`]
+    graph.add('TopK', [of, one], { axis }, [score, index])
+    return { score, index }
+  }
+  const grouped = graph.add('Reshape', [scores, layers.integers(0, groups, size)])
+  const inGroups = highest(grouped, 2, `in groups of ${scores}`)
+  const flat = (value: string) => graph.add('Reshape', [value, layers.integers(0, groups)])
+  const ofGroups = highest(flat(inGroups.score), 1, `of ${scores}`)
+  const inGroup = graph.add('GatherElements', [flat(inGroups.index), ofGroups.index], { axis: 1 })
+  const start = graph.add('Mul', [ofGroups.index, layers.integers(size)])
+  return { index: graph.add('Add', [start, inGroup]), score: ofGroups.score }
+}
+
+/** Adds operations that compute the sum of exp(score - `most`) for each row. */
+function sumOf(layers: FloatLayers, scores: string, most: string): string {
+  const { graph } = layers
+  const shares = graph.add('Exp', [graph.add('Sub', [scores, most])])
+  return graph.add('ReduceSum', [shares, layers.integers(1)], { keepdims: 1 })
 }
