@@ -31,8 +31,9 @@ export function openDevice(
   { device, variant, notes }: { device: Device; variant: FloatVariant; notes: string[] },
 ): Network {
   const weights = openWeights(folder, variant)
+  const size = sizeOf(weights, facts)
   const open = (type: FloatType) => {
-    const network = openFloats(runtime, weights, facts, { device, type })
+    const network = openSized(runtime, weights, facts, { device, type, size })
     try {
       checkDecoder(network, facts)
       return network
@@ -53,9 +54,17 @@ export function openFloats(
   runtime: Runtime,
   weights: FloatWeights,
   facts: Facts,
-  { device, type }: DeviceOptions,
+  options: DeviceOptions,
 ): Network {
-  const size = sizeOf(weights, facts)
+  return openSized(runtime, weights, facts, { ...options, size: sizeOf(weights, facts) })
+}
+
+function openSized(
+  runtime: Runtime,
+  weights: FloatWeights,
+  facts: Facts,
+  { device, type, size }: DeviceOptions & { size: FloatSize },
+): Network {
   const open = (layers: FloatLayers, options: SessionOptions = {}) =>
     openSession(runtime, layers.bytes(), device, constantsOf(layers), options)
   const encoder = open(floatEncoder(weights, size, type))
@@ -85,6 +94,7 @@ function sizeOf(weights: FloatWeights, { width, heads, layers, alignmentHeads }:
     return count
   }
   const decoderLayers = layersOf('decoder')
+  if (decoderLayers === 0) throw new Error('its weights have other names than those of the published models')
   if (decoderLayers !== layers)
     throw new Error(
       `the weights are of a model with ${decoderLayers} decoder layers, config.json of ${layers}`,

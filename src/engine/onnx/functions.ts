@@ -3,6 +3,7 @@
 
 import { linkSymbols, type Pointer, read } from 'bun:ffi'
 import { textAt } from './pointers.ts'
+import { reasonIn } from './status-text.ts'
 
 /**
  * The functions of ONNX Runtime that return a status, which is null or a pointer to an error. For each function: its
@@ -99,9 +100,9 @@ export function link(api: Pointer): Checked & Silent {
     (...args: Argument[]) => {
       const status = (call as unknown as (...given: Argument[]) => Pointer | null)(...args)
       if (!status) return
-      const reason = textAt(message(status))
+      const text = textAt(message(status))
       silent.ReleaseStatus(status)
-      throw new Error(reason)
+      throw new Error(reasonIn(text))
     },
   ])
   return { ...(Object.fromEntries(checked) as Checked), ...silent }

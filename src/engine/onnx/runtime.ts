@@ -51,13 +51,13 @@ export function openRuntime(library: string, threads: number): Runtime {
   calls.SetGlobalInterOpNumThreads(options, 1)
   // Waiting threads must sleep. With busy waiting, they would take CPU time from the server and from other threads.
   calls.SetGlobalSpinControl(options, 0)
-  const warnings = 3
+  const errors = 3
   poolThreads = threads
   return {
     ...calls,
     version,
     threads,
-    environment: at('CreateEnvWithGlobalThreadPools', warnings, cString('steno'), options),
+    environment: at('CreateEnvWithGlobalThreadPools', errors, cString('steno'), options),
     allocator: at('GetAllocatorWithDefaultOptions'),
     cpuMemory: at('CreateCpuMemoryInfo', 1, 0),
   }

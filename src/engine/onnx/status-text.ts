@@ -1,0 +1,13 @@
+// Shortens the error messages of ONNX Runtime. Some of them begin with the place in its C++ source, and with the
+// signature of a function that is longer than the reason of the error.
+
+/** The part of a message that says why a call of CUDA or of one of its libraries failed. */
+const cudaFailure = /\b(?:CUDA|CUDNN|CUBLAS|CURAND|CUFFT) failure \d+: [^;\n]+/
+/** The code of an error, before the reason. The last one is nearest to the reason. */
+const errorCode = /.*\[ONNXRuntimeError\] : \d+ : \w+ : /s
+
+/** Returns the reason in a message of ONNX Runtime, or the whole message if it has none of the known forms. */
+export function reasonIn(message: string): string {
+  const [failure] = cudaFailure.exec(message) ?? []
+  return (failure ?? message.replace(errorCode, '')).trim()
+}
