@@ -60,12 +60,12 @@ export function cacheDir(): string {
 
 /**
  * Unpacks the carried files (the libraries, models and other files that the built program contains) if necessary.
- * Returns the environment variable with which an engine process finds the unpacked files and the CUDA provider. The
- * caller must pass this variable to the engine process, which inherits no variable whose name begins with `STENO_`.
+ * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider. The
+ * caller must pass them to the engine process, which inherits no variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   unpackCarried()
-  return { [folderVariable]: nativeHome() }
+  return { [folderVariable]: nativeHome(), STENO_CACHE_DIR: cacheDir() }
 }
 
 /**

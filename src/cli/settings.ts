@@ -73,9 +73,9 @@ export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
   const { HF_ENDPOINT, HF_TOKEN } = serviceEnvironment(flags)
   Object.assign(process.env, HF_ENDPOINT && { HF_ENDPOINT }, HF_TOKEN && { HF_TOKEN })
-  const home = findDataDir(flags) ?? cacheDir()
-  setNativeHome(join(home, 'native'))
-  return { ...config, modelsDir: config.modelsDir ?? join(home, 'models') }
+  const dataDir = findDataDir(flags)
+  setNativeHome(join(dataDir ?? cacheDir(), 'native'))
+  return { ...config, modelsDir: config.modelsDir ?? (dataDir === null ? join(cacheDir(), 'models') : null) }
 }
 
 /**

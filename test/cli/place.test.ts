@@ -45,7 +45,7 @@ test('a command on accounts finds the data folder by its flag, the environment, 
   expect(readdirSync(folder).sort()).toEqual(['installed', 'mine', 'steno.env'])
 })
 
-test('a command without a data folder keeps models in the cache of the user, and in a data folder if there is one', () => {
+test('models are in the data folder, or in the cache of the user if they came before the data folder', () => {
   const folder = temporaryFolder()
   const remove = (more: Record<string, string> = {}) => steno(folder, ['models', 'remove', 'tiny'], more)
   const model = (place: string) => void mkdirSync(join(folder, place, 'tiny'), { recursive: true })
@@ -59,6 +59,8 @@ test('a command without a data folder keeps models in the cache of the user, and
   model('own/models')
   expect(remove({ STENO_CACHE_DIR: join(folder, 'own') }).out).toBe('tiny removed\n')
   makeService(join(folder, 'steno-data'))
+  mkdirSync(join(home, '.cache/steno/models/tiny'), { recursive: true })
+  expect(remove().out).toBe('tiny removed\n')
   model('steno-data/models')
   expect(remove().out).toBe('tiny removed\n')
 })

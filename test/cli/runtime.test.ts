@@ -2,9 +2,10 @@ import { beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { nativeEnvironment } from '../../src/base/carried.ts'
 import { neededLibraries } from '../../src/base/elf.ts'
 import { installHint } from '../../src/engine/models/cuda-libraries.ts'
-import { carriedRuntime } from '../../src/engine/onnx/library.ts'
+import { carriedRuntime, cudaFolder, hasCuda } from '../../src/engine/onnx/library.ts'
 import { findCommand } from '../support/command.ts'
 import { id, packageOf, provider, version } from '../support/cuda-package.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -96,6 +97,28 @@ byRoot('a provider that root installs belongs to the owner of the data folder', 
   folder = foreignFolder()
   expect((await run('--from', path)).code).toBe(0)
   expect(notGiven(folder)).toEqual([])
+})
+
+test('a service finds the provider that was installed before it had a data folder', async () => {
+  const path = join(folder, 'package.nupkg')
+  writeFileSync(path, whole)
+  const before = { ...process.env }
+  try {
+    Object.assign(process.env, { STENO_CACHE_DIR: folder, STENO_NATIVE_DIR: join(folder, 'data/native') })
+    expect(hasCuda()).toBe(false)
+    expect(await run('--from', path)).toMatchObject({ code: 0 })
+    expect([hasCuda(), cudaFolder()]).toEqual([true, place()])
+    // The engine process gets no other variable whose name begins with STENO_.
+    expect(nativeEnvironment()).toEqual({
+      STENO_CACHE_DIR: folder,
+      STENO_NATIVE_DIR: join(folder, 'data/native'),
+    })
+  } finally {
+    for (const name of ['STENO_CACHE_DIR', 'STENO_NATIVE_DIR']) {
+      if (before[name] === undefined) delete process.env[name]
+      else process.env[name] = before[name]
+    }
+  }
 })
 
 test.each([

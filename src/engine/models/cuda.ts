@@ -11,7 +11,7 @@ import { Draft } from '../../base/whole-file.ts'
 import { extract } from '../../base/zip.ts'
 import { listZip } from '../../base/zip-list.ts'
 import { findPackage, openPackage } from '../../net/nuget.ts'
-import { carriedRuntime, cudaFolder, cudaProvider } from '../onnx/library.ts'
+import { carriedRuntime, cudaProvider, newCudaFolder } from '../onnx/library.ts'
 import { fetchFile, sizeOf } from './fetch-file.ts'
 
 const packageId = 'Microsoft.ML.OnnxRuntime.Gpu.Linux'
@@ -30,7 +30,7 @@ export type CudaDownload = {
  */
 export async function pullCuda({ source, signal, onProgress }: CudaDownload): Promise<string> {
   const found = await findPackage(source, packageId, version, signal)
-  const path = join(dirname(cudaFolder()), `${packageId}.${version}.nupkg`)
+  const path = join(dirname(newCudaFolder()), `${packageId}.${version}.nupkg`)
   const isGood = async (file: string) =>
     (await sha512Of(file)) === found.sha512 && sizeOf(file) === found.size
   const open = (from: number) => openPackage(found, from, signal)
@@ -53,7 +53,7 @@ export async function installCuda(path: string): Promise<string> {
   const entries = listZip(path)
   const manifest = entries.find(entry => entry.name === `${packageId}.nuspec`)
   if (!manifest) throw new Error(`${path} is not the package ${packageId}`)
-  const folder = cudaFolder()
+  const folder = newCudaFolder()
   using draft = new Draft(folder)
   mkdirSync(draft.path, { recursive: true, mode: 0o700 })
   const nuspec = join(draft.path, 'nuspec')

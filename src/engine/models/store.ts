@@ -2,15 +2,22 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { findCarried } from '../../base/carried.ts'
+import { cacheDir, findCarried } from '../../base/carried.ts'
 import type { Config } from '../../config.ts'
 import { findBuiltIn, findPublished, isKnownModel, models } from './catalogue.ts'
 import { installedLock, type ModelLock } from './lock.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
+/**
+ * Returns the folder of the models: the folder that a setting names, or else `models` in the data folder. If there is no
+ * such folder yet, but models were pulled into the user's cache folder before there was a data folder, returns the
+ * folder there.
+ */
 export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
-  return modelsDir ?? join(dataDir, 'models')
+  if (modelsDir !== null) return modelsDir
+  const [own, earlier] = [join(dataDir, 'models'), join(cacheDir(), 'models')]
+  return !existsSync(own) && existsSync(earlier) ? earlier : own
 }
 
 export type InstalledModel = {

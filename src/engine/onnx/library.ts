@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
-import { findCarried, nativeHome } from '../../base/carried.ts'
+import { cacheDir, findCarried, nativeHome } from '../../base/carried.ts'
 
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
@@ -24,12 +24,29 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider. The name of the folder contains the version of ONNX Runtime, because the
- * provider must have the same version as ONNX Runtime. A new version of steno with the same ONNX Runtime uses the same
- * folder.
+ * Returns the folder of the CUDA provider, which need not exist. If the provider was installed before there was a data
+ * folder, it is in the user's cache folder.
  */
 export function cudaFolder(): string {
-  return join(nativeHome(), `cuda-${runtimePackage.version}`)
+  const [own, earlier] = [nativeHome(), join(cacheDir(), 'native')].map(cudaFolderIn) as [string, string]
+  return !hasProvider(own) && hasProvider(earlier) ? earlier : own
+}
+
+/**
+ * Returns the folder into which the CUDA provider is installed. The name of the folder contains the version of ONNX
+ * Runtime, because the provider must have the same version as ONNX Runtime. A new version of steno with the same ONNX
+ * Runtime uses the same folder.
+ */
+export function newCudaFolder(): string {
+  return cudaFolderIn(nativeHome())
+}
+
+function cudaFolderIn(home: string): string {
+  return join(home, `cuda-${runtimePackage.version}`)
+}
+
+function hasProvider(folder: string): boolean {
+  return existsSync(join(folder, cudaProvider))
 }
 
 /**
@@ -45,7 +62,7 @@ export function cppLibraries(): { path: string; symbol: string }[] {
 }
 
 export function hasCuda(): boolean {
-  return existsSync(join(cudaFolder(), cudaProvider))
+  return hasProvider(cudaFolder())
 }
 
 /** Returns the path of the voice detection model, Silero VAD v6, from the npm package of a library for browsers. */
