@@ -1,6 +1,6 @@
 // Reads the names of the shared libraries that a native file depends on.
 
-import { readFileSync } from 'node:fs'
+import { mapFile } from './map-file.ts'
 
 const loadSegment = 1
 const dynamicSegment = 2
@@ -10,7 +10,8 @@ const dynamicEntryBytes = 16
 
 /** Returns the names in the DT_NEEDED entries of a 64-bit little-endian ELF file. */
 export function neededLibraries(path: string): string[] {
-  const file = readFileSync(path)
+  const { buffer, byteOffset, byteLength } = mapFile(path)
+  const file = Buffer.from(buffer, byteOffset, byteLength)
   if (file.readUInt32BE(0) !== 0x7f454c46 || file[4] !== 2) throw new Error(`${path} is no 64-bit ELF file`)
   const segments = segmentsOf(file)
   const dynamic = segments.find(({ kind }) => kind === dynamicSegment)

@@ -1,6 +1,6 @@
 import { unpackCarried } from '../base/carried.ts'
 import { reasonOf } from '../base/reason.ts'
-import { installHint, missingForCuda } from '../engine/models/cuda-libraries.ts'
+import { whyNoCuda } from '../engine/models/cuda-libraries.ts'
 import { testSpeech } from '../engine/models/roles.ts'
 import { findServing } from '../engine/models/serving.ts'
 import { type OneShotEngine, openOnce } from '../engine/once.ts'
@@ -41,17 +41,15 @@ export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   },
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    return [`${engine.device} (${config.device} was asked for)`, ...engine.notes].join('; ')
+    // The notes say why no GPU is used. On a GPU, they are about the test model alone, which has another form there.
+    const notes = engine.device === 'cpu' ? engine.notes : []
+    return [`${engine.device} (${config.device} was asked for)`, ...notes].join('; ')
   },
   CUDA: async ({ config: { device } }) => {
-    if (!hasCuda()) {
-      if (device !== 'cuda') return 'not asked for'
-      throw new Error('its provider is not here; run: steno runtime pull cuda')
-    }
-    const missing = missingForCuda()
-    if (missing.length > 0)
-      throw new Error(`this machine lacks ${missing.join(', ')}; ${installHint(missing)}`)
-    return 'its provider and libraries are here'
+    const why = whyNoCuda()
+    if (why === null) return 'its provider and libraries are here'
+    if (device !== 'cuda' && !hasCuda()) return 'not asked for'
+    throw new Error(why)
   },
   transcription: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
@@ -68,7 +66,7 @@ export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
       const { text, full_transcript: heard } = await hearClip(engine, config, { diarize: false })
       if (wordErrorRate(text, heard) > wordErrorRateMax)
         throw new Error(`${name} expected “${text}”, heard “${heard}”`)
-      return `“${heard}”, with ${name} (${engine.variant}) on ${engine.device}`
+      return [`“${heard}”, with ${name} (${engine.variant}) on ${engine.device}`, ...engine.notes].join('; ')
     } finally {
       await engine.close()
     }

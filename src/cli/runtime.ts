@@ -1,6 +1,6 @@
 import { formatSize } from '../base/units.ts'
 import { installCuda, pullCuda } from '../engine/models/cuda.ts'
-import { installHint, missingForCuda } from '../engine/models/cuda-libraries.ts'
+import { whyNoCuda } from '../engine/models/cuda-libraries.ts'
 import { publicSource } from '../net/nuget.ts'
 import { need } from './arguments.ts'
 import { barOf, openBar } from './bar.ts'
@@ -24,8 +24,8 @@ export const pull = command({
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
     const folder = from === undefined ? await pullFrom(source) : await installCuda(from)
     say(`the CUDA provider is in ${folder}`)
-    const missing = missingForCuda()
-    if (missing.length > 0) say(`this machine still lacks ${missing.join(', ')}: ${installHint(missing)}`)
+    const why = whyNoCuda()
+    if (why !== null) say(`it cannot be used yet: ${why}`)
   },
 })
 

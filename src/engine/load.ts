@@ -5,6 +5,7 @@ import { firstLineOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
 import type { SpeechModel } from './hear/speech-model.ts'
 import { type LoadedModels, openModels } from './loaded-models.ts'
+import { whyNoCuda } from './models/cuda-libraries.ts'
 import { isCompact } from './models/layout.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice } from './models/voices.ts'
@@ -36,6 +37,8 @@ export async function openModel({
   const devices = isCompact(folder) ? (['cpu'] as const) : candidates(device)
   for (const candidate of devices) {
     try {
+      const why = candidate === 'cuda' ? whyNoCuda() : null
+      if (why !== null) throw new Error(why)
       const first = await openSpeech(runtime, { name, folder }, { device: candidate, notes })
       return await openFurther(runtime, first, { ...further, device: candidate, notes })
     } catch (error) {

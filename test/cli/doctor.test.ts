@@ -54,7 +54,7 @@ test.skipIf(!builtIn)(
     )
     expect(of('model').found).toContain('neither a known model nor a folder')
     expect(of('CUDA').found).toContain('libcudnn.so.9')
-    expect(of('device').found).toMatch(/^cpu.*; cuda cannot be used: /)
+    expect(of('device').found).toMatch(/^cpu.*; cuda cannot be used: this machine lacks libcudart/)
     expect(of('transcription').found).toContain('cloudy')
   },
   60_000,

@@ -81,7 +81,10 @@ test('the provider is downloaded, verified and installed beside the library, and
   ])
   expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
   expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
-  expect(out).toContain('lacks libcudnn.so.9: apt-get install libcudnn9-cuda-12')
+  // The provider does not name cuDNN. ONNX Runtime opens it later.
+  expect(out).toContain(
+    'lacks libcudart.so.13, libcudnn.so.9: apt-get install cuda-libraries-13-0 libcudnn9-cuda-13',
+  )
 })
 
 test('the package can be installed from a file', async () => {
@@ -168,5 +171,8 @@ test('the hint names the packages of the matching CUDA version', () => {
     'cuda-libraries-12-9 libcudnn9-cuda-12',
   )
   expect(installHint(['libcublas.so.13', 'libcudnn.so.9'])).toContain('cuda-libraries-13-0 libcudnn9-cuda-13')
+  expect(installHint(['libcudnn.so.9'], ['libcudart.so.12', 'libcudnn.so.9'])).toContain(
+    'install libcudnn9-cuda-12',
+  )
   expect(installHint(['libcuda.so.1'])).toBe('the NVIDIA driver')
 })

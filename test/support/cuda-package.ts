@@ -13,11 +13,11 @@ const native = `runtimes/linux-${process.arch}/native`
 
 /**
  * A changed copy of a real library of 0.4 MB. The real library depends on ONNX Runtime. The copy depends on
- * libcudnn.so.9 instead, which no test machine has.
+ * libcudart.so.13 instead, as the real provider does, and no test machine has it.
  */
 export const provider = readFileSync(join(dirname(carriedRuntime()), 'onnxruntime_binding.node'))
 const name = provider.indexOf('libonnxruntime.so.1\0')
-provider.write('libcudnn.so.9\0', name)
+provider.write('libcudart.so.13\0', name)
 
 export function packageOf(is = version): Buffer {
   const about = `<package><metadata><id>${id}</id><version>${is}</version></metadata></package>`

@@ -1,23 +1,45 @@
-// Finds the shared libraries that the CUDA provider needs and the machine lacks.
+// Finds what CUDA needs and the machine lacks: ONNX Runtime's CUDA provider, and the shared libraries that it needs.
 
 import { ptr } from 'bun:ffi'
 import { basename, join } from 'node:path'
 import { neededLibraries } from '../../base/elf.ts'
 import { openLibc } from '../../base/libc.ts'
-import { carriedRuntime, cudaFolder, cudaProvider } from '../onnx/library.ts'
+import { carriedRuntime, cudaFolder, cudaProvider, hasCuda } from '../onnx/library.ts'
 import { libraries } from './cuda.ts'
 
-/** Returns the names of the shared libraries that the CUDA provider needs but the dynamic linker does not find. */
-export function missingForCuda(): string[] {
-  const own = [...libraries, basename(carriedRuntime())]
-  return neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name) && !loads(name))
+/**
+ * A library that ONNX Runtime 1.30 opens only when a model has an operation that needs it. So the CUDA provider does not
+ * name it, and a model that needs it is opened without it, but fails in each job.
+ */
+const cudnn = 'libcudnn.so.9'
+
+/** Returns why CUDA cannot be used on this machine, and what to do. Returns null if nothing is missing. */
+export function whyNoCuda(): string | null {
+  if (!hasCuda()) return 'its provider is not here; run: steno runtime pull cuda'
+  const missing = missingForCuda()
+  if (missing.length === 0) return null
+  return `this machine lacks ${missing.join(', ')}: ${installHint(missing, neededForCuda())}`
 }
 
-/** Returns the command that installs the missing libraries, with NVIDIA's packages for Debian and Ubuntu. */
-export function installHint(missing: readonly string[]): string {
+function neededForCuda(): string[] {
+  const own = [...libraries, basename(carriedRuntime())]
+  const named = neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name))
+  return [...new Set([...named, cudnn])]
+}
+
+/** Returns the names of the shared libraries that the CUDA provider needs but the dynamic linker does not find. */
+function missingForCuda(): string[] {
+  return neededForCuda().filter(name => !loads(name))
+}
+
+/**
+ * Returns the command that installs the missing libraries, with NVIDIA's packages for Debian and Ubuntu. `needed` are
+ * the names of all libraries that the CUDA provider needs. They tell the version of CUDA.
+ */
+export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
   const cudnn = missing.find(name => name.startsWith('libcudnn'))
   const toolkit = missing.filter(name => !name.startsWith('libcudnn') && name !== 'libcuda.so.1')
-  const cuda = majorVersion(toolkit.find(name => /^lib(cudart|cublas)/.test(name))) ?? '12'
+  const cuda = majorVersion(needed.find(name => /^lib(cudart|cublas)/.test(name))) ?? '13'
   const packages = [
     ...(toolkit.length > 0 ? [`cuda-libraries-${cuda}-${cuda === '12' ? '9' : '0'}`] : []),
     ...(cudnn ? [`libcudnn${majorVersion(cudnn) ?? ''}-cuda-${cuda}`] : []),
