@@ -28,12 +28,20 @@ export function floatBytes(value: number): Uint8Array {
   return new Uint8Array(Float32Array.of(value).buffer)
 }
 
+/**
+ * Returns a whole number as groups of seven bits, the lowest first. A number below 0 has the 64 bits of an int64: nine
+ * groups, and the last bit.
+ *
+ * There is no BigInt here, and no Uint8Array.from: with both, Bun 1.4.5 aborted in 3 of 157 processes that opened a model,
+ * while its compiler optimised this function. Without them, it did in none of 200.
+ */
 function varint(value: number): Uint8Array {
   const bytes: number[] = []
-  let rest = BigInt.asUintN(64, BigInt(value))
-  do {
-    bytes.push(Number(rest & 127n) | (rest > 127n ? 128 : 0))
-    rest >>= 7n
-  } while (rest > 0n)
-  return Uint8Array.from(bytes)
+  let rest = value
+  while ((rest > 127 || rest < 0) && bytes.length < 9) {
+    bytes.push((rest & 127) | 128)
+    rest = Math.floor(rest / 128)
+  }
+  bytes.push(rest & (bytes.length < 9 ? 127 : 1))
+  return new Uint8Array(bytes)
 }
