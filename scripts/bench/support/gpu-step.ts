@@ -7,16 +7,7 @@ import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'
 import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
 import { type Operation, readModel } from '../../../src/engine/onnx/weights.ts'
-
-export type Dimensions = {
-  width: number
-  heads: number
-  encoderLayers: number
-  decoderLayers: number
-  /** The number of alignment heads: the cross-attention heads that give the times of the words. */
-  aligned: number
-  vocabulary: number
-}
+import { alignmentHeadsOf, type Dimensions, frames, positions, shapesOf } from './random-floats.ts'
 
 export type Counted = {
   rows: number
@@ -32,7 +23,6 @@ export type Counted = {
   memoryBytes: number
 }
 
-const [frames, positions] = [1500, 448]
 /**
  * The number of tokens that were decoded before the step whose operations and bytes are counted. This is about half of
  * the tokens of a window.
@@ -74,15 +64,11 @@ function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensi
 
 /** Returns the operations of a decoding step, and the size in bytes of the weights that the step reads. */
 function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightBytes: number } {
-  const { aligned, decoderLayers, vocabulary, ...size } = dimensions
-  const alignmentHeads = Array.from(
-    { length: aligned },
-    (_, index) => [Math.floor((index * decoderLayers) / aligned), index % size.heads] as const,
-  )
-  const whole: FloatSize = { ...size, decoderLayers, frames, positions, alignmentHeads }
-  const weights = emptyWeights(whole, vocabulary)
+  const { vocabulary } = dimensions
+  const size: FloatSize = { ...dimensions, frames, positions, alignmentHeads: alignmentHeadsOf(dimensions) }
+  const weights = emptyWeights(dimensions)
   const choice = { end: 50_257, firstTimestamp: vocabulary - 1501, vocabulary, suppressed: new Set<number>() }
-  const layers = floatDecoder(weights, whole, 'float16', choice)
+  const layers = floatDecoder(weights, size, 'float16', choice)
   const model = readModel(layers.bytes())
   const known = new Set(model.constants.keys())
   const operations = model.operations.filter(({ inputs, outputs }) => {
@@ -98,32 +84,13 @@ function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightByt
   return { operations, weightBytes: weightBytes * bytes.float16 }
 }
 
-function emptyWeights({ width, decoderLayers }: FloatSize, vocabulary: number): FloatWeights {
-  const weights: FloatWeights = new Map()
-  const add = (name: string, ...dims: number[]) =>
-    weights.set(name, () => ({ type: 'F16', dims, bytes: new Uint8Array(0), transposed: dims.length === 2 }))
-  add('decoder.embed_tokens.weight', vocabulary, width)
-  add('decoder.embed_positions.weight', positions, width)
-  const norm = (name: string) => {
-    add(`${name}.weight`, width)
-    add(`${name}.bias`, width)
-  }
-  norm('decoder.layer_norm')
-  for (let layer = 0; layer < decoderLayers; layer++) {
-    const name = `decoder.layers.${layer}`
-    for (const part of ['self_attn_layer_norm', 'encoder_attn_layer_norm', 'final_layer_norm'])
-      norm(`${name}.${part}`)
-    for (const attention of ['self_attn', 'encoder_attn'])
-      for (const part of ['q_proj', 'k_proj', 'v_proj', 'out_proj']) {
-        add(`${name}.${attention}.${part}.weight`, width, width)
-        if (part !== 'k_proj') add(`${name}.${attention}.${part}.bias`, width)
-      }
-    add(`${name}.fc1.weight`, width, 4 * width)
-    add(`${name}.fc1.bias`, 4 * width)
-    add(`${name}.fc2.weight`, 4 * width, width)
-    add(`${name}.fc2.bias`, width)
-  }
-  return weights
+function emptyWeights(dimensions: Dimensions): FloatWeights {
+  return new Map(
+    [...shapesOf(dimensions)].map(([name, dims]) => [
+      name,
+      () => ({ type: 'F16', dims, bytes: new Uint8Array(0), transposed: dims.length === 2 }),
+    ]),
+  )
 }
 
 /** Operations without a kernel: they only change the shape of a tensor, or compute a shape on the host. */
@@ -133,10 +100,10 @@ const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
  * Returns the number of kernels that an operation starts, according to the source code of ONNX Runtime's CUDA provider.
  * `Attention` starts four kernels. Two of them clear a buffer each, the third computes parts of the result, and the
  * fourth joins the parts. If `Attention` gets the lengths of the rows in a cache, a fifth kernel converts these
- * lengths. `ReduceLogSumExp` always starts five kernels.
+ * lengths.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0
   if (kind === 'Attention') return inputs.length > 3 ? 5 : 4
-  return kind === 'ReduceLogSumExp' ? 5 : 1
+  return 1
 }

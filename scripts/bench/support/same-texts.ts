@@ -1,10 +1,10 @@
-// Compares the tokens from a published model's own graphs with the tokens from steno's graphs for GPUs. Both kinds of
-// graphs run on the CPU.
+// Compares the tokens from a published model's own graphs, which run on the CPU, with the tokens from steno's graphs for
+// GPUs, which run on a GPU or on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openFloats } from '../../../src/engine/hear/device.ts'
+import { type DeviceOptions, openFloats } from '../../../src/engine/hear/device.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
 import type { Hypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
@@ -18,10 +18,13 @@ import { realSpeech } from './real-speech.ts'
 /** The number of utterances that are decoded together. */
 const batch = 5
 
-export async function sameTexts(runtime: Runtime, folder: string): Promise<{ equal: number; all: number }> {
+export async function sameTexts(
+  runtime: Runtime,
+  folder: string,
+  options: DeviceOptions = { device: 'cpu', type: 'float32' },
+): Promise<{ equal: number; all: number }> {
   const sounds = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const published = await openWhisper(runtime, folder, { device: 'cpu', variant: '' })
-  const options = { device: 'cpu', type: 'float32' } as const
   const floats = openFloats(runtime, openWeights(folder), published.facts, options)
   const features = openFeatures(runtime, published.facts.mels)
   try {
