@@ -33,7 +33,7 @@ export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   'voice models': async ({ config }) => {
     const { voices } = findServing(config)
     if ('problem' in voices) throw new Error(voices.problem)
-    return 'here'
+    return voices.usesVoiceReadings ? 'the small built-in ones' : 'here'
   },
   'ONNX Runtime': async checkup => {
     checkup.engine = await openOnce({ ...checkup.config, model: testSpeech }, () => {}, { diarize: true })

@@ -8,7 +8,7 @@ import { whisperModel } from '../../src/engine/hear/whisper-model.ts'
 import type { Window } from '../../src/engine/hear/windows.ts'
 import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts'
 import { prepareModel } from '../../src/engine/models/choose.ts'
-import { voicesFor } from '../../src/engine/models/voices.ts'
+import { type VoiceFiles, voicesFor } from '../../src/engine/models/voices.ts'
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
 import { transcribe } from '../../src/engine/transcribe.ts'
@@ -352,13 +352,29 @@ test.skipIf(missing)(
   },
 )
 
+test.skipIf(missing)(
+  `a speech model of one's own gets speakers from the built-in voice models, and a warning${skipped}`,
+  async () => {
+    const builtIn = openVoices(runtime(), voicesFor('mine', '/nowhere') as VoiceFiles)
+    const truth = await truthOf('en-two-voices')
+    const listener = { onSamples: async () => {}, onWarning: () => {} }
+    const asked = { ...input, diarize: true }
+    const made = await transcribe({ ...models, voices: builtIn }, sound(truth), asked, listener)
+    expect(made.speakers).toEqual(['SPEAKER 1', 'SPEAKER 2'])
+    const pulls = 'steno models pull pyannote-segmentation-3.0 && steno models pull wespeaker-resnet34-LM'
+    expect(made.warnings).toEqual([
+      `The speakers were told apart by small models: run ${pulls} for better ones.`,
+    ])
+  },
+)
+
 test.skipIf(missing)(`diarization without its models is refused, not skipped${skipped}`, async () => {
-  const bare = { ...models, voices: voicesFor('tiny', '/nowhere') as { problem: string } }
+  const bare = { ...models, voices: { problem: 'The voice models are missing' } }
   const silence = { onSamples: async () => {}, onWarning: () => {} }
   const asked = transcribe(bare, all(noise(1, 0.1)), { ...input, diarize: true }, silence)
   await expect(asked).rejects.toMatchObject({
     code: 'PROCESSING_ERROR',
-    message: expect.stringMatching(/missing: run steno models pull \S+ && steno models pull \S+, or put/),
+    message: 'The voice models are missing',
   })
 })
 

@@ -35,7 +35,7 @@ export const publishedVoices = {
  */
 export const publishedPlda = 'community-1-plda' satisfies ModelId
 
-/** The built-in voice models, which a built-in speech model uses when the published voice models are not installed. */
+/** The built-in voice models, which are used when the published voice models are not installed. */
 export const builtInVoices = {
   segmentation: 'pocket-segmentation',
   embedding: 'voice-encoder',

@@ -25,7 +25,8 @@ export type VoiceFiles = {
   /**
    * True if the diarization also uses the voice readings of the speech model. A voice reading says how many voices
    * speak at each time in a window (at most 30 s of sound). It also has vectors that are similar if the voice is the
-   * same. Only the small built-in voice models need voice readings.
+   * same. Only the small built-in voice models need voice readings, and only the built-in speech model gives them: with
+   * another one, these voice models work without them, less well.
    */
   usesVoiceReadings: boolean
 }
@@ -34,30 +35,30 @@ export type VoiceFiles = {
 export type VoiceChoice = VoiceFiles | { problem: string }
 
 /**
- * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used. If not, a
- * built-in speech model uses the built-in voice models. A speech model for tests always uses the voice models for
- * tests.
+ * Chooses the voice models for a speech model. If both published voice models are in `dir`, they are used, and if not,
+ * the built-in ones. A speech model for tests always uses the voice models for tests.
  */
 export function voicesFor(speechModel: string, dir: string): VoiceChoice {
-  const builtIn = findBuiltIn(speechModel)
-  const published = {
-    segmentation: join(dir, publishedVoices.segmentation),
-    embedding: join(dir, publishedVoices.embedding),
-    plda: isInstalledVoice(publishedPlda, dir) ? join(dir, publishedPlda) : null,
-    profile: models[publishedVoices.embedding].voices,
-    warning: null,
-    usesVoiceReadings: false,
-  }
-  if (!builtIn?.forTests && missingVoiceModels(dir).length === 0) return published
-  const pulls = missingVoiceModels(dir).map(id => `steno models pull ${id}`)
-  const carried = builtIn ? findCarriedVoices(builtIn.forTests ? testVoices : builtInVoices) : null
-  if (carried && builtIn?.forTests) return carried
+  const forTests = findBuiltIn(speechModel)?.forTests ?? false
+  const missing = missingVoiceModels(dir)
+  if (!forTests && missing.length === 0)
+    return {
+      segmentation: join(dir, publishedVoices.segmentation),
+      embedding: join(dir, publishedVoices.embedding),
+      plda: isInstalledVoice(publishedPlda, dir) ? join(dir, publishedPlda) : null,
+      profile: models[publishedVoices.embedding].voices,
+      warning: null,
+      usesVoiceReadings: false,
+    }
+  const carried = findCarriedVoices(forTests ? testVoices : builtInVoices)
+  if (carried && forTests) return carried
+  const pulls = missing.map(id => `steno models pull ${id}`).join(' && ')
   if (carried) {
-    const warning = `The speakers were told apart by small models: run ${pulls.join(' && ')} for better ones.`
+    const warning = `The speakers were told apart by small models: run ${pulls} for better ones.`
     return { ...carried, warning, usesVoiceReadings: true }
   }
   return {
-    problem: `The models for telling speakers apart are missing: run ${pulls.join(' && ')}, or put their folders beside the other models; then start steno again`,
+    problem: `The models for telling speakers apart are missing: run ${pulls}, or put their folders beside the other models; then start steno again`,
   }
 }
 

@@ -36,13 +36,15 @@ export function openVoices(
 ): Voices {
   const openEmbedder = { fbank: openWespeaker, mel: openEncoder }[profile.features]
   if (!openEmbedder) throw new Error(`the features ${profile.features} are not known`)
+  // The small built-in models have operations on 8-bit numbers, which a GPU would leave to the CPU one by one.
+  const placedOn = usesVoiceReadings ? 'cpu' : device
   return {
     name: basename(embedding),
     profile,
     warning,
     usesVoiceReadings,
-    embedder: openEmbedder(runtime, embedding, device),
+    embedder: openEmbedder(runtime, embedding, placedOn),
     plda: plda === null ? null : openPlda(plda),
-    segment: openSegmentation(runtime, segmentation, device),
+    segment: openSegmentation(runtime, segmentation, placedOn),
   }
 }

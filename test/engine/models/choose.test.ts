@@ -115,7 +115,7 @@ test('a model folder is used under its own name; a folder without a model and a 
     name: 'mine',
     others: [],
     detector: null,
-    voices: { problem: expect.stringContaining('steno models pull pyannote') },
+    voices: expect.objectContaining({ warning: expect.stringContaining('steno models pull pyannote') }),
     notice: null,
   })
   await expect(prepare({ model: dir })).rejects.toThrow(`${join(dir, 'config.json')} is missing`)
