@@ -134,8 +134,9 @@ export class HandOvers {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    if (entry.place && entry.place.sequence !== 0 && entry.place.sequence !== sequence)
-      return { kind: 'over' }
+    // An older message of the job has a lower number. A higher number belongs to a newer message: the claim came before
+    // JetStream's answer with this number.
+    if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
     // deliver the message of a job again, although the holder still works on the job. If the server still hears from
     // the holder, the holder keeps the job.

@@ -1,4 +1,5 @@
-// A TCP proxy that simulates a broken network: it cuts all connections, or it keeps them open and forwards no bytes.
+// A TCP proxy that simulates a broken or slow network: it cuts all connections, or it keeps them open and forwards no
+// bytes, or forwards them late.
 
 import { connect, createServer, type Socket } from 'node:net'
 
@@ -8,6 +9,11 @@ export type LossyProxy = {
   cut(): void
   /** Forwards no bytes for `ms` milliseconds, and then cuts all connections. */
   swallow(ms: number): Promise<void>
+  /**
+   * Keeps the bytes that the servers send to the callers, until the returned function is called. The kept bytes of each
+   * connection then arrive together.
+   */
+  hold(): () => void
   close(): void
 }
 
@@ -20,6 +26,7 @@ type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 export async function startLossyProxy(target: number, onData: OnData = () => {}): Promise<LossyProxy> {
   const sockets = new Set<Socket>()
   let isSwallowing = false
+  let held: Map<Socket, Uint8Array[]> | null = null
   const server = createServer(near => {
     const far = connect(target, '127.0.0.1')
     for (const [from, one, other] of [
@@ -28,8 +35,11 @@ export async function startLossyProxy(target: number, onData: OnData = () => {})
     ] as const) {
       sockets.add(one)
       one.on('data', bytes => {
-        if (Buffer.isBuffer(bytes)) onData(from, bytes)
-        if (!isSwallowing && !other.destroyed) other.write(bytes)
+        if (!Buffer.isBuffer(bytes)) return
+        onData(from, bytes)
+        if (isSwallowing || other.destroyed) return
+        if (held && from === 'target') held.set(other, [...(held.get(other) ?? []), bytes])
+        else other.write(bytes)
       })
       one.on('error', () => {})
       one.on('close', () => {
@@ -51,6 +61,14 @@ export async function startLossyProxy(target: number, onData: OnData = () => {})
       await Bun.sleep(ms)
       isSwallowing = false
       cut()
+    },
+    hold() {
+      const kept = new Map<Socket, Uint8Array[]>()
+      held = kept
+      return () => {
+        held = null
+        for (const [socket, parts] of kept) socket.write(Buffer.concat(parts))
+      }
     },
     close() {
       cut()
