@@ -69,7 +69,7 @@ export const settings = {
     'STENO_WORKERS',
     '',
     optional(whole(0, 64)),
-    'engine processes; default 1 per device; 0 leaves all jobs to `steno worker`',
+    'engine processes; default one for each NVIDIA GPU, else 1; 0 leaves all jobs to `steno worker`',
   ),
   threads: setting(
     'STENO_THREADS',

@@ -25,15 +25,19 @@ export class EngineProcess {
 
   /**
    * Starts the child process. While the process works on a request, this class checks every `lookMs` milliseconds
-   * whether a signal such as SIGSTOP has paused the process. If so, this class kills the process.
+   * whether a signal such as SIGSTOP has paused the process. If so, this class kills the process. `gpu` is the only
+   * NVIDIA GPU that the process may use (see `nvidiaGpus`), or null if it may use all.
    */
-  constructor(command: string[], { lookMs, onExit }: { lookMs: number; onExit: () => void }) {
+  constructor(
+    command: string[],
+    { lookMs, gpu, onExit }: { lookMs: number; gpu: string | null; onExit: () => void },
+  ) {
     this.#lookMs = lookMs
     this.#child = Bun.spawn(command, {
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'inherit',
-      env: environment(),
+      env: { ...environment(), ...(gpu === null ? {} : { CUDA_VISIBLE_DEVICES: gpu }) },
       ipc: report => this.#receive(report),
       onExit: (_, code, signal) => {
         this.#exited = new WorkerExited(`the engine process ended (${signal ?? code})`)

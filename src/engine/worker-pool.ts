@@ -4,14 +4,16 @@
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
-import type { ChosenModel } from './models/serving.ts'
+import { type ChosenModel, gpusFor } from './models/serving.ts'
 import type { Retries } from './retries.ts'
 import type { EngineStatus } from './status.ts'
 import { type EngineSettings, Worker, type WorkerOptions } from './worker.ts'
 import { WorkerQueue } from './worker-queue.ts'
 
-export type PoolOptions = Omit<WorkerOptions, 'onExit'> & {
+export type PoolOptions = Omit<WorkerOptions, 'onExit' | 'gpu'> & {
   jobsMax?: number
+  /** The NVIDIA GPUs (see `nvidiaGpus`). Only tests set them. */
+  gpus?: readonly string[]
   after?: typeof after
   /**
    * Called when an engine worker (a child process) exits unexpectedly while it is idle, and when one exits during a
@@ -38,6 +40,8 @@ export class WorkerPool {
   readonly #retries: Retries
   readonly #workers = new Set<Worker>()
   readonly #queue = new WorkerQueue()
+  /** The GPUs of which each worker gets one. Empty if there are not several. */
+  readonly #gpus: readonly string[]
   /**
    * True after the idle workers were killed because no job arrived for `idleUnloadMs`. The next job starts workers
    * again.
@@ -50,8 +54,10 @@ export class WorkerPool {
     options: PoolOptions,
     { status, retries }: { status: EngineStatus; retries: Retries },
   ) {
-    this.capacity = settings.workers ?? 1
-    this.#settings = settings
+    const gpus = options.gpus ?? gpusFor(settings)
+    this.#gpus = gpus.length > 1 ? gpus : []
+    this.capacity = settings.workers ?? Math.max(1, this.#gpus.length)
+    this.#settings = { ...settings, workers: this.capacity }
     this.#options = options
     this.#status = status
     this.#retries = retries
@@ -114,6 +120,7 @@ export class WorkerPool {
     const worker = new Worker(model, this.#settings, {
       ...this.#options,
       dataDir: this.#settings.dataDir,
+      gpu: this.#freestGpu(),
       onExit: exited => this.#replaceIdleWorker(exited),
     })
     this.#workers.add(worker)
@@ -121,7 +128,8 @@ export class WorkerPool {
       const { device, variant, diarization, languages, translates, notes } = await worker.load()
       for (const note of notes) log.warn('engine limited', { reason: note })
       if (!this.#status.state.ready) {
-        log.info('engine ready', { model: model.name, device, variant, threads: worker.threads })
+        const { threads } = worker
+        log.info('engine ready', { model: model.name, device, variant, threads, engines: this.capacity })
         if (diarization !== 'ready') log.warn('no diarization', { reason: diarization })
       }
       if (model === this.model) {
@@ -140,6 +148,12 @@ export class WorkerPool {
       if (this.#workers.size === 0) this.#status.hasNoModel({ ready: false, model: model.name, device: null })
       return false
     }
+  }
+
+  /** Returns the GPU that the fewest workers use, or null if there are not several GPUs. */
+  #freestGpu(): string | null {
+    const workersOn = (gpu: string) => [...this.#workers].filter(worker => worker.gpu === gpu).length
+    return this.#gpus.toSorted((a, b) => workersOn(a) - workersOn(b))[0] ?? null
   }
 
   #scheduleUnload(): void {

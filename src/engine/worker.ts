@@ -40,12 +40,15 @@ export type WorkerOptions = {
    * signal such as SIGSTOP has stopped the child process, the worker kills the child process.
    */
   lookMs?: number
+  /** The only NVIDIA GPU that the child process may use (see `nvidiaGpus`). Null if it may use all. */
+  gpu?: string | null
   onExit?: (worker: Worker) => void
 }
 
 export class Worker {
   readonly model: ChosenModel
   readonly threads: number
+  readonly gpu: string | null
   /** The number of jobs that were sent to this worker since its start. */
   jobs = 0
   readonly #settings: EngineSettings
@@ -57,12 +60,14 @@ export class Worker {
   constructor(model: ChosenModel, settings: EngineSettings, options: WorkerOptions = {}) {
     this.model = model
     this.threads = settings.threads ?? Math.max(1, Math.floor(allowedCores() / (settings.workers ?? 1)))
+    this.gpu = options.gpu ?? null
     this.#settings = settings
     this.#dataDir = options.dataDir ?? null
     this.#loadMs = options.loadMs ?? limits.engineLoadMs
     this.#stallMs = options.stallMs ?? limits.engineStallMs
     this.#process = new EngineProcess(options.command ?? selfCommand('engine'), {
       lookMs: options.lookMs ?? limits.engineLookMs,
+      gpu: this.gpu,
       onExit: () => options.onExit?.(this),
     })
   }

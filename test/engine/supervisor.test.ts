@@ -364,6 +364,35 @@ test('closing kills every worker', async () => {
   for (const pid of pids) await gone(pid)
 })
 
+const gpuOf = (pid: number) =>
+  /^CUDA_VISIBLE_DEVICES=(.*)$/m.exec(
+    readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', '\n'),
+  )?.[1]
+
+test('of several GPUs, each worker has one, also after it was replaced', async () => {
+  const opened = open('slow', { gpus: ['0', 'GPU-4f'] })
+  expect(opened.capacity).toBe(2)
+  const pids = (await Promise.all([run(opened), run(opened)])).map(pidOf)
+  expect(pids.map(gpuOf).toSorted()).toEqual(['0', 'GPU-4f'])
+  const [killed = 0, kept = 0] = pids
+  const lost = gpuOf(killed)
+  process.kill(killed, 'SIGKILL')
+  await gone(killed)
+  const later = (await Promise.all([run(opened), run(opened)])).map(pidOf)
+  expect(later).toContain(kept)
+  expect(later.map(gpuOf).toSorted()).toEqual(['0', 'GPU-4f'])
+  expect(gpuOf(later.find(pid => pid !== kept) ?? 0)).toBe(lost)
+})
+
+test('a single GPU changes nothing, and STENO_WORKERS gives several workers one GPU', async () => {
+  const single = open('well', { gpus: ['0'] })
+  expect(single.capacity).toBe(1)
+  expect(gpuOf(pidOf(await run(single)))).toBe(process.env.CUDA_VISIBLE_DEVICES)
+  const three = open('slow', { gpus: ['0', '1'] }, { workers: 3 })
+  const pids = (await Promise.all([run(three), run(three), run(three)])).map(pidOf)
+  expect(pids.map(gpuOf).toSorted()).toSatisfy(gpus => ['0,0,1', '0,1,1'].includes(`${gpus}`))
+})
+
 const missing = !pocket || !clips
 const skipped = unless(pocket && clips, 'pocket model with its clips')
 const real = () => ({

@@ -1,6 +1,7 @@
 // Chooses the models for the engine among the installed models, and downloads nothing.
 
 import type { Config } from '../../config.ts'
+import { nvidiaGpus } from '../onnx/gpus.ts'
 import { hasCuda } from '../onnx/library.ts'
 import { findBuiltIn, findPublished } from './catalogue.ts'
 import { faultOf } from './fault.ts'
@@ -35,6 +36,12 @@ export function defaultModel(device: Config['device']): 'large-v3-turbo' | typeo
 
 export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
+}
+
+/** Returns the NVIDIA GPUs on which the configured model can run. A built-in model runs on the CPU. */
+export function gpusFor({ device, model }: Pick<Config, 'device' | 'model'>): string[] {
+  const isBuiltIn = model !== null && findBuiltIn(model) !== null
+  return device === 'cpu' || device === 'webgpu' || isBuiltIn || !hasCuda() ? [] : nvidiaGpus()
 }
 
 /**

@@ -1,0 +1,28 @@
+// Finds the NVIDIA GPUs of this machine.
+
+import { readdirSync } from 'node:fs'
+
+/**
+ * Returns the NVIDIA GPUs that this process may use. Each of the returned texts is a value of CUDA_VISIBLE_DEVICES that
+ * lets CUDA use this GPU only. `chosen` is the value of this variable for the whole process. `devices` is the folder of
+ * the device files.
+ */
+export function nvidiaGpus(chosen = process.env.CUDA_VISIBLE_DEVICES, devices = '/dev'): string[] {
+  if (chosen !== undefined) {
+    const gpus = chosen.split(',').map(gpu => gpu.trim())
+    // CUDA ignores all GPUs from the first invalid one.
+    const end = gpus.findIndex(gpu => !/^(\d+|GPU-|MIG-)/.test(gpu))
+    return end < 0 ? gpus : gpus.slice(0, end)
+  }
+  return filesIn(devices)
+    .filter(name => /^nvidia\d+$/.test(name))
+    .map((_, index) => `${index}`)
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { nvidiaGpus } from '../../../src/engine/onnx/gpus.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+test('the GPUs of a machine are counted by their device files', async () => {
+  const devices = temporaryFolder()
+  expect(nvidiaGpus(undefined, devices)).toEqual([])
+  for (const name of ['nvidia0', 'nvidia3', 'nvidiactl', 'nvidia-uvm', 'null'])
+    await Bun.write(join(devices, name), '')
+  // In a container that has two of four GPUs, CUDA gives these two the numbers 0 and 1.
+  expect(nvidiaGpus(undefined, devices)).toEqual(['0', '1'])
+  expect(nvidiaGpus(undefined, join(devices, 'missing'))).toEqual([])
+})
+
+test.each([
+  ['2', ['2']],
+  ['1, 3', ['1', '3']],
+  ['GPU-8932f937,MIG-e91edf3b', ['GPU-8932f937', 'MIG-e91edf3b']],
+  ['0,-1,1', ['0']],
+  ['', []],
+])('CUDA_VISIBLE_DEVICES=%s chooses the GPUs', (chosen, gpus) => {
+  expect(nvidiaGpus(chosen, '/nowhere')).toEqual(gpus)
+})
