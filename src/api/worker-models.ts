@@ -4,7 +4,7 @@
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
-import { findDownloaded, modelsDir } from '../engine/models/store.ts'
+import { findDownloaded } from '../engine/models/store.ts'
 import { ApiError } from '../errors.ts'
 import { emptyState } from './gate/request-state.ts'
 import { sendFile } from './jobs/send-file.ts'
@@ -64,7 +64,7 @@ async function findModel(
 ) {
   const [, token = ''] = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '') ?? []
   if (!fleet.allowsModels(token)) throw new ApiError('FORBIDDEN')
-  const found = await findDownloaded(modelsDir(config), `${owner}/${name}`)
+  const found = await findDownloaded(config, `${owner}/${name}`)
   if (!found) throw new ApiError('MODEL_NOT_FOUND')
   return found
 }

@@ -4,7 +4,7 @@
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Embedded, embedded } from './embedded.ts'
 import { log } from './log.ts'
@@ -56,6 +56,17 @@ export function cacheDir(): string {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
   if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
   return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'steno')
+}
+
+/**
+ * Returns true if the files in the user's cache folder can stand in for files that are missing in `home`, a folder in
+ * the data folder: they were downloaded before there was a data folder. Returns false if another user owns `home`: the
+ * service then runs as this user, who has another cache folder.
+ */
+export function usesCacheOf(home: string): boolean {
+  let place = home
+  while (!existsSync(place)) place = dirname(place)
+  return statSync(place).uid === process.getuid?.()
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
 import { listModels } from '../engine/models/listing.ts'
 import { removeModel } from '../engine/models/remove.ts'
-import { modelsDir } from '../engine/models/store.ts'
+import { modelsDirOf } from '../engine/models/store.ts'
 import { verifyModel } from '../engine/models/verify.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
@@ -16,7 +16,8 @@ export const list = command({
   options: recordOptions,
   async run(positionals, values) {
     need(positionals)
-    const listed = listModels(modelsDir(localConfig(values)))
+    const config = localConfig(values)
+    const listed = listModels(id => modelsDirOf(id, config))
     print(values, listed, () =>
       listed.map(({ id, parameters, summary, builtIn, bytes, form }) => {
         const size = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
@@ -32,14 +33,15 @@ export const verify = command({
   summary: 'Check the files of one model, or of all that are installed.',
   options: dataOption,
   async run(positionals, values) {
-    const dir = modelsDir(localConfig(values))
-    const here = listModels(dir).filter(({ bytes }) => bytes !== null)
+    const config = localConfig(values)
+    const listed = listModels(id => modelsDirOf(id, config))
+    const here = listed.filter(({ bytes }) => bytes !== null)
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
     if (ids.length === 0) say('no model is installed; the built-in one is a part of the program')
     let broken = 0
     for (const id of ids) {
-      const known = listModels(dir).find(model => model.id === id)
-      if (known?.builtIn) {
+      const dir = modelsDirOf(id, config)
+      if (listed.find(model => model.id === id)?.builtIn) {
         say(`${id}: built in`)
         continue
       }
@@ -60,7 +62,8 @@ export const remove = command({
   options: dataOption,
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
-    if (!removeModel(modelsDir(localConfig(values)), id)) throw new Error(`there is no model ${id} here`)
+    if (!removeModel(modelsDirOf(id, localConfig(values)), id))
+      throw new Error(`there is no model ${id} here`)
     say(`${id} removed`)
   },
 })

@@ -63,7 +63,8 @@ export function dataConfig(flags: Flags = {}): Config {
 /**
  * Reads the settings of a command that needs no database. If there is a data folder, the program unpacks its embedded
  * files into this folder. Otherwise, it unpacks them into the user's cache folder. The same folder also gets the
- * downloaded models, unless a setting names another folder for models.
+ * downloaded models, unless a setting names another folder for models. If a model is missing in the data folder, the
+ * cache folder is also searched (see `modelsDirOf`).
  *
  * The variable HF_ENDPOINT contains the address of the hub, the server from which models are downloaded. HF_TOKEN
  * contains the token for the hub. The settings of the installed service may have these variables when the environment

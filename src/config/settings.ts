@@ -75,7 +75,7 @@ export const settings = {
     'STENO_THREADS',
     '',
     optional(whole(1, 1024)),
-    'threads of each engine; default all cores',
+    'threads of each engine; default all cores, divided by the number of engines',
   ),
   nats: setting(
     'STENO_NATS',

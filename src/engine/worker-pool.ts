@@ -126,7 +126,8 @@ export class WorkerPool {
     this.#workers.add(worker)
     try {
       const { device, variant, diarization, languages, translates, notes } = await worker.load()
-      for (const note of notes) log.warn('engine limited', { reason: note })
+      const { gpu } = worker
+      for (const note of notes) log.warn('engine limited', { reason: note, ...(gpu === null ? {} : { gpu }) })
       if (!this.#status.state.ready) {
         const { threads } = worker
         log.info('engine ready', { model: model.name, device, variant, threads, engines: this.capacity })

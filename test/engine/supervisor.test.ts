@@ -364,33 +364,45 @@ test('closing kills every worker', async () => {
   for (const pid of pids) await gone(pid)
 })
 
-const gpuOf = (pid: number) =>
-  /^CUDA_VISIBLE_DEVICES=(.*)$/m.exec(
-    readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', '\n'),
-  )?.[1]
+/** Returns the GPUs of the engine processes, by their process ids, when there are `count` such processes. */
+async function gpusOfChildren(count: number): Promise<Map<number, string | undefined>> {
+  for (;;) {
+    const children = childrenOf(process.pid).filter(pid => command(pid).includes(fakeChild))
+    if (children.length === count) return new Map(children.map(pid => [pid, gpuOf(pid)]))
+    await Bun.sleep(5)
+  }
+}
+
+function gpuOf(pid: number): string | undefined {
+  const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  return variables.find(each => each.startsWith('CUDA_VISIBLE_DEVICES='))?.split('=')[1]
+}
 
 test('of several GPUs, each worker has one, also after it was replaced', async () => {
-  const opened = open('slow', { gpus: ['0', 'GPU-4f'] })
+  const opened = open('well', { gpus: ['0', 'GPU-4f'] })
   expect(opened.capacity).toBe(2)
-  const pids = (await Promise.all([run(opened), run(opened)])).map(pidOf)
-  expect(pids.map(gpuOf).toSorted()).toEqual(['0', 'GPU-4f'])
-  const [killed = 0, kept = 0] = pids
-  const lost = gpuOf(killed)
+  await ready(opened)
+  const before = await gpusOfChildren(2)
+  expect([...before.values()].toSorted()).toEqual(['0', 'GPU-4f'])
+  const [[killed, lost] = [0, ''], [kept] = [0]] = [...before]
   process.kill(killed, 'SIGKILL')
   await gone(killed)
-  const later = (await Promise.all([run(opened), run(opened)])).map(pidOf)
-  expect(later).toContain(kept)
-  expect(later.map(gpuOf).toSorted()).toEqual(['0', 'GPU-4f'])
-  expect(gpuOf(later.find(pid => pid !== kept) ?? 0)).toBe(lost)
+  const after = await gpusOfChildren(2)
+  expect(after.has(kept)).toBe(true)
+  after.delete(kept)
+  expect([...after.values()]).toEqual([lost])
 })
 
-test('a single GPU changes nothing, and STENO_WORKERS gives several workers one GPU', async () => {
-  const single = open('well', { gpus: ['0'] })
-  expect(single.capacity).toBe(1)
-  expect(gpuOf(pidOf(await run(single)))).toBe(process.env.CUDA_VISIBLE_DEVICES)
-  const three = open('slow', { gpus: ['0', '1'] }, { workers: 3 })
-  const pids = (await Promise.all([run(three), run(three), run(three)])).map(pidOf)
-  expect(pids.map(gpuOf).toSorted()).toSatisfy(gpus => ['0,0,1', '0,1,1'].includes(`${gpus}`))
+test('a single GPU is not chosen', async () => {
+  const opened = open('well', { gpus: ['0'] })
+  expect(opened.capacity).toBe(1)
+  expect([...(await gpusOfChildren(1)).values()]).toEqual([process.env.CUDA_VISIBLE_DEVICES])
+})
+
+test('more workers than GPUs share them', async () => {
+  const opened = open('well', { gpus: ['0', '1'] }, { workers: 4 })
+  expect(opened.capacity).toBe(4)
+  expect([...(await gpusOfChildren(4)).values()].toSorted()).toEqual(['0', '0', '1', '1'])
 })
 
 const missing = !pocket || !clips

@@ -1,14 +1,20 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
 // MIMALLOC_PURGE_DELAY, which the Makefile sets for the test process, is kept from these programs: they must use memory
-// in the same way as for a user. The cache folder of the user is not used: a service also finds the models there, and no
-// test may find or remove them.
+// in the same way as for a user. The cache folder of the user is not used: a service also finds models and the CUDA
+// provider there. The folder in its place keeps what the built program unpacks, and nothing else, for the next run.
 
+import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 delete process.env.MIMALLOC_PURGE_DELAY
-process.env.STENO_CACHE_DIR = join(tmpdir(), `steno-test-cache-${process.getuid?.()}`)
+const cache = join(tmpdir(), `steno-test-cache-${process.getuid?.()}`)
+process.env.STENO_CACHE_DIR = cache
+const unused = new Bun.Glob('{models,native/cuda-*}')
+if (existsSync(cache))
+  for (const left of unused.scanSync({ cwd: cache, onlyFiles: false }))
+    rmSync(join(cache, left), { recursive: true, force: true })
 
 // Without `env`, Bun gives a child the environment with which this process began, and not `process.env`.
 const { spawn, spawnSync } = Bun

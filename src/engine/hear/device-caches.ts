@@ -6,6 +6,7 @@ import { cacheNames, updated } from '../network/float-caches.ts'
 import type { FloatSize, FloatType } from '../network/float-size.ts'
 import type { Binding } from '../onnx/binding.ts'
 import type { DeviceMemory } from '../onnx/device-memory.ts'
+import { elementsIn } from '../onnx/elements.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
 import type { Facts } from './facts.ts'
@@ -27,25 +28,35 @@ export class CacheSessions {
   readonly mover: Session
   /** Null if the model has no alignment heads, so no cache of attention. */
   readonly reader: Session | null
+  private readonly opened: Session[] = []
 
-  constructor({ runtime, device, size, type }: Omit<DeviceParts, 'memory' | 'session'>) {
+  constructor({ runtime, device, size, type }: Omit<DeviceParts, 'memory' | 'session' | 'facts'>) {
     const { own, cross } = cacheNames(size)
     const shape = (name: string) => ({ name, type, shape: [1, 'rows', ...rowDimsOf(name, { size })] })
-    const open = (model: Uint8Array) => openSession(runtime, model, device)
-    this.zeros = open(zeros(type))
-    this.writer = open(writeRow(cross.map(shape)))
-    this.mover = open(moveRow([...own, ...cross].map(shape)))
-    const attention = { name: 'attention', type, shape: ['rows', ...rowDimsOf('attention', { size })] }
-    this.reader = own.includes('attention') ? open(readAttention(attention)) : null
+    const open = (model: Uint8Array) => {
+      const session = openSession(runtime, model, device)
+      this.opened.push(session)
+      return session
+    }
+    try {
+      this.zeros = open(zeros(type))
+      this.writer = open(writeRow(cross.map(shape)))
+      this.mover = open(moveRow([...own, ...cross].map(shape)))
+      const attention = { name: 'attention', type, shape: ['rows', ...rowDimsOf('attention', { size })] }
+      this.reader = own.includes('attention') ? open(readAttention(attention)) : null
+    } catch (error) {
+      this.close()
+      throw error
+    }
   }
 
   close(): void {
-    for (const session of [this.zeros, this.writer, this.mover, this.reader]) session?.close()
+    for (const session of this.opened) session.close()
   }
 }
 
-/** `rows` refers to the same memory as `tensor`, with one more dimension: [1, rows, …]. */
-type Cache = { name: string; rowDims: number[]; tensor: Tensor; rows: Tensor }
+/** `rowsView` refers to the same memory as `tensor`, with one more dimension: [1, rows, …]. */
+type Cache = { name: string; rowDims: number[]; tensor: Tensor; rowsView: Tensor }
 
 export class DeviceCaches {
   private readonly own: Cache[]
@@ -61,7 +72,7 @@ export class DeviceCaches {
     const allocate = (name: string): Cache => {
       const rowDims = rowDimsOf(name, parts)
       const tensor = memory.tensor(type, [capacity, ...rowDims])
-      return { name, rowDims, tensor, rows: memory.view(tensor, type, [1, capacity, ...rowDims]) }
+      return { name, rowDims, tensor, rowsView: memory.view(tensor, type, [1, capacity, ...rowDims]) }
     }
     const names = cacheNames(size)
     this.own = names.own.map(allocate)
@@ -123,8 +134,8 @@ export class DeviceCaches {
   }
 
   close(): void {
-    for (const { tensor, rows } of [...this.own, ...this.cross]) {
-      rows.free()
+    for (const { tensor, rowsView } of [...this.own, ...this.cross]) {
+      rowsView.free()
       tensor.free()
     }
   }
@@ -136,9 +147,9 @@ export class DeviceCaches {
     bindMore: (binding: Binding) => void = () => {},
   ): void {
     const binding = session.bind()
-    for (const { name, rows } of caches) {
-      binding.input(name, rows)
-      binding.output(updated + name, rows)
+    for (const { name, rowsView } of caches) {
+      binding.input(name, rowsView)
+      binding.output(updated + name, rowsView)
     }
     bindMore(binding)
     const inputs = this.integers(binding, numbers)
@@ -161,7 +172,7 @@ export class DeviceCaches {
    */
   private clear({ rowDims, tensor }: Cache): void {
     const { memory, type } = this.parts
-    const count = this.capacity * rowDims.reduce((product, each) => product * each, 1)
+    const count = elementsIn([this.capacity, ...rowDims])
     const flat = memory.view(tensor, type, [count])
     const binding = this.sessions.zeros.bind()
     const inputs = this.integers(binding, { count: [count] })

@@ -4,14 +4,13 @@
 import { cacheNames } from '../network/float-caches.ts'
 import { elements, elementsIn } from '../onnx/elements.ts'
 import { DeviceBatch, powerOfTwo, type Runs } from './device-batch.ts'
-import { CacheSessions, DeviceCaches, type DeviceParts, rowDimsOf } from './device-caches.ts'
+import { type CacheSessions, DeviceCaches, type DeviceParts, rowDimsOf } from './device-caches.ts'
 import { DecoderRun, notRecorded } from './device-run.ts'
 import type { Batch, Decoder, EncodedWindow, Greedy } from './network.ts'
 
 export class DeviceDecoder implements Decoder {
   /** The memory that each window of a batch needs, in bytes: the encoded window, and its row in the caches. */
   readonly windowBytes: number
-  private readonly sessions: CacheSessions
   private caches: DeviceCaches | null = null
   private readonly steps = new Map<string, DecoderRun>()
   /**
@@ -22,11 +21,13 @@ export class DeviceDecoder implements Decoder {
   private allocations = 0
   private isBusy = false
 
-  constructor(private readonly parts: DeviceParts) {
+  constructor(
+    private readonly parts: DeviceParts,
+    private readonly sessions: CacheSessions,
+  ) {
     const { own, cross } = cacheNames(parts.size)
     const bytesOf = (names: readonly string[]) =>
       names.reduce((sum, name) => sum + elementsIn(rowDimsOf(name, parts)), 0) * elements[parts.type].bytes
-    this.sessions = new CacheSessions(parts)
     this.windowBytes = 2 * bytesOf(cross) + bytesOf(own)
   }
 
@@ -46,11 +47,6 @@ export class DeviceDecoder implements Decoder {
   }
 
   close(): void {
-    this.freeCaches()
-    this.sessions.close()
-  }
-
-  private freeCaches(): void {
     for (const run of this.steps.values()) run.close()
     this.steps.clear()
     this.caches?.close()
@@ -63,7 +59,7 @@ export class DeviceDecoder implements Decoder {
    */
   private cachesFor(rows: number): DeviceCaches {
     if (this.caches && this.caches.capacity >= rows) return this.caches
-    this.freeCaches()
+    this.close()
     this.caches = new DeviceCaches(this.parts, this.sessions, powerOfTwo(rows))
     this.allocations++
     return this.caches

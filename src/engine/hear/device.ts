@@ -12,6 +12,7 @@ import type { Runtime } from '../onnx/runtime.ts'
 import { type Device, openSession } from '../onnx/session.ts'
 import type { SessionOptions } from '../onnx/session-options.ts'
 import { rulesOf } from './allowed.ts'
+import { CacheSessions } from './device-caches.ts'
 import { checkDecoder } from './device-check.ts'
 import { DeviceDecoder } from './device-decoder.ts'
 import { makeEncoder } from './device-encoder.ts'
@@ -65,25 +66,34 @@ function openSized(
   facts: Facts,
   { device, type, size }: DeviceOptions & { size: FloatSize },
 ): Network {
+  const opened: { close(): void }[] = []
+  const close = () => {
+    for (const each of opened.toReversed()) each.close()
+  }
+  const keep = <Part extends { close(): void }>(part: Part): Part => {
+    opened.push(part)
+    return part
+  }
   const open = (layers: FloatLayers, options: SessionOptions = {}) =>
-    openSession(runtime, layers.bytes(), device, constantsOf(layers), options)
-  const encoder = open(floatEncoder(weights, size, type))
-  const { suppressed } = rulesOf(facts, true)
-  const layers = floatDecoder(weights, size, type, { ...facts, suppressed })
-  const session = open(layers, { cudaGraphs: device === 'cuda' })
-  const memory = session.memory(device)
-  const decoder = new DeviceDecoder({ runtime, session, memory, device, facts, size, type })
-  return {
-    encoder: makeEncoder(runtime, encoder, memory, { facts, size, type }),
-    decoder,
-    attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
-    windowBytes: decoder.windowBytes,
-    close: () => {
-      decoder.close()
-      memory.close()
-      session.close()
-      encoder.close()
-    },
+    keep(openSession(runtime, layers.bytes(), device, constantsOf(layers), options))
+  try {
+    const encoder = open(floatEncoder(weights, size, type))
+    const { suppressed } = rulesOf(facts, true)
+    const layers = floatDecoder(weights, size, type, { ...facts, suppressed })
+    const session = open(layers, { cudaGraphs: device === 'cuda' })
+    const memory = keep(session.memory(device))
+    const sessions = keep(new CacheSessions({ runtime, device, size, type }))
+    const decoder = keep(new DeviceDecoder({ runtime, session, memory, device, facts, size, type }, sessions))
+    return {
+      encoder: makeEncoder(runtime, encoder, memory, { facts, size, type }),
+      decoder,
+      attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
+      windowBytes: decoder.windowBytes,
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
   }
 }
 

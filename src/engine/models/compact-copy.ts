@@ -21,7 +21,7 @@ import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
 import { compactFolderOf, floatVariant, isCompact, jsonFiles, weightFiles } from './layout.ts'
 import { installedLock, lockName, type ModelLock } from './lock.ts'
-import { type InstalledModel, modelsDir } from './store.ts'
+import { type InstalledModel, modelsDirOf } from './store.ts'
 
 export type CopySettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
@@ -38,7 +38,7 @@ export async function withCompactCopy<Model extends InstalledModel>(
   const { name, folder } = model
   const variant = isCompact(folder) || framewiseKind(folder) !== null ? null : floatVariant(folder)
   if (variant === null || findBuiltIn(name)) return model
-  const copy = compactFolderOf(folder, modelsDir(settings))
+  const copy = compactFolderOf(folder, modelsDirOf(basename(folder), settings))
   try {
     const revision = await revisionOf(folder, variant)
     if ((await installedLock(copy))?.revision !== revision || faultOf(copy) !== null) {

@@ -16,20 +16,17 @@ const cudnn = 'libcudnn.so.9'
 /** Returns why CUDA cannot be used on this machine, and what to do. Returns null if nothing is missing. */
 export function whyNoCuda(): string | null {
   if (!hasCuda()) return 'its provider is not here; run: steno runtime pull cuda'
-  const missing = missingForCuda()
+  const needed = neededForCuda()
+  const missing = needed.filter(name => !loads(name))
   if (missing.length === 0) return null
-  return `this machine lacks ${missing.join(', ')}: ${installHint(missing, neededForCuda())}`
+  return `this machine lacks ${missing.join(', ')}: ${installHint(missing, needed)}`
 }
 
+/** Returns the names of the shared libraries that the CUDA provider needs, without ONNX Runtime's own. */
 function neededForCuda(): string[] {
   const own = [...libraries, basename(carriedRuntime())]
   const named = neededLibraries(join(cudaFolder(), cudaProvider)).filter(name => !own.includes(name))
   return [...new Set([...named, cudnn])]
-}
-
-/** Returns the names of the shared libraries that the CUDA provider needs but the dynamic linker does not find. */
-function missingForCuda(): string[] {
-  return neededForCuda().filter(name => !loads(name))
 }
 
 /**
@@ -37,12 +34,12 @@ function missingForCuda(): string[] {
  * the names of all libraries that the CUDA provider needs. They tell the version of CUDA.
  */
 export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
-  const cudnn = missing.find(name => name.startsWith('libcudnn'))
+  const missingCudnn = missing.find(name => name.startsWith('libcudnn'))
   const toolkit = missing.filter(name => !name.startsWith('libcudnn') && name !== 'libcuda.so.1')
   const cuda = majorVersion(needed.find(name => /^lib(cudart|cublas)/.test(name))) ?? '13'
   const packages = [
     ...(toolkit.length > 0 ? [`cuda-libraries-${cuda}-${cuda === '12' ? '9' : '0'}`] : []),
-    ...(cudnn ? [`libcudnn${majorVersion(cudnn) ?? ''}-cuda-${cuda}`] : []),
+    ...(missingCudnn ? [`libcudnn${majorVersion(missingCudnn) ?? ''}-cuda-${cuda}`] : []),
   ]
   const driver = missing.includes('libcuda.so.1') ? 'the NVIDIA driver' : ''
   const command =
@@ -55,8 +52,9 @@ function majorVersion(library = ''): string | undefined {
   return /\.so\.(\d+)$/.exec(library)?.[1]
 }
 
+/** Returns true if the dynamic linker finds a shared library, or if the library is beside the CUDA provider. */
 function loads(name: string): boolean {
   const { dlopen } = openLibc({ dlopen: { args: ['ptr', 'i32'], returns: 'ptr' } })
   const lazily = 1
-  return dlopen(ptr(Buffer.from(`${name}\0`)), lazily) !== null
+  return [name, join(cudaFolder(), name)].some(path => dlopen(ptr(Buffer.from(`${path}\0`)), lazily) !== null)
 }

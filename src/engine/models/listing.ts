@@ -22,12 +22,16 @@ export type ModelListing = {
   form: 'compact' | 'float' | null
 }
 
-/** Lists all known models, except the models that only tests use. */
-export function listModels(dir: string): ModelListing[] {
+/**
+ * Lists all known models, except the models that only tests use. `dirOf` returns the folder in which the model with this
+ * id is.
+ */
+export function listModels(dirOf: (id: string) => string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)
     .filter(([, { forTests }]) => !forTests)
     .map(([id, { parameters, licence, summary }]) => {
       const builtIn = findBuiltIn(id) !== null
+      const dir = dirOf(id)
       const folder = join(dir, id)
       const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
       const copy = compactFolderOf(folder, dir)

@@ -6,9 +6,10 @@ import { hasCuda } from '../onnx/library.ts'
 import { findBuiltIn, findPublished } from './catalogue.ts'
 import { faultOf } from './fault.ts'
 import { framewiseKind } from './framewise-layout.ts'
+import { isCompact } from './layout.ts'
 import { requireModelName } from './model-name.ts'
-import { automaticFast, builtInSpeech, fastSpeech, omnilingualSpeech } from './roles.ts'
-import { findInstalled, type InstalledModel, modelsDir } from './store.ts'
+import { automaticFast, builtInSpeech, fastSpeech, omnilingualSpeech, publishedVoices } from './roles.ts'
+import { findInstalled, type InstalledModel, modelsDirOf } from './store.ts'
 import { type VoiceChoice, voicesFor } from './voices.ts'
 
 export type ModelSettings = Pick<Config, 'model' | 'modelsDir' | 'dataDir' | 'device' | 'offline'>
@@ -38,10 +39,18 @@ export function hasGpu(device: Config['device']): boolean {
   return device === 'cuda' || device === 'webgpu' || (device === 'auto' && hasCuda())
 }
 
-/** Returns the NVIDIA GPUs on which the configured model can run. A built-in model runs on the CPU. */
-export function gpusFor({ device, model }: Pick<Config, 'device' | 'model'>): string[] {
-  const isBuiltIn = model !== null && findBuiltIn(model) !== null
-  return device === 'cpu' || device === 'webgpu' || isBuiltIn || !hasCuda() ? [] : nvidiaGpus()
+/**
+ * Returns the NVIDIA GPUs on which the configured model will run. Returns none if it will run on the CPU: compact models,
+ * such as the built-in one, which also serves until the default model is installed.
+ */
+export function gpusFor(settings: ModelSettings): string[] {
+  const { device, model } = settings
+  if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
+  const wanted = model === null || model === automaticFast ? defaultModel(device) : model
+  const installed = findInstalled(wanted, settings)
+  // A model that the setting names is downloaded if it is missing. The default model is not.
+  const runsOnGpu = installed === null ? model !== null : !isCompact(installed.folder)
+  return runsOnGpu ? nvidiaGpus() : []
 }
 
 /**
@@ -83,7 +92,7 @@ function findChosen(model: string, settings: ModelSettings): ChosenModel {
     ...installed,
     others: isWhisper && !findBuiltIn(installed.name)?.forTests ? findOmnilingual(settings) : [],
     detector: isWhisper ? null : findInstalled(builtInSpeech, settings),
-    voices: voicesFor(installed.name, modelsDir(settings)),
+    voices: voicesFor(installed.name, modelsDirOf(publishedVoices.embedding, settings)),
     notice: null,
   }
 }

@@ -2,22 +2,26 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { cacheDir, findCarried } from '../../base/carried.ts'
+import { cacheDir, findCarried, usesCacheOf } from '../../base/carried.ts'
 import type { Config } from '../../config.ts'
 import { findBuiltIn, findPublished, isKnownModel, models } from './catalogue.ts'
 import { installedLock, type ModelLock } from './lock.ts'
 
 type StoreSettings = Pick<Config, 'modelsDir' | 'dataDir'>
 
-/**
- * Returns the folder of the models: the folder that a setting names, or else `models` in the data folder. If there is no
- * such folder yet, but models were pulled into the user's cache folder before there was a data folder, returns the
- * folder there.
- */
+/** Returns the folder into which models are downloaded. */
 export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
-  if (modelsDir !== null) return modelsDir
-  const [own, earlier] = [join(dataDir, 'models'), join(cacheDir(), 'models')]
-  return !existsSync(own) && existsSync(earlier) ? earlier : own
+  return modelsDir ?? join(dataDir, 'models')
+}
+
+/**
+ * Returns the folder that has the model `id`: `modelsDir`, or the user's cache folder if the model was pulled before there
+ * was a data folder. If the model is not installed, returns `modelsDir`.
+ */
+export function modelsDirOf(id: string, settings: StoreSettings): string {
+  const [own, earlier] = [modelsDir(settings), join(cacheDir(), 'models')]
+  if (settings.modelsDir !== null || existsSync(join(own, id)) || !existsSync(join(earlier, id))) return own
+  return usesCacheOf(own) ? earlier : own
 }
 
 export type InstalledModel = {
@@ -35,7 +39,7 @@ export function findInstalled(model: string, settings: StoreSettings): Installed
   const folder = builtIn
     ? findCarried(builtIn.builtIn)
     : isKnownModel(model)
-      ? join(modelsDir(settings), model)
+      ? join(modelsDirOf(model, settings), model)
       : resolve(model)
   return folder !== null && existsSync(folder) ? { name: nameOf(folder), folder } : null
 }
@@ -57,11 +61,12 @@ function nameOf(folder: string): string {
  * was copied by hand and has no file `steno-lock.json`.
  */
 export async function findDownloaded(
-  dir: string,
+  settings: StoreSettings,
   repository: string,
 ): Promise<{ folder: string; lock: ModelLock } | null> {
   const id = Object.keys(models).find(id => findPublished(id)?.repository === repository)
-  const folder = join(dir, id ?? '')
-  const lock = id === undefined ? null : await installedLock(folder)
+  if (id === undefined) return null
+  const folder = join(modelsDirOf(id, settings), id)
+  const lock = await installedLock(folder)
   return lock && { folder, lock }
 }

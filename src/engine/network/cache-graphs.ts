@@ -29,8 +29,9 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * The rows are written by TensorScatter, as places in a cache with a single row. ScatterND would need no such detour,
- * but the CUDA provider copies each row with a single thread: 30 ms for a row of Whisper base on an H200.
+ * TensorScatter writes new tokens into a row of a cache. Here the whole cache is one such row, and its rows are the
+ * tokens. ScatterND could write rows without this change of dimensions, but the CUDA provider copies each row with a
+ * single thread: on an H200, about 30 ms for a row of each of the 13 caches of Whisper base.
  */
 function inPlace(
   caches: readonly CacheShape[],

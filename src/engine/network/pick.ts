@@ -53,19 +53,19 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
   const text = bestOf(layers, allText)
   const textScore = graph.add('Add', [text.score, 'text penalty'])
   const times = bestOf(layers, allTimes)
-  const penalty = graph.constant({ dims: [1], data: penaltiesOf(end, end + 1, suppressed) })
   const stop = graph.add('Add', [
-    graph.add('Add', [slice(layers, row, end, end + 1), penalty]),
+    penalised(layers, row, end, penaltiesOf(end, end + 1, suppressed)),
     'end penalty',
   ])
   const textOrStop = graph.add('Max', [textScore, stop])
-  const most = graph.add('Max', [textOrStop, times.score])
+  const highest = graph.add('Max', [textOrStop, times.score])
 
-  // All probabilities are relative to the most probable token, so no sum is too large for a float.
-  const textSum = sumOf(layers, allText.scores, graph.add('Sub', [most, 'text penalty']))
-  const timesSum = sumOf(layers, allTimes.scores, most)
-  const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, most])])])
-  const logOf = (sum: string) => graph.add('Add', [graph.add('Log', [sum]), most])
+  // All probabilities are relative to the most probable token, so no sum is too large for a float. For text tokens,
+  // score + penalty - highest is computed as score - (highest - penalty).
+  const textSum = sumOf(layers, allText.scores, graph.add('Sub', [highest, 'text penalty']))
+  const timesSum = sumOf(layers, allTimes.scores, highest)
+  const textOrStopSum = graph.add('Add', [textSum, graph.add('Exp', [graph.add('Sub', [stop, highest])])])
+  const logOf = (sum: string) => graph.add('Add', [graph.add('Log', [sum]), highest])
   const timesTotal = logOf(timesSum)
   const isText = graph.add('Greater', [textScore, stop])
   const isOnlyTime = graph.add('Greater', [timesTotal, textOrStop])
@@ -83,16 +83,16 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. These are a few more columns of the scores
- * than there are such tokens, so that they can be divided into groups of equal size. The other tokens among them are
- * forbidden. `before` is the number of columns before the first of the tokens.
+ * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. All groups have the same size, so some
+ * neighbouring tokens are among them, which are forbidden. `before` is the number of columns before the first text or
+ * timestamp token.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
  * The most tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick kernel, with a
- * block of threads for each group. With all text tokens of a row in one group, a step of 8 rows took 14 times as long
- * on an H200 (see docs/gpu.md).
+ * block of threads for each group. The operators ArgMax and ReduceMax, over all scores of a row, made a step of 8 rows
+ * of Whisper base ten times as long on an H200: 8.8 ms, not 0.84 ms.
  */
 const groupMax = 512
 
@@ -111,9 +111,7 @@ function textScores(
   const count = Math.min(end, firstTimestamp)
   const { groups, size } = groupsOf(count, vocabulary)
   const penalties = penaltiesOf(0, groups * size, suppressed).fill(forbidden, count)
-  const penalty = layers.graph.constant({ dims: [groups * size], data: penalties })
-  const scores = layers.graph.add('Add', [slice(layers, row, 0, groups * size), penalty])
-  return { scores, groups, size, before: 0 }
+  return { scores: penalised(layers, row, 0, penalties), groups, size, before: 0 }
 }
 
 function timeScores(
@@ -129,13 +127,15 @@ function timeScores(
   const numbers = Float32Array.from({ length: groups * size }, (_, at) => at - before)
   const all = graph.constant({ dims: [groups * size], data: numbers })
   const penalties = penaltiesOf(from, vocabulary, suppressed).fill(forbidden, 0, before)
-  const penalty = graph.constant({ dims: [groups * size], data: penalties })
-  const judged = graph.add('Add', [slice(layers, row, from, vocabulary), penalty])
   const isAllowed = graph.add('And', [
     graph.add('GreaterOrEqual', [all, 'times from']),
     graph.add('Less', [all, 'times to']),
   ])
-  const scores = graph.add('Where', [isAllowed, judged, graph.scalar(forbidden)])
+  const scores = graph.add('Where', [
+    isAllowed,
+    penalised(layers, row, from, penalties),
+    graph.scalar(forbidden),
+  ])
   return { scores, groups, size, before }
 }
 
@@ -143,8 +143,12 @@ function penaltiesOf(from: number, to: number, suppressed: ReadonlySet<number>):
   return Float32Array.from({ length: to - from }, (_, at) => (suppressed.has(from + at) ? forbidden : 0))
 }
 
-function slice(layers: FloatLayers, row: string, from: number, to: number): string {
-  return layers.graph.add('Slice', [row, layers.integers(from), layers.integers(to), layers.integers(1)])
+/** Adds operations that add penalties to as many scores of each row, from the column `from` on. */
+function penalised(layers: FloatLayers, row: string, from: number, penalties: Float32Array): string {
+  const { graph } = layers
+  const to = from + penalties.length
+  const scores = graph.add('Slice', [row, layers.integers(from), layers.integers(to), layers.integers(1)])
+  return graph.add('Add', [scores, graph.constant({ dims: [penalties.length], data: penalties })])
 }
 
 /**
@@ -154,23 +158,23 @@ function slice(layers: FloatLayers, row: string, from: number, to: number): stri
 function bestOf(layers: FloatLayers, { scores, groups, size }: Scores): { index: string; score: string } {
   const { graph } = layers
   const one = layers.integers(1)
-  const highest = (of: string, axis: number, name: string) => {
+  const topOf = (of: string, axis: number, name: string) => {
     const [score, index] = [`highest ${name}`, `index of highest ${name}`]
     graph.add('TopK', [of, one], { axis }, [score, index])
     return { score, index }
   }
   const grouped = graph.add('Reshape', [scores, layers.integers(0, groups, size)])
-  const inGroups = highest(grouped, 2, `in groups of ${scores}`)
+  const inGroups = topOf(grouped, 2, `in groups of ${scores}`)
   const flat = (value: string) => graph.add('Reshape', [value, layers.integers(0, groups)])
-  const ofGroups = highest(flat(inGroups.score), 1, `of ${scores}`)
+  const ofGroups = topOf(flat(inGroups.score), 1, `of ${scores}`)
   const inGroup = graph.add('GatherElements', [flat(inGroups.index), ofGroups.index], { axis: 1 })
   const start = graph.add('Mul', [ofGroups.index, layers.integers(size)])
   return { index: graph.add('Add', [start, inGroup]), score: ofGroups.score }
 }
 
-/** Adds operations that compute the sum of exp(score - `most`) for each row. */
-function sumOf(layers: FloatLayers, scores: string, most: string): string {
+/** Adds operations that compute the sum of exp(score - `highest`) for each row. */
+function sumOf(layers: FloatLayers, scores: string, highest: string): string {
   const { graph } = layers
-  const shares = graph.add('Exp', [graph.add('Sub', [scores, most])])
+  const shares = graph.add('Exp', [graph.add('Sub', [scores, highest])])
   return graph.add('ReduceSum', [shares, layers.integers(1)], { keepdims: 1 })
 }

@@ -4,11 +4,14 @@ import { readdirSync } from 'node:fs'
 
 /**
  * Returns the NVIDIA GPUs that this process may use. Each of the returned texts is a value of CUDA_VISIBLE_DEVICES that
- * lets CUDA use this GPU only. `chosen` is the value of this variable for the whole process. `devices` is the folder of
- * the device files.
+ * lets CUDA use this GPU only. `chosen` is the value of this variable for the whole process, or null if it is not set.
+ * `devices` is the folder of the device files.
  */
-export function nvidiaGpus(chosen = process.env.CUDA_VISIBLE_DEVICES, devices = '/dev'): string[] {
-  if (chosen !== undefined) {
+export function nvidiaGpus(
+  chosen: string | null = process.env.CUDA_VISIBLE_DEVICES ?? null,
+  devices = '/dev',
+): string[] {
+  if (chosen !== null) {
     const gpus = chosen.split(',').map(gpu => gpu.trim())
     // CUDA ignores all GPUs from the first invalid one.
     const end = gpus.findIndex(gpu => !/^(\d+|GPU-|MIG-)/.test(gpu))

@@ -36,6 +36,7 @@ export function floatBytes(value: number): Uint8Array {
  * while its compiler optimised this function. Without them, it did in none of 200.
  */
 function varint(value: number): Uint8Array {
+  if (!Number.isInteger(value)) throw new RangeError(`${value} is no whole number`)
   const bytes: number[] = []
   let rest = value
   while ((rest > 127 || rest < 0) && bytes.length < 9) {

@@ -107,7 +107,7 @@ test.skipIf(!pocket)(
   `the copy is listed and verified with its model, and removed with it${unless(pocket, 'pocket model')}`,
   async () => {
     const { dir, folder, copy } = install()
-    const listed = () => listModels(dir).find(({ id }) => id === 'tiny')
+    const listed = () => listModels(() => dir).find(({ id }) => id === 'tiny')
     await Bun.write(join(folder, 'steno-lock.json'), JSON.stringify({ files: [] }))
     const before = listed()
     expect(before?.form).toBe('float')

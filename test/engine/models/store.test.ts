@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
 import { isModel } from '../../../src/engine/models/layout.ts'
 import { listModels } from '../../../src/engine/models/listing.ts'
 import { pullModel } from '../../../src/engine/models/pull-model.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
+import { findInstalled, modelsDir } from '../../../src/engine/models/store.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
+import { byRoot, foreignFolder } from '../../support/other-owner.ts'
 import { noise } from '../../support/sound.ts'
 
 const bytes = (size: number, seed: number) => new Uint8Array(noise(size / 64_000, 1, seed).buffer)
@@ -65,7 +67,7 @@ function pull({ endpoint }: TestHub, token: string | null = null, onProgress = (
 }
 
 test('the list has all built-in models that serve, and only Whisper models have a form', () => {
-  const builtIn = listModels(temporaryFolder()).filter(model => model.builtIn)
+  const builtIn = listModels(temporaryFolder).filter(model => model.builtIn)
   expect(builtIn.map(({ id, form }) => [id, form])).toEqual([
     ['base', 'compact'],
     ['pocket-segmentation', null],
@@ -86,7 +88,7 @@ test('a pull downloads the needed files, verifies them and writes the lock file'
   expect(await verifyModel(dir, 'tiny')).toEqual([])
   expect(counted.at(-1)).toBe(lock.files.reduce((sum, file) => sum + file.size, 0))
   expect(counted).toEqual(counted.toSorted((a, b) => a - b))
-  expect(listModels(dir).find(({ id }) => id === 'tiny')?.bytes).toBeGreaterThan(256_000)
+  expect(listModels(() => dir).find(({ id }) => id === 'tiny')?.bytes).toBeGreaterThan(256_000)
 })
 
 test('a GPU gets 16-bit floats, and a repository without the preferred floats gives the others', async () => {
@@ -264,4 +266,42 @@ const unfit: [string, Record<string, Uint8Array>, RegExp][] = [
 test.each(unfit)('a repository that %s is never installed', async (_, served, fault) => {
   await expect(pull(start({}, served))).rejects.toThrow(fault)
   expect(existsSync(join(dir, 'tiny'))).toBe(false)
+})
+
+/** Calls `check` while `folder` is the cache folder of the user. */
+function withCache(folder: string, check: () => void): void {
+  const before = process.env.STENO_CACHE_DIR
+  process.env.STENO_CACHE_DIR = folder
+  try {
+    check()
+  } finally {
+    process.env.STENO_CACHE_DIR = before
+  }
+}
+
+const make = (...path: string[]) => mkdirSync(join(...path), { recursive: true })
+
+test('a model is also found in the cache of the user, unless a setting names the folder of the models', () => {
+  const [cache, dataDir] = [join(dir, 'cache'), join(dir, 'data')]
+  const found = (id: string, modelsDir: string | null = null) =>
+    findInstalled(id, { modelsDir, dataDir })?.folder
+  withCache(cache, () => {
+    make(cache, 'models/tiny')
+    make(cache, 'models/small')
+    expect(found('tiny')).toBe(join(cache, 'models/tiny'))
+    // Each model is looked for by itself. A download goes into the data folder.
+    make(dataDir, 'models/small')
+    expect(found('tiny')).toBe(join(cache, 'models/tiny'))
+    expect(found('small')).toBe(join(dataDir, 'models/small'))
+    expect(modelsDir({ modelsDir: null, dataDir })).toBe(join(dataDir, 'models'))
+    expect(found('tiny', join(dir, 'other'))).toBeUndefined()
+  })
+})
+
+byRoot('the models of root are not those of the owner of the data folder', () => {
+  make(dir, 'models/tiny')
+  withCache(dir, () => {
+    expect(findInstalled('tiny', { modelsDir: null, dataDir: temporaryFolder() })).not.toBeNull()
+    expect(findInstalled('tiny', { modelsDir: null, dataDir: foreignFolder() })).toBeNull()
+  })
 })

@@ -5,12 +5,12 @@ import { temporaryFolder } from '../../support/folder.ts'
 
 test('the GPUs of a machine are counted by their device files', async () => {
   const devices = temporaryFolder()
-  expect(nvidiaGpus(undefined, devices)).toEqual([])
+  expect(nvidiaGpus(null, devices)).toEqual([])
   for (const name of ['nvidia0', 'nvidia3', 'nvidiactl', 'nvidia-uvm', 'null'])
     await Bun.write(join(devices, name), '')
   // In a container that has two of four GPUs, CUDA gives these two the numbers 0 and 1.
-  expect(nvidiaGpus(undefined, devices)).toEqual(['0', '1'])
-  expect(nvidiaGpus(undefined, join(devices, 'missing'))).toEqual([])
+  expect(nvidiaGpus(null, devices)).toEqual(['0', '1'])
+  expect(nvidiaGpus(null, join(devices, 'missing'))).toEqual([])
 })
 
 test.each([

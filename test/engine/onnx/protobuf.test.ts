@@ -19,3 +19,7 @@ test.each([0, ...powers, Number.MAX_SAFE_INTEGER].flatMap(value => [value, value
     expect(bytes.length).toBe(value < 0 ? 10 : Math.max(1, Math.ceil(value.toString(2).length / 7)))
   },
 )
+
+test.each([12.5, Number.NaN, Number.POSITIVE_INFINITY])('%p is refused', value => {
+  expect(() => number(1, value)).toThrow('is no whole number')
+})
