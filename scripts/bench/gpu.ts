@@ -138,9 +138,9 @@ function meanMs(times: number, run: () => void): number {
   return (performance.now() - before) / times
 }
 
-/** Returns the memory of the GPU that is in use, in MB. */
+/** Returns the memory of the first GPU that is in use, in MB. */
 function usedMemory(): string {
   if (device === 'cpu') return ''
   const query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits']
-  return Bun.spawnSync(query).stdout.toString().trim()
+  return Bun.spawnSync(query).stdout.toString().split('\n')[0] ?? ''
 }
