@@ -11,8 +11,9 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Matches the variables that start with STENO_ but are not settings: STENO_CACHE_DIR and STENO_ENV_FILE for commands,
- * STENO_NATIVE_DIR for the folder of unpacked files, and the variables of tests and benchmarks.
+ * Matches the variables that start with STENO_ but are not settings: STENO_CACHE_DIR for the cache folder of the user,
+ * STENO_ENV_FILE for commands, STENO_NATIVE_DIR for the folder of unpacked files, and the variables of tests and
+ * benchmarks.
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
 

@@ -59,12 +59,12 @@ export function cacheDir(): string {
 }
 
 /**
- * Returns true if the files in the user's cache folder can stand in for files that are missing in `home`, a folder in
- * the data folder: they were downloaded before there was a data folder. Returns false if another user owns `home`: the
- * service then runs as this user, who has another cache folder.
+ * Returns true if the cache folder has the files of the service that keeps its files in `folder`: if the user of this
+ * process owns `folder` or, before it exists, the folder in which it will be. The service of another user has another
+ * cache folder.
  */
-export function usesCacheOf(home: string): boolean {
-  let place = home
+export function hasSameCache(folder: string): boolean {
+  let place = folder
   while (!existsSync(place)) place = dirname(place)
   return statSync(place).uid === process.getuid?.()
 }

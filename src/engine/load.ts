@@ -117,8 +117,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in this order. CUDA is tried only if ONNX Runtime's CUDA provider (a library) is
- * installed. Without this library, the attempt takes a second, fails and logs a warning.
+ * Returns the devices to try, in this order. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider (a library)
+ * is installed: a machine without it needs no note that says so.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]

@@ -8,6 +8,7 @@ import { installHint } from '../../src/engine/models/cuda-libraries.ts'
 import { carriedRuntime, cudaFolder, hasCuda } from '../../src/engine/onnx/library.ts'
 import { findCommand } from '../support/command.ts'
 import { id, packageOf, provider, version } from '../support/cuda-package.ts'
+import { inEnvironment } from '../support/environment.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 import { makeZip } from '../support/zip.ts'
@@ -105,23 +106,14 @@ byRoot('a provider that root installs belongs to the owner of the data folder', 
 test('a service finds the provider that was installed before it had a data folder', async () => {
   const path = join(folder, 'package.nupkg')
   writeFileSync(path, whole)
-  const before = { ...process.env }
-  try {
-    Object.assign(process.env, { STENO_CACHE_DIR: folder, STENO_NATIVE_DIR: join(folder, 'data/native') })
+  const places = { STENO_CACHE_DIR: folder, STENO_NATIVE_DIR: join(folder, 'data/native') }
+  await inEnvironment(places, async () => {
     expect(hasCuda()).toBe(false)
     expect(await run('--from', path)).toMatchObject({ code: 0 })
     expect([hasCuda(), cudaFolder()]).toEqual([true, place()])
     // The engine process gets no other variable whose name begins with STENO_.
-    expect(nativeEnvironment()).toEqual({
-      STENO_CACHE_DIR: folder,
-      STENO_NATIVE_DIR: join(folder, 'data/native'),
-    })
-  } finally {
-    for (const name of ['STENO_CACHE_DIR', 'STENO_NATIVE_DIR']) {
-      if (before[name] === undefined) delete process.env[name]
-      else process.env[name] = before[name]
-    }
-  }
+    expect(nativeEnvironment()).toEqual(places)
+  })
 })
 
 test.each([

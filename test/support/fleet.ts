@@ -1,5 +1,6 @@
 // Starts a server, usually without an engine of its own, and workers in the test process.
 
+import { type Hello, protocol } from '../../src/workers/requests.ts'
 import { type SteeredEngine, steeredEngine } from './engine.ts'
 import { startTestService, type TestService } from './service.ts'
 import { startWorker } from './workers.ts'
@@ -33,6 +34,25 @@ export async function startFleet(
   const startOwn = (name = 'gpu-1', engine: SteeredEngine = steeredEngine(), server = service.url) =>
     startWorker({ nats, server, name, cluster, engine })
   return { service, cluster, startOwn }
+}
+
+/** Returns the message `hello` of a worker without jobs that a test plays. The worker can translate and diarize. */
+export function helloOf(languages: string[]): Hello {
+  return {
+    protocol,
+    session: 'x',
+    version: '1',
+    ready: true,
+    message: 'ready',
+    device: 'none',
+    model: 'steered',
+    languages,
+    translates: true,
+    diarization: 'ready',
+    slots: 1,
+    speed: null,
+    jobs: [],
+  }
 }
 
 /**

@@ -11,10 +11,10 @@ import { join } from 'node:path'
 delete process.env.MIMALLOC_PURGE_DELAY
 const cache = join(tmpdir(), `steno-test-cache-${process.getuid?.()}`)
 process.env.STENO_CACHE_DIR = cache
-const unused = new Bun.Glob('{models,native/cuda-*}')
+const downloads = new Bun.Glob('{models,native/cuda-*}')
 if (existsSync(cache))
-  for (const left of unused.scanSync({ cwd: cache, onlyFiles: false }))
-    rmSync(join(cache, left), { recursive: true, force: true })
+  for (const path of downloads.scanSync({ cwd: cache, onlyFiles: false }))
+    rmSync(join(cache, path), { recursive: true, force: true })
 
 // Without `env`, Bun gives a child the environment with which this process began, and not `process.env`.
 const { spawn, spawnSync } = Bun

@@ -15,7 +15,7 @@ import { poolOf } from '../../src/workers/pools.ts'
 import { bytesOf, type Hello, protocol } from '../../src/workers/requests.ts'
 import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
-import { charges, startFleet, until } from '../support/fleet.ts'
+import { charges, helloOf, startFleet, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 import { plainInput } from '../support/plain-input.ts'
@@ -72,20 +72,6 @@ async function submitGerman({
   const id = await ana.transcribe(undefined, german)
   await ana.until(id, 'pending')
   return { ana, id }
-}
-
-function helloOf(languages: string[]): Hello {
-  const abilities = { model: 'steered', languages, translates: true, diarization: 'ready' }
-  const state = {
-    version: '1',
-    ready: true,
-    message: 'ready',
-    device: 'none',
-    slots: 1,
-    speed: null,
-    jobs: [],
-  }
-  return { protocol, session: 'x', ...state, ...abilities }
 }
 
 natsTest(

@@ -7,7 +7,7 @@ import { openNats } from '../../src/workers/connection.ts'
 import { type Delivery, pull } from '../../src/workers/delivery.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { type Priority, type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
-import { startFleet, until } from '../support/fleet.ts'
+import { helloOf, startFleet, until } from '../support/fleet.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 
@@ -29,21 +29,7 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
   )
   const ask = async <Answer>(kind: RequestKind, request: object): Promise<Answer> =>
     (await wire.request(subjectsOf('order').request('gpu-1', kind), bytesOf(request))).json<Answer>()
-  const hello = {
-    protocol,
-    session: 'x',
-    version: '1',
-    ready: true,
-    message: 'ready',
-    device: 'none',
-    model: 'steered',
-    languages: ['en'],
-    translates: true,
-    diarization: 'ready',
-    slots: 1,
-    speed: null,
-    jobs: [],
-  }
+  const hello = helloOf(['en'])
   let pool: string | null = null
   await until(async () => {
     const answer = await ask<HelloAnswer>('hello', hello).catch(() => null)

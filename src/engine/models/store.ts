@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { cacheDir, findCarried, usesCacheOf } from '../../base/carried.ts'
+import { cacheDir, findCarried, hasSameCache } from '../../base/carried.ts'
 import type { Config } from '../../config.ts'
 import { findBuiltIn, findPublished, isKnownModel, models } from './catalogue.ts'
 import { installedLock, type ModelLock } from './lock.ts'
@@ -21,7 +21,7 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, earlier] = [modelsDir(settings), join(cacheDir(), 'models')]
   if (settings.modelsDir !== null || existsSync(join(own, id)) || !existsSync(join(earlier, id))) return own
-  return usesCacheOf(own) ? earlier : own
+  return hasSameCache(own) ? earlier : own
 }
 
 export type InstalledModel = {

@@ -23,12 +23,13 @@ export type VoiceFiles = {
    */
   warning: string | null
   /**
-   * True if the diarization also uses the voice readings of the speech model. A voice reading says how many voices
-   * speak at each time in a window (at most 30 s of sound). It also has vectors that are similar if the voice is the
-   * same. Only the small built-in voice models need voice readings, and only the built-in speech model gives them: with
-   * another one, these voice models work without them, less well.
+   * True for the small built-in voice models. They run on the CPU, because they have operations on 8-bit numbers. With
+   * them, the diarization also uses the voice readings of the speech model. A voice reading says how many voices speak
+   * at each time in a window (at most 30 s of sound). It also has vectors that are similar if the voice is the same.
+   * Only the built-in speech model gives voice readings. With another one, these voice models work without them, less
+   * well.
    */
-  usesVoiceReadings: boolean
+  areSmall: boolean
 }
 
 /** The chosen voice models. If there are none, `problem` is the message with which each job with diarization fails. */
@@ -48,14 +49,14 @@ export function voicesFor(speechModel: string, dir: string): VoiceChoice {
       plda: isInstalledVoice(publishedPlda, dir) ? join(dir, publishedPlda) : null,
       profile: models[publishedVoices.embedding].voices,
       warning: null,
-      usesVoiceReadings: false,
+      areSmall: false,
     }
   const carried = findCarriedVoices(forTests ? testVoices : builtInVoices)
   if (carried && forTests) return carried
   const pulls = missing.map(id => `steno models pull ${id}`).join(' && ')
   if (carried) {
     const warning = `The speakers were told apart by small models: run ${pulls} for better ones.`
-    return { ...carried, warning, usesVoiceReadings: true }
+    return { ...carried, warning, areSmall: true }
   }
   return {
     problem: `The models for telling speakers apart are missing: run ${pulls}, or put their folders beside the other models; then start steno again`,
@@ -67,5 +68,5 @@ function findCarriedVoices(ids: typeof builtInVoices | typeof testVoices): Voice
   const embedding = findCarried(models[ids.embedding].builtIn)
   const profile = models[ids.embedding].voices
   if (!segmentation || !embedding) return null
-  return { segmentation, embedding, plda: null, profile, warning: null, usesVoiceReadings: false }
+  return { segmentation, embedding, plda: null, profile, warning: null, areSmall: false }
 }

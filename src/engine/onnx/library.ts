@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
-import { cacheDir, findCarried, nativeHome, usesCacheOf } from '../../base/carried.ts'
+import { cacheDir, findCarried, hasSameCache, nativeHome } from '../../base/carried.ts'
 
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
@@ -29,7 +29,7 @@ export function carriedRuntime(): string {
  */
 export function cudaFolder(): string {
   const [own, earlier] = [nativeHome(), join(cacheDir(), 'native')].map(cudaFolderIn) as [string, string]
-  return !hasProvider(own) && hasProvider(earlier) && usesCacheOf(nativeHome()) ? earlier : own
+  return !hasProvider(own) && hasProvider(earlier) && hasSameCache(nativeHome()) ? earlier : own
 }
 
 /**

@@ -26,23 +26,23 @@ export type Voices = {
   plda: Plda | null
   profile: VoiceProfile
   warning: VoiceFiles['warning']
-  usesVoiceReadings: VoiceFiles['usesVoiceReadings']
+  /** True if the voice readings of the speech model help (see `VoiceFiles`). */
+  usesVoiceReadings: boolean
 }
 
 export function openVoices(
   runtime: Runtime,
-  { segmentation, embedding, plda, profile, warning, usesVoiceReadings }: VoiceFiles,
+  { segmentation, embedding, plda, profile, warning, areSmall }: VoiceFiles,
   device: Device = 'cpu',
 ): Voices {
   const openEmbedder = { fbank: openWespeaker, mel: openEncoder }[profile.features]
   if (!openEmbedder) throw new Error(`the features ${profile.features} are not known`)
-  // The small built-in models have operations on 8-bit numbers, which a GPU would leave to the CPU one by one.
-  const placedOn = usesVoiceReadings ? 'cpu' : device
+  const placedOn = areSmall ? 'cpu' : device
   return {
     name: basename(embedding),
     profile,
     warning,
-    usesVoiceReadings,
+    usesVoiceReadings: areSmall,
     embedder: openEmbedder(runtime, embedding, placedOn),
     plda: plda === null ? null : openPlda(plda),
     segment: openSegmentation(runtime, segmentation, placedOn),

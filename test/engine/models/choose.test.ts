@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import { models } from '../../../src/engine/models/catalogue.ts'
 import { prepareModel } from '../../../src/engine/models/choose.ts'
 import { builtInSpeech, publishedVoices } from '../../../src/engine/models/roles.ts'
-import { defaultModel, findServing } from '../../../src/engine/models/serving.ts'
+import { defaultModel, findServing, gpusFor } from '../../../src/engine/models/serving.ts'
+import { cudaProvider, newCudaFolder } from '../../../src/engine/onnx/library.ts'
 import { defaults } from '../../support/defaults.ts'
 import { pocket } from '../../support/engine-room.ts'
+import { inEnvironment } from '../../support/environment.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { startHub, type TestHub } from '../../support/hub.ts'
 import { modelFiles } from '../../support/model-files.ts'
@@ -156,3 +158,17 @@ test('auto-fast serves its languages with the fast model, and all others with th
   })
   expect(hub.asked).toEqual([])
 })
+
+test('several GPUs are used only by a model that runs on a GPU', () =>
+  inEnvironment({ CUDA_VISIBLE_DEVICES: '0,1', STENO_NATIVE_DIR: join(dir, 'native') }, async () => {
+    const gpus = (change: Change) => gpusFor(settings({ device: 'auto', ...change }))
+    expect(gpus({ model: 'tiny' })).toEqual([])
+    await Bun.write(join(newCudaFolder(), cudaProvider), '')
+    expect(gpus({ model: 'tiny' })).toEqual(['0', '1'])
+    expect(gpus({ model: 'tiny', device: 'cpu' })).toEqual([])
+    expect(gpus({ model: builtInSpeech })).toEqual([])
+    // The built-in model serves until the default model is installed.
+    expect(gpus({ model: null })).toEqual([])
+    await install('large-v3-turbo')
+    expect(gpus({ model: null })).toEqual(['0', '1'])
+  }))

@@ -8,6 +8,7 @@ import { pullModel } from '../../../src/engine/models/pull-model.ts'
 import { removeModel } from '../../../src/engine/models/remove.ts'
 import { findInstalled, modelsDir } from '../../../src/engine/models/store.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
+import { inEnvironment } from '../../support/environment.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { commit, type HubBehaviour, startHub, type TestHub } from '../../support/hub.ts'
 import { byRoot, foreignFolder } from '../../support/other-owner.ts'
@@ -268,24 +269,13 @@ test.each(unfit)('a repository that %s is never installed', async (_, served, fa
   expect(existsSync(join(dir, 'tiny'))).toBe(false)
 })
 
-/** Calls `check` while `folder` is the cache folder of the user. */
-function withCache(folder: string, check: () => void): void {
-  const before = process.env.STENO_CACHE_DIR
-  process.env.STENO_CACHE_DIR = folder
-  try {
-    check()
-  } finally {
-    process.env.STENO_CACHE_DIR = before
-  }
-}
-
 const make = (...path: string[]) => mkdirSync(join(...path), { recursive: true })
 
 test('a model is also found in the cache of the user, unless a setting names the folder of the models', () => {
   const [cache, dataDir] = [join(dir, 'cache'), join(dir, 'data')]
   const found = (id: string, modelsDir: string | null = null) =>
     findInstalled(id, { modelsDir, dataDir })?.folder
-  withCache(cache, () => {
+  return inEnvironment({ STENO_CACHE_DIR: cache }, () => {
     make(cache, 'models/tiny')
     make(cache, 'models/small')
     expect(found('tiny')).toBe(join(cache, 'models/tiny'))
@@ -300,7 +290,7 @@ test('a model is also found in the cache of the user, unless a setting names the
 
 byRoot('the models of root are not those of the owner of the data folder', () => {
   make(dir, 'models/tiny')
-  withCache(dir, () => {
+  return inEnvironment({ STENO_CACHE_DIR: dir }, () => {
     expect(findInstalled('tiny', { modelsDir: null, dataDir: temporaryFolder() })).not.toBeNull()
     expect(findInstalled('tiny', { modelsDir: null, dataDir: foreignFolder() })).toBeNull()
   })

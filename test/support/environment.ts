@@ -1,0 +1,16 @@
+/** Calls `run` while these environment variables have other values. */
+export async function inEnvironment<Result>(
+  changes: Record<string, string>,
+  run: () => Result | Promise<Result>,
+): Promise<Result> {
+  const before = Object.keys(changes).map(name => [name, process.env[name]] as const)
+  Object.assign(process.env, changes)
+  try {
+    return await run()
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
+  }
+}
