@@ -49,6 +49,13 @@ test('weights that are larger than the memory are refused, and the largest file 
   )
 })
 
+test('a tokenizer that is damaged in the middle is named', async () => {
+  const folder = await modelFolder('')
+  const path = join(folder, 'tokenizer.json')
+  await Bun.write(path, '{"model": {"vocab": {"a: 1}}}')
+  await expect(openModel({ ...alone, folder, device: 'cpu' })).rejects.toThrow(`${path} cannot be read: `)
+})
+
 test.skipIf(!pocket)(`a damaged weight file is named${unless(pocket, 'pocket model')}`, async () => {
   const folder = temporaryFolder()
   for (const name of ['config.json', 'generation_config.json', 'tokenizer.json', 'onnx/encoder_model.onnx'])

@@ -32,13 +32,22 @@ export async function openWhisper(
   { device, variant, notes = [] }: WhisperOptions,
 ): Promise<Whisper> {
   const json = async (name: string) => JSON.parse(await Bun.file(join(folder, name)).text())
-  const tokenizer = readTokenizer(await Bun.file(join(folder, 'tokenizer.json')).text())
+  const tokenizer = await openTokenizer(join(folder, 'tokenizer.json'))
   const facts = readFacts(await json('config.json'), await json('generation_config.json'), tokenizer)
   const network =
     variant === 'compact'
       ? openCompact(runtime, folder, facts)
       : openFastest(runtime, folder, facts, { device, variant, notes })
   return { facts, tokenizer, device, ...network }
+}
+
+/** Reads a tokenizer. If the file is damaged, the error names it. */
+async function openTokenizer(path: string): Promise<Tokenizer> {
+  try {
+    return readTokenizer(await Bun.file(path).text())
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${firstLineOf(error)}`)
+  }
 }
 
 /**

@@ -46,6 +46,7 @@ const damaged: [string, string, string][] = [
   ['config.json', '[]', 'config.json is not JSON, or not an object'],
   ['config.json', '{"model_type": "wav2vec2"}', 'config.json is of a model of type wav2vec2, not whisper'],
   ['generation_config.json', '', 'generation_config.json is not JSON'],
+  ['tokenizer.json', '{"model": {"vocab": {"a": 1, "b"', 'tokenizer.json is not JSON'],
   ['tokenizer.json', '{}', 'tokenizer.json has no vocabulary'],
   ['onnx/encoder_model_quantized.onnx', '', 'onnx/encoder_model_quantized.onnx is empty'],
 ]
