@@ -2,6 +2,7 @@
 
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
 
 export type Account = {
   id: string
@@ -58,7 +59,18 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
  * its account.
  */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
-  db.run('update accounts set webhook_url = $webhookUrl where id = $id', { id, webhookUrl })
+  db.run('update accounts set webhook_url = $webhookUrl where id = $id and deleted_at is null', {
+    id,
+    webhookUrl,
+  })
+}
+
+/** Marks an account as deleted, and removes its password and its webhook address. The email address stays. */
+export function closeAccount(db: Db, id: string): void {
+  db.run('update accounts set deleted_at = $now, password_hash = null, webhook_url = null where id = $id', {
+    id,
+    now: db.now(),
+  })
 }
 
 /**
@@ -67,14 +79,19 @@ export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null)
  */
 export function forgetAccount(db: Db, id: string): void {
   db.run(
-    `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null,
-       deleted_at = $now where id = $id`,
-    { id, now: db.now() },
+    `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null
+     where id = $id`,
+    { id },
   )
 }
 
-export function isErased(db: Db, id: string): boolean {
-  return db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }) !== null
+/**
+ * Throws an ApiError if the account is deleted. A request that began before the deletion may still run, so each
+ * function that adds data to an account calls this function in its transaction.
+ */
+export function requireNotDeleted(db: Db, id: string): void {
+  if (db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }))
+    throw new ApiError('FORBIDDEN', 'This account was deleted.')
 }
 
 /**

@@ -5,6 +5,7 @@ import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { requireNotDeleted } from './account.ts'
 import { type Scope, scopesIn } from './scope.ts'
 
 export type Grant = {
@@ -33,6 +34,7 @@ type Asked = {
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
   db.tx(() => {
+    requireNotDeleted(db, asked.accountId)
     const now = db.now()
     db.run(
       `insert into grants (id, account_id, client_id, scope, resources, created_at, last_used_at, code_hash,

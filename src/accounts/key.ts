@@ -6,6 +6,7 @@ import { newId, newToken } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
+import { requireNotDeleted } from './account.ts'
 import { signingSecretOf } from './signing-secret.ts'
 
 export type Key = {
@@ -40,6 +41,7 @@ export function createKey(
   const key = keyStart + newToken()
   const id = newId()
   return db.tx(() => {
+    requireNotDeleted(db, accountId)
     const active = listKeys(db, accountId).filter(({ revokedAt }) => revokedAt === null)
     if (active.length >= limits.activeKeysMax) return null
     db.run(

@@ -6,6 +6,7 @@ import { newToken } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
+import { requireNotDeleted } from './account.ts'
 
 export type Session = {
   accountId: string
@@ -26,6 +27,7 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()
   db.tx(() => {
+    requireNotDeleted(db, accountId)
     const now = db.now()
     db.run(
       `insert into sessions (token_hash, account_id, key_id, created_at, last_used_at, expires_at)

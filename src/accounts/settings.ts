@@ -22,5 +22,8 @@ export function setOperator(db: Db, id: string, isOperator: boolean): void {
 }
 
 export function setPassword(db: Db, id: string, passwordHash: string): void {
-  db.run('update accounts set password_hash = $passwordHash where id = $id', { id, passwordHash })
+  db.run('update accounts set password_hash = $passwordHash where id = $id and deleted_at is null', {
+    id,
+    passwordHash,
+  })
 }

@@ -8,7 +8,7 @@ import type { Secrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { isErased } from './account.ts'
+import { requireNotDeleted } from './account.ts'
 
 export type Voice = {
   id: string
@@ -44,8 +44,7 @@ export function enrolVoice(
 ): Voice {
   const id = newId()
   return db.tx(() => {
-    // The account may have been erased while the voice print was made.
-    if (isErased(db, accountId)) throw new ApiError('FORBIDDEN', 'This account was deleted.')
+    requireNotDeleted(db, accountId)
     requireNewName(db, accountId, name)
     const now = db.now()
     db.run(

@@ -3,7 +3,7 @@
 // interrupted, a second call of `eraseAccount` completes the erasure.
 
 import { rmSync } from 'node:fs'
-import { forgetAccount } from '../accounts/account.ts'
+import { closeAccount, forgetAccount } from '../accounts/account.ts'
 import { removeMailTo } from '../accounts/mail-folder.ts'
 import type { Db } from '../db/db.ts'
 import { deleteTranscript } from '../transcripts/delete-transcript.ts'
@@ -48,9 +48,7 @@ function lockOut(db: Db, accountId: string): void {
       now,
       accountId,
     })
-    db.run('update accounts set password_hash = null, webhook_url = null where id = $accountId', {
-      accountId,
-    })
+    closeAccount(db, accountId)
     for (const table of tablesOfAccounts(db)) {
       if (table !== 'keys' && table !== 'uploads')
         db.run(`delete from ${table} where account_id = $accountId`, { accountId })

@@ -1,6 +1,6 @@
 // Creates a job from the body of a request.
 
-import { findAccount } from '../accounts/account.ts'
+import { findAccount, requireNotDeleted } from '../accounts/account.ts'
 import { requireAvailable } from '../accounts/funds.ts'
 import { findNewestKey } from '../accounts/key.ts'
 import type { Db } from '../db/db.ts'
@@ -20,6 +20,7 @@ export function submitJob(
 ): string {
   const { accountId } = caller
   return db.tx(() => {
+    requireNotDeleted(db, accountId)
     const keyId = caller.keyId ?? findNewestKey(db, accountId)?.id ?? null
     if (keyId === null && submission.webhook_url != null) {
       throw invalid('webhook_url needs an API key of the account, because the key signs the webhooks.')

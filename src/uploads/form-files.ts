@@ -87,8 +87,8 @@ export class FormFiles {
     const { dataDir, uploadTtlMs: ttlMs } = this.#config
     const path = uploadPath(dataDir, id)
     const upload = await whenUnlocked(this.#db, () => {
-      renameSync(draft.path, path)
       const created = createUpload(this.#db, accountId, { id, filename, contentType, ttlMs })
+      renameSync(draft.path, path)
       completeUpload(this.#db, id, received)
       return created
     })

@@ -1,6 +1,7 @@
 // Reads and writes uploads in the database. An upload accepts its file until the upload expires. Only one job can use
 // the file.
 
+import { requireNotDeleted } from '../accounts/account.ts'
 import { newId } from '../base/id.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -59,11 +60,14 @@ export function createUpload(
     createdAt: now,
     expiresAt: now + ttlMs,
   }
-  db.run(
-    `insert into uploads (id, account_id, filename, content_type, declared_bytes, created_at, expires_at)
-     values ($id, $accountId, $filename, $contentType, $declaredBytes, $createdAt, $expiresAt)`,
-    upload,
-  )
+  db.tx(() => {
+    requireNotDeleted(db, accountId)
+    db.run(
+      `insert into uploads (id, account_id, filename, content_type, declared_bytes, created_at, expires_at)
+       values ($id, $accountId, $filename, $contentType, $declaredBytes, $createdAt, $expiresAt)`,
+      upload,
+    )
+  })
   return { ...upload, fileBytes: null, tooLarge: false, usedAt: null }
 }
 

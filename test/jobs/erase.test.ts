@@ -3,10 +3,17 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setDefaultWebhook } from '../../src/accounts/account.ts'
+import { createGrant } from '../../src/accounts/grant.ts'
+import { createKey } from '../../src/accounts/key.ts'
+import { createSession } from '../../src/accounts/session.ts'
+import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
 import { newId } from '../../src/base/id.ts'
-import { countBelongings } from '../../src/jobs/erase.ts'
+import { countBelongings, eraseAccount } from '../../src/jobs/erase.ts'
+import { submitJob } from '../../src/jobs/submit.ts'
 import { listUse } from '../../src/jobs/usage.ts'
 import type { Media } from '../../src/media/media.ts'
+import { createUpload } from '../../src/uploads/upload.ts'
 import { findCommand } from '../support/command.ts'
 import { speech, statedMedia } from '../support/media.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
@@ -116,6 +123,27 @@ steered('a download that ends after its account was erased leaves no file', asyn
   const path = await inspected.promise
   while (existsSync(path)) await Bun.sleep(2)
   expect(readdirSync(join(service.dataDir, 'media'))).toEqual([])
+})
+
+steered('a request that began before an erasure adds nothing to the account', async () => {
+  const service = await startTestService()
+  const { id, keyId } = service.account('ana')
+  const { db, secrets, dataDir } = service
+  eraseAccount(db, dataDir, { id, email: 'ana@example.org' })
+  const facts = { filename: 'a.mp3', contentType: 'audio/mpeg', ttlMs: 1000 }
+  const client = { clientId: 'c', scopes: [], resources: [], redirectUri: '', codeChallenge: '' }
+  const additions = [
+    () =>
+      submitJob(db, { accountId: id, keyId }, { url: 'https://a.example/b.mp3' }, { pricePerHourCents: 0 }),
+    () => createUpload(db, id, facts),
+    () => createKey(db, secrets, id, { name: null }),
+    () => createSession(db, { accountId: id, keyId: null }),
+    () => createGrant(db, { ...client, accountId: id }),
+  ]
+  for (const add of additions) expect(add).toThrow('This account was deleted.')
+  setPassword(db, id, 'hash')
+  setDefaultWebhook(db, id, 'https://a.example/hook')
+  expect(findAccountSettings(db, id)).toEqual({ operator: false, passwordHash: null, webhookUrl: null })
 })
 
 test('the media that an erasure would remove include uploads without a job', async () => {
