@@ -5,13 +5,17 @@ import type { Db } from '../db/db.ts'
 import { normalEmail } from './email.ts'
 import { findKey } from './key.ts'
 import { isPassword } from './password.ts'
+import { createSession } from './session.ts'
 
-export type SignedIn = { accountId: string; keyId: string | null }
+/** `passwordHash` is the stored hash that the given password matched, or null after a sign-in with an API key. */
+export type SignedIn = { accountId: string; keyId: string | null; passwordHash: string | null }
 
 /** Returns the account of an API key. Returns null when the key is unknown or revoked. */
 export function signInWithKey(db: Db, text: string): SignedIn | null {
   const key = findKey(db, text.trim())
-  return key && key.revokedAt === null ? { accountId: key.accountId, keyId: key.id } : null
+  return key && key.revokedAt === null
+    ? { accountId: key.accountId, keyId: key.id, passwordHash: null }
+    : null
 }
 
 /**
@@ -29,5 +33,19 @@ export async function signInWithPassword(
     { email: normalEmail(email) ?? '' },
   )
   const isRight = await isPassword(password, account?.passwordHash ?? null)
-  return account && isRight ? { accountId: account.id, keyId: null } : null
+  return account && isRight
+    ? { accountId: account.id, keyId: null, passwordHash: account.passwordHash }
+    : null
+}
+
+/**
+ * Creates a session and returns its token. The check of a password takes a quarter of a second or more. If the password
+ * was changed or the account was deleted during the check, returns null.
+ */
+export function startSession(db: Db, { accountId, keyId, passwordHash }: SignedIn): string | null {
+  const stillHeld = 'select 1 from accounts where id = $accountId and password_hash = $passwordHash'
+  return db.tx(() => {
+    if (passwordHash !== null && !db.find(stillHeld, { accountId, passwordHash })) return null
+    return createSession(db, { accountId, keyId })
+  })
 }

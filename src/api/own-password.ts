@@ -19,8 +19,7 @@ export const ownPassword = (service: Service) =>
     .put(
       '/password',
       async ({ caller, body, request }) => {
-        await changePassword(service, caller.accountId, body)
-        const token = createSession(service.db, caller)
+        const token = await changePassword(service, caller, body)
         return new Response(null, {
           status: 204,
           headers: { 'Set-Cookie': sessionCookie(service, request, token), 'Cache-Control': 'no-store' },
@@ -34,21 +33,23 @@ export const ownPassword = (service: Service) =>
     )
 
 /**
- * Changes the password, and ends all sign-in sessions of the account. The caller then creates a new sign-in session.
- * Throws an ApiError if the current password is wrong.
+ * Changes the password, ends all sign-in sessions of the account, and returns the token of a new session. Throws an
+ * ApiError if the current password is wrong, or is changed by another request at the same time.
  */
 async function changePassword(
   { db }: Service,
-  accountId: string,
+  caller: { accountId: string; keyId: string | null },
   { current_password: current, password }: Static<typeof shapes.passwordRequest>,
-): Promise<void> {
+): Promise<string> {
+  const { accountId } = caller
+  const wrong = () => new ApiError('INVALID_CREDENTIALS', 'The current password is wrong.')
   const { passwordHash } = findAccountSettings(db, accountId)
-  if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash))) {
-    throw new ApiError('INVALID_CREDENTIALS', 'The current password is wrong.')
-  }
+  if (passwordHash !== null && !(await isPassword(current ?? '', passwordHash))) throw wrong()
   const hash = await hashPassword(password)
-  db.tx(() => {
+  return db.tx(() => {
+    if (findAccountSettings(db, accountId).passwordHash !== passwordHash) throw wrong()
     setPassword(db, accountId, hash)
     endSessions(db, accountId)
+    return createSession(db, caller)
   })
 }

@@ -4,8 +4,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { findAccount } from '../accounts/account.ts'
-import { createSession, endSession, endSessions, type Session, useSession } from '../accounts/session.ts'
-import { type SignedIn, signInWithKey, signInWithPassword } from '../accounts/sign-in.ts'
+import { endSession, endSessions, type Session, useSession } from '../accounts/session.ts'
+import { type SignedIn, signInWithKey, signInWithPassword, startSession } from '../accounts/sign-in.ts'
 import { ApiError } from '../errors.ts'
 import { gate } from './gate/gate.ts'
 import { refuseForeignOrigin } from './gate/own-origin.ts'
@@ -24,8 +24,8 @@ export const sessions = (service: Service) =>
       async ({ body, request, set }) => {
         refuseForeignOrigin(service, request)
         const signedIn = await signIn(service, body)
-        if (!signedIn) throw new ApiError('INVALID_CREDENTIALS')
-        const token = createSession(service.db, signedIn)
+        const token = signedIn && startSession(service.db, signedIn)
+        if (token === null) throw new ApiError('INVALID_CREDENTIALS')
         return answerWith(service, { request, set, token })
       },
       {

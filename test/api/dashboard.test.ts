@@ -6,7 +6,7 @@ import { setOperator } from '../../src/accounts/settings.ts'
 import { speech } from '../support/media.ts'
 import { hashAtLowCost, password } from '../support/password.ts'
 import { shareServices, sourceOnly, startTestService, steered } from '../support/service.ts'
-import { enter, signedIn } from '../support/signed-in.ts'
+import { type Browser, enter, signedIn } from '../support/signed-in.ts'
 
 shareServices()
 hashAtLowCost()
@@ -106,6 +106,16 @@ test('a changed password ends all other sessions, and needs the password before 
   expect((await ana('GET', '/app/account')).body.has_password).toBe(true)
   expect((await elsewhere('GET', '/app/account')).body.error.code).toBe('SESSION_ENDED')
   await enter(service, { email: 'eve@example.org', password: 'a new password' })
+})
+
+steered('of two changes of the same password at the same time, only one succeeds', async () => {
+  const service = await startTestService()
+  const ana = await signedIn(service, 'ida@example.org')
+  const elsewhere = await enter(service, { email: 'ida@example.org', password })
+  const change = (page: Browser, next: string) =>
+    page('PUT', '/app/password', { current_password: password, password: next })
+  const answers = await Promise.all([change(ana, 'the first of two'), change(elsewhere, 'the second of two')])
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401])
 })
 
 // A new password and the sign-in with it take half a second of CPU time in the built program, where the test before this

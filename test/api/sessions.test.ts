@@ -3,9 +3,10 @@
 import { expect, spyOn, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
+import { type Account, closeAccount, createAccount, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createKey, revokeKey } from '../../src/accounts/key.ts'
 import { hashPassword } from '../../src/accounts/password.ts'
+import { setPassword } from '../../src/accounts/settings.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { hashAtLowCost, password, passwordHash } from '../support/password.ts'
 import {
@@ -84,6 +85,23 @@ steered('a sign-in without an account hashes the password too, at the same cost'
   expect(known).toBe(passwordHash)
   const { memoryCost, timeCost } = cost as Bun.Password.Argon2Algorithm
   expect(unknown).toStartWith(`$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`)
+})
+
+steered.each([
+  [
+    'the password changes',
+    (service: TestService, { id }: Account) => setPassword(service.db, id, 'another hash'),
+  ],
+  ['the account is deleted', (service: TestService, { id }: Account) => closeAccount(service.db, id)],
+])('a sign-in is refused if %s while its password is checked', async (_, change) => {
+  const service = await startTestService()
+  const account = createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })!
+  spyOn(Bun.password, 'verify').mockImplementationOnce(async () => {
+    change(service, account)
+    return true
+  })
+  await expectSameRefusal(service, [{ email: account.email, password }])
+  expect(service.db.list('select * from sessions')).toEqual([])
 })
 
 test.each<[string, object]>([

@@ -3,8 +3,8 @@
 
 import { findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'
-import { createSession, useSession } from '../../accounts/session.ts'
-import { type SignedIn, signInWithKey, signInWithPassword } from '../../accounts/sign-in.ts'
+import { useSession } from '../../accounts/session.ts'
+import { type SignedIn, signInWithKey, signInWithPassword, startSession } from '../../accounts/sign-in.ts'
 import { requestErrors } from '../../errors.ts'
 import { requireOwnOrigin } from '../gate/own-origin.ts'
 import { readSessionToken, sessionCookie } from '../gate/session-cookie.ts'
@@ -52,11 +52,11 @@ type Decision = { asked: Authorization; form: URLSearchParams }
 
 async function signIn(service: Service, request: Request, { asked, form }: Decision): Promise<Response> {
   const signedIn = await readCredentials(service, form)
-  if (!signedIn) {
+  const token = signedIn && startSession(service.db, signedIn)
+  if (token === null) {
     const problem = requestErrors.INVALID_CREDENTIALS.message
     return signInPage(asked, form, { problem, status: 400 })
   }
-  const token = createSession(service.db, signedIn)
   const query = new URLSearchParams([...form].filter(([name]) => parameters.includes(name)))
   const Location = `${service.baseUrl(request)}/oauth/authorize?${query}`
   const headers = {
