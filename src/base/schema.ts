@@ -1,7 +1,15 @@
 // Types of schemas that the library TypeBox lacks. Each schema of these types is also valid JSON Schema, so the OpenAPI
 // document can contain it.
 
-import { Kind, type SchemaOptions, type TSchema, Type, TypeRegistry } from '@sinclair/typebox'
+import {
+  Kind,
+  type ObjectOptions,
+  type SchemaOptions,
+  type Static,
+  type TSchema,
+  Type,
+  TypeRegistry,
+} from '@sinclair/typebox'
 
 /**
  * Returns a schema option for keywords that are only documentation. The keywords appear in the OpenAPI document, but
@@ -19,19 +27,26 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 TypeRegistry.Set<{ enum: readonly unknown[] }>('OneOf', (schema, value) => schema.enum.includes(value))
 
-type LengthRange = { minLength: number; maxLength: number }
+type TextOptions = { minLength?: number; maxLength: number; pattern?: string }
 
-TypeRegistry.Set<LengthRange>('Text', ({ minLength, maxLength }, value) => {
+TypeRegistry.Set<TextOptions>('Text', ({ minLength = 0, maxLength, pattern = '' }, value) => {
   const characters = typeof value === 'string' ? [...value].length : -1
-  return characters >= minLength && characters <= maxLength
+  return characters >= minLength && characters <= maxLength && new RegExp(pattern).test(value as string)
 })
 
 /**
  * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units,
  * in which an emoji has the length 2.
  */
-export const text = (options: SchemaOptions & LengthRange) =>
+export const text = (options: SchemaOptions & TextOptions) =>
   Type.Unsafe<string>({ ...options, [Kind]: 'Text', type: 'string' })
+
+/**
+ * A schema for an object with any keys, whose values have the schema `value`. The `Type.Record` of TypeBox is not used,
+ * because it accepts any value for a key that contains a line break.
+ */
+export const record = <Value extends TSchema>(value: Value, options: ObjectOptions = {}) =>
+  Type.Unsafe<Record<string, Static<Value>>>(Type.Object({}, { ...options, additionalProperties: value }))
 
 /** A schema for a string that is one of `choices`. */
 export const oneOf = <const Choice extends string>(choices: readonly Choice[], options: SchemaOptions = {}) =>

@@ -1,7 +1,7 @@
 import { createAccount, listAccounts } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'
 import { deposit } from '../accounts/ledger.ts'
-import { hashPassword } from '../accounts/password.ts'
+import { hashPassword, isNewPassword } from '../accounts/password.ts'
 import { centsOf } from '../accounts/price.ts'
 import { formatSize } from '../base/units.ts'
 import { countBelongings, eraseAccount } from '../jobs/erase.ts'
@@ -96,7 +96,6 @@ export { remove as delete }
 
 function checkPassword(password: string): string {
   const { passwordLengthMin: min, passwordLengthMax: max } = limits
-  if (password.length < min) throw new Error(`a password has at least ${min} characters`)
-  if (password.length > max) throw new Error(`a password has at most ${max} characters`)
+  if (!isNewPassword(password)) throw new Error(`a password has ${min} to ${max} characters`)
   return password
 }

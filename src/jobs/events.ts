@@ -2,7 +2,7 @@
 // that changes the state of the job.
 
 import { type Static, Type } from '@sinclair/typebox'
-import { oneOf } from '../base/schema.ts'
+import { oneOf, record } from '../base/schema.ts'
 import type { Db } from '../db/db.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
 import { result } from '../transcripts/transcript.ts'
@@ -14,7 +14,7 @@ export const jobError = Type.Object(
 )
 
 /** The schema of the texts that the caller stored with the job. */
-export const metadata = Type.Record(Type.String(), Type.String(), {
+export const metadata = record(Type.String(), {
   description: 'As it was given with the job; empty without',
 })
 

@@ -31,7 +31,7 @@ export async function checkSubmission(
   if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
   if (name_speakers && !diarize) throw invalid('name_speakers needs diarize to be true.')
   for (const name of Object.keys(metadata ?? {}))
-    if (name === '' || name.length > limits.metadataNameLengthMax)
+    if (name === '' || [...name].length > limits.metadataNameLengthMax)
       throw invalid(
         `metadata has a name that is empty or longer than ${limits.metadataNameLengthMax} characters.`,
       )

@@ -192,6 +192,7 @@ test.each<[unknown, string]>([
   [{ utterances: [{ index: 0, text: 'x', start: 1 }] }, 'utterances[0].start'],
   [{ utterances: { index: 0, text: 'x' } }, 'utterances'],
   [{ utterances: ['x'] }, 'utterances[0]'],
+  [{ speakers: { 'a\u2028b': 5 } }, 'speakers'],
   [
     {
       utterances: Array.from({ length: limits.editedUtterancesMax + 1 }, (_, index) => ({

@@ -53,6 +53,7 @@ test('every wrong sign-in gets the same answer', async () => {
   await expectSameRefusal(service, [
     { email: 'eva@example.org', password: `${password}.` },
     { email: 'eva@example.org', password: '' },
+    { email: 'eva@example.org', password: '😀'.repeat(limits.passwordLengthMax) },
     { email: 'unknown@example.org', password },
     { key: 'sk_live_unknown' },
     { key: '' },

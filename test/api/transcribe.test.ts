@@ -172,6 +172,16 @@ steered('a deleted job has no transcript and no media, and can be deleted again'
   expect((await ana.delete(`/v1/transcribe/${id}`)).status).toBe(404)
 })
 
+test('the length of a text is counted in characters, not in UTF-16 code units', async () => {
+  const service = await startTestService(unlimited)
+  const emoji = (count: number) => '😀'.repeat(count)
+  const texts = { prompt: emoji(1000), vocabulary: [emoji(80)], metadata: { [emoji(64)]: emoji(500) } }
+  const answer = await service
+    .account('ana')
+    .post('/v1/transcribe', { url: 'https://a.example/x.mp3', ...texts })
+  expect(answer.status).toBe(200)
+})
+
 test('the job of another account is not found', async () => {
   const service = await startTestService(unlimited)
   const [ana, ben] = [service.account('ana'), service.account('ben')]
@@ -224,6 +234,11 @@ const refusals: [string, object, string][] = [
   ['metadata as a list', { url: 'https://a.example/x.mp3', metadata: ['a'] }, 'metadata'],
   ['metadata as a text', { url: 'https://a.example/x.mp3', metadata: 'a' }, 'metadata'],
   ['a number in metadata', { url: 'https://a.example/x.mp3', metadata: { a: 1 } }, 'metadata'],
+  [
+    'a number in metadata under a name of two lines',
+    { url: 'https://a.example/x.mp3', metadata: { 'a\nb': 1 } },
+    'metadata',
+  ],
   ['an object in metadata', { url: 'https://a.example/x.mp3', metadata: { a: {} } }, 'metadata'],
   ['null in metadata', { url: 'https://a.example/x.mp3', metadata: { a: null } }, 'metadata'],
   [

@@ -1,6 +1,7 @@
 // The tool that transcribes the recording at a web address.
 
 import { Type } from '@sinclair/typebox'
+import { text } from '../../base/schema.ts'
 import { checkSubmission } from '../../jobs/submission.ts'
 import { submitJob } from '../../jobs/submit.ts'
 import { limits } from '../../limits.ts'
@@ -34,7 +35,7 @@ export const transcribeUrl = tool({
         }),
       ),
       prompt: Type.Optional(
-        Type.String({
+        text({
           maxLength: limits.promptLengthMax,
           description: `names and terms that may be said, at most ${limits.promptLengthMax} characters`,
         }),

@@ -28,7 +28,7 @@ export function readFields(fields: Fields, task: Task): Wanted {
   const common = {
     format,
     granularities: granularitiesOf(fields, format),
-    prompt: fields.one('prompt')?.slice(-limits.promptLengthMax) ?? null,
+    prompt: lastCharacters(fields.one('prompt')),
   }
   if (task === 'translate')
     return { ...common, language: null, vocabulary: [], logprobs: false, stream: false }
@@ -40,6 +40,11 @@ export function readFields(fields: Fields, task: Task): Wanted {
     logprobs: choicesOf(fields, 'include', includes).includes('logprobs'),
     stream: flagOf(fields, 'stream'),
   }
+}
+
+/** Returns the last characters of a prompt, as many as a job accepts. An emoji is one character. */
+function lastCharacters(prompt: string | null): string | null {
+  return prompt === null ? null : [...prompt].slice(-limits.promptLengthMax).join('')
 }
 
 function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
@@ -101,7 +106,7 @@ function requireLanguage(param: string, language: string): void {
 function vocabularyOf(fields: Fields): readonly string[] {
   const terms = fields.many('keywords')
   const { vocabularyTermsMax, vocabularyTermLengthMax } = limits
-  if (terms.length <= vocabularyTermsMax && terms.every(term => term.length <= vocabularyTermLengthMax))
+  if (terms.length <= vocabularyTermsMax && terms.every(term => [...term].length <= vocabularyTermLengthMax))
     return terms
   throw invalidField(
     'keywords',

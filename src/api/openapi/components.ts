@@ -35,13 +35,7 @@ export function openComponents(): Components {
   }
 
   function plain(schema: JsonSchema, isOpen: boolean): JsonSchema {
-    const {
-      $id: _name,
-      noValidate: _unchecked,
-      documented,
-      patternProperties,
-      ...checked
-    } = nullToOpenApi(schema, version)
+    const { $id: _name, noValidate: _unchecked, documented, ...checked } = nullToOpenApi(schema, version)
     const rest = { ...checked, ...(documented as object | undefined) }
     const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
     // At the first request of a route, Elysia adds this keyword to the schema of its response.
@@ -49,10 +43,8 @@ export function openComponents(): Components {
     if (rest.properties) rest.properties = mapValues(rest.properties, part)
     if (rest.items) rest.items = part(rest.items)
     if (Array.isArray(rest.anyOf)) rest.anyOf = rest.anyOf.map(part)
-    if (patternProperties) {
-      const [value] = Object.values(patternProperties)
-      rest.additionalProperties = part(value)
-    }
+    if (typeof rest.additionalProperties === 'object')
+      rest.additionalProperties = part(rest.additionalProperties)
     return rest
   }
 

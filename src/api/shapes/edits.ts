@@ -1,6 +1,7 @@
 // The schemas for edits of a transcript.
 
 import { Type } from '@sinclair/typebox'
+import { record, text } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { utterance } from '../../transcripts/transcript.ts'
 import { answer, instant, uuid } from './answer-values.ts'
@@ -26,7 +27,7 @@ const editedUtterance = Type.Object(
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'the index in result.utterances, from 0',
     }),
-    text: Type.String({
+    text: text({
       maxLength: limits.editedTextLengthMax,
       description: `what was said, at most ${limits.editedTextLengthMax} characters; empty for nothing`,
     }),
@@ -43,9 +44,8 @@ export const editRequest = Type.Object(
       }),
     ),
     speakers: Type.Optional(
-      Type.Record(
-        Type.String(),
-        Type.String({
+      record(
+        text({
           minLength: 1,
           maxLength: limits.speakerNameLengthMax,
           description: `a name on one line, at most ${limits.speakerNameLengthMax} characters`,

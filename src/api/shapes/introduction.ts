@@ -1,7 +1,7 @@
 // The schema of the response of GET /v1.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../base/schema.ts'
+import { nullable, record } from '../../base/schema.ts'
 import { engineState } from '../../engine/engine.ts'
 import { address, answer } from './answer-values.ts'
 
@@ -36,7 +36,7 @@ export const introduction = answer(
     versioning: Type.Object({ current: Type.String(), policy: Type.String() }),
     deprecation: Type.Object({ notice: Type.String(), headers: Type.Array(Type.String()) }),
     errors: Type.Object({
-      envelope: Type.Object({ error: Type.Record(Type.String(), Type.String()) }),
+      envelope: Type.Object({ error: record(Type.String()) }),
       codes: Type.Array(Type.String()),
     }),
     limits: Type.Object({

@@ -1,7 +1,7 @@
 // The schema of the overview that the web app shows to an operator.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../base/schema.ts'
+import { nullable, record } from '../../base/schema.ts'
 import { engineState } from '../../engine/engine.ts'
 import { answer, instant } from './answer-values.ts'
 
@@ -20,7 +20,7 @@ export const overview = answer(
     }),
     engine_crashes: Type.Integer({ description: 'Engine processes that crashed since the start' }),
     lost_events: Type.Integer({ description: 'Webhook events of the last 24 hours that were given up' }),
-    queue: Type.Record(Type.String(), Type.Integer(), { description: 'Unfinished jobs by state' }),
+    queue: record(Type.Integer(), { description: 'Unfinished jobs by state' }),
     hours: Type.Array(
       Type.Object({
         at: instant('The start of the hour'),

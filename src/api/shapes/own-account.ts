@@ -1,7 +1,7 @@
 // The schemas with which the web app reads and changes the signed-in account.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../base/schema.ts'
+import { nullable, text } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { newPassword } from './accounts.ts'
 import { answer, instant } from './answer-values.ts'
@@ -55,7 +55,7 @@ export const webhookRequest = Type.Object(
 export const passwordRequest = Type.Object(
   {
     current_password: Type.Optional(
-      Type.String({ maxLength: limits.passwordLengthMax, description: 'the password until this change' }),
+      text({ maxLength: limits.passwordLengthMax, description: 'the password until this change' }),
     ),
     password: newPassword,
   },

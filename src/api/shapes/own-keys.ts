@@ -1,7 +1,7 @@
 // The schemas with which the web app lists and creates the API keys of the signed-in account.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../base/schema.ts'
+import { nullable, text } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { answer, instant } from './answer-values.ts'
 import { closed } from './request-values.ts'
@@ -27,7 +27,7 @@ export const madeKey = answer('MadeKey', Type.Object({ id: Type.String(), key: T
 
 export const keyRequest = Type.Object(
   {
-    name: Type.String({
+    name: text({
       minLength: 1,
       maxLength: limits.keyNameLengthMax,
       description: `what the key is for, at most ${limits.keyNameLengthMax} characters`,

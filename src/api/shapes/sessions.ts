@@ -1,7 +1,7 @@
 // The schemas of the requests and responses about sign-in sessions.
 
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../base/schema.ts'
+import { nullable, text } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { answer, instant } from './answer-values.ts'
 import { closed } from './request-values.ts'
@@ -21,9 +21,9 @@ export const signIn = Type.Object(
   {
     email: Type.Optional(Type.String({ maxLength: limits.emailLengthMax, description: 'an e-mail address' })),
     password: Type.Optional(
-      Type.String({ maxLength: limits.passwordLengthMax, description: 'the password of the account' }),
+      text({ maxLength: limits.passwordLengthMax, description: 'the password of the account' }),
     ),
-    key: Type.Optional(Type.String({ maxLength: limits.passwordLengthMax, description: 'an API key' })),
+    key: Type.Optional(text({ maxLength: limits.passwordLengthMax, description: 'an API key' })),
   },
   { ...closed, $id: 'SignIn', description: 'Either email and password, or key' },
 )

@@ -1,7 +1,7 @@
 // The schemas of POST /v1/transcribe.
 
 import { Type } from '@sinclair/typebox'
-import { documented, nullable, oneOf } from '../../base/schema.ts'
+import { documented, nullable, oneOf, record, text } from '../../base/schema.ts'
 import { acceptedCodes } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import { answer, uuid } from './answer-values.ts'
@@ -54,7 +54,7 @@ export const transcribeRequest = Type.Object(
     ),
     prompt: Type.Optional(
       nullable(
-        Type.String({
+        text({
           maxLength: limits.promptLengthMax,
           description: 'text as it could stand before the recording: names, style, punctuation',
         }),
@@ -62,7 +62,7 @@ export const transcribeRequest = Type.Object(
     ),
     vocabulary: Type.Optional(
       nullable(
-        Type.Array(Type.String({ maxLength: limits.vocabularyTermLengthMax }), {
+        Type.Array(text({ maxLength: limits.vocabularyTermLengthMax }), {
           maxItems: limits.vocabularyTermsMax,
           description: `terms that may be said, at most ${limits.vocabularyTermsMax} of ${limits.vocabularyTermLengthMax} characters`,
         }),
@@ -77,9 +77,8 @@ export const transcribeRequest = Type.Object(
     ),
     metadata: Type.Optional(
       nullable(
-        Type.Record(
-          Type.String(),
-          Type.String({
+        record(
+          text({
             maxLength: limits.metadataTextLengthMax,
             description: `a text of at most ${limits.metadataTextLengthMax} characters`,
           }),

@@ -1,7 +1,7 @@
 // The schemas of uploads to a signed address.
 
 import { Type } from '@sinclair/typebox'
-import { documented } from '../../base/schema.ts'
+import { documented, record } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { contentTypes } from '../../media/formats.ts'
 import { answer, uuid } from './answer-values.ts'
@@ -18,7 +18,7 @@ export const upload = answer(
     }),
     expires_in: Type.Integer({ description: 'Seconds' }),
     method: Type.Literal('PUT'),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'To be sent with the PUT' }),
+    headers: record(Type.String(), { description: 'To be sent with the PUT' }),
   }),
 )
 

@@ -1,6 +1,7 @@
 // The schemas of the enrolled voices.
 
 import { Type } from '@sinclair/typebox'
+import { text } from '../../base/schema.ts'
 import { limits } from '../../limits.ts'
 import { answer, checkedInTests, instant, uuid } from './answer-values.ts'
 import { closed, uuidFormat } from './request-values.ts'
@@ -23,7 +24,7 @@ export const voices = answer('Voices', Type.Object({ items: Type.Array(voiceFiel
 
 export const voiceRequest = Type.Object(
   {
-    name: Type.String({
+    name: text({
       minLength: 1,
       maxLength: limits.speakerNameLengthMax,
       description: `a name of at most ${limits.speakerNameLengthMax} characters, without line breaks and -->`,
@@ -36,7 +37,7 @@ export const voiceRequest = Type.Object(
       Type.String({ description: 'the id of a completed transcription with diarize', ...uuidFormat }),
     ),
     speaker: Type.Optional(
-      Type.String({
+      text({
         maxLength: limits.speakerNameLengthMax,
         description: 'the speaker of that transcription, such as SPEAKER 1',
       }),

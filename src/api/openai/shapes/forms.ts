@@ -2,7 +2,7 @@
 // forms.
 
 import { Type } from '@sinclair/typebox'
-import { oneOf } from '../../../base/schema.ts'
+import { oneOf, text } from '../../../base/schema.ts'
 import { limits } from '../../../limits.ts'
 
 export const granularities = ['word', 'segment'] as const
@@ -53,7 +53,7 @@ export const transcriptionForm = Type.Object(
       Type.Array(Type.String(), { description: 'One code has the meaning of `language`; several are hints' }),
     ),
     'keywords[]': Type.Optional(
-      Type.Array(Type.String({ maxLength: limits.vocabularyTermLengthMax }), {
+      Type.Array(text({ maxLength: limits.vocabularyTermLengthMax }), {
         maxItems: limits.vocabularyTermsMax,
         description: 'Terms that may be said',
       }),
