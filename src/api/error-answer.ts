@@ -2,7 +2,7 @@
 // same Idempotency-Key, the response is a copy of the response that was stored for the earlier request.
 
 import type { AnyElysia } from 'elysia'
-import type { ApiError } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { envelope, statusOf, toApiError } from './envelope.ts'
 import { freeKey } from './gate/idempotency.ts'
 import { quotaHeaders } from './gate/quota-answer.ts'
@@ -46,12 +46,11 @@ export async function answerError(
     set.status = clientClosedStatus
     return new Response(null, { status: clientClosedStatus })
   }
-  const answer = toApiError(
-    code === 'NOT_FOUND' ? unrouted(app, request) : thrown,
-    code,
-    requestState.requestId,
-  )
-  if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
+  // Elysia's code of an ApiError is the code of the ApiError.
+  const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
+  const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, requestState.requestId)
+  const isMissing = answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED'
+  if (isMissing && (isUnrouted || !requestState.isCounted)) {
     if (!requestState.isCounted) service.rateLimiter.take('ip', requestState.network)
     Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
   }

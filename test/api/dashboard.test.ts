@@ -37,7 +37,8 @@ test('an account has at most five keys, and sees and revokes only its own', asyn
   }
   const sixth = await ana('POST', '/app/keys', { name: '6' })
   expect([sixth.status, sixth.body.error.code]).toEqual([409, 'CONFLICT'])
-  expect((await ana('DELETE', `/app/keys/${keyId}`)).status).toBe(404)
+  const foreign = await ana('DELETE', `/app/keys/${keyId}`)
+  expect([foreign.status, foreign.body.error.message]).toEqual([404, 'There is no such key.'])
   const { items, active_max } = (await ana('GET', '/app/keys')).body
   expect([items.length, active_max]).toEqual([5, 5])
   expect((await ana('POST', '/app/keys', { name: '' })).body.error.message).toContain('name')
