@@ -72,7 +72,7 @@ export function isRedirectUri(text: string): boolean {
  * desktop program listens on any free port. Any other address must be equal to a registered address.
  */
 export function isRegistered({ redirectUris }: Client, redirectUri: string): boolean {
-  const wanted = withoutPort(redirectUri)
+  const wanted = isRedirectUri(redirectUri) ? withoutPort(redirectUri) : null
   return redirectUris.some(uri => uri === redirectUri || (wanted !== null && withoutPort(uri) === wanted))
 }
 

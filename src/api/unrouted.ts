@@ -26,6 +26,11 @@ export function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
 }
 
+/** Returns the parameters in the query of a URL, which may be invalid for the same reason. */
+export function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
+}
+
 /** Returns the methods that the routes at this path accept, or an empty list if there is no such route. */
 export function listMethods(app: AnyElysia, pathname: string): string[] {
   return acceptedRoutes(app)

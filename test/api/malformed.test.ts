@@ -33,6 +33,12 @@ test.each(malformedHosts)('a wrong method with the Host %p gets the envelope of 
   expectUsualHeaders(head)
 })
 
+test.each(malformedHosts)('the consent page with the Host %p says what is wrong', async host => {
+  const service = await startTestService(limited)
+  const answer = await ask(service, 'GET', '/oauth/authorize?client_id=unknown', { Host: host })
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('is not registered')])
+})
+
 test('CONNECT to a host gets the envelope of 404', async () => {
   const service = await startTestService(limited)
   for (const target of ['x:443', 'x', '/nope']) {

@@ -9,6 +9,7 @@ import { requestErrors } from '../../errors.ts'
 import { requireOwnOrigin } from '../gate/own-origin.ts'
 import { readSessionToken, sessionCookie } from '../gate/session-cookie.ts'
 import type { Service } from '../service.ts'
+import { queryOf } from '../unrouted.ts'
 import { errorPage } from './answers.ts'
 import {
   type Authorization,
@@ -20,7 +21,7 @@ import {
 import { consentPage, reloadPage, signInPage } from './consent-page.ts'
 
 export function showConsent(service: Service, request: Request): Response {
-  const params = new URL(request.url).searchParams
+  const params = queryOf(request.url)
   const asked = readAuthorization(service.db, params, service.baseUrl(request))
   if ('message' in asked) return refuse(asked, 302)
   const email = emailOf(service, request)
