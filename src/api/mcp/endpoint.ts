@@ -68,7 +68,10 @@ function unreadable(): Response {
  * returns true if one of these messages calls such a tool.
  */
 function changesSomething(message: unknown): boolean {
-  if (Array.isArray(message)) return message.some(changesSomething)
+  return Array.isArray(message) ? message.some(callsChangingTool) : callsChangingTool(message)
+}
+
+function callsChangingTool(message: unknown): boolean {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } | null }
   return (
     method === 'tools/call' &&
