@@ -12,6 +12,8 @@ test.each([
   ['bytes=100-', 'unsatisfiable'],
   ['bytes=100-200', 'unsatisfiable'],
   ['bytes=-0', 'unsatisfiable'],
+  ['Bytes= 5 - 5 ', { start: 5, end: 6 }],
+  [`bytes=${'9'.repeat(20)}-`, 'unsatisfiable'],
   ['bytes=9-5', 'whole'],
   ['bytes=-', 'whole'],
   ['bytes=0-1,5-6', 'whole'],

@@ -10,9 +10,12 @@ export type ByteRange = { start: number; end: number }
  * Returns the byte range that the header requests from a file of `size` bytes. Returns `whole` if the header is
  * missing, invalid, or has several ranges, because the whole file is then sent. Returns `unsatisfiable` if the range
  * begins after the end of the file.
+ *
+ * Bun itself also answers this header when the whole file is sent. So this function must understand every form of the
+ * header that Bun understands: any case of the letters, spaces, and long numbers.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
-  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  const [, first = '', last = ''] = /^bytes\s*=\s*(\d*)\s*-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return 'whole'
   if (first === '')
     return size > 0 && Number(last) > 0
