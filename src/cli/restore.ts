@@ -13,7 +13,7 @@ export const restore = command({
     const [file] = need(positionals, 'FILE')
     const { dataDir } = serviceConfig(values)
     const files = filesOf(file, dataDir)
-    requireFree(files)
+    requireFree(files, dataDir)
     checkCopy(file)
     makeDataDir(dataDir, { restoring: true })
     placeCopy(files, dataDir)

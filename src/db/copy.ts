@@ -8,7 +8,7 @@ import { reasonOf } from '../base/reason.ts'
 import { openSecrets, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { databasePath } from './db.ts'
+import { databaseFiles, databasePath } from './db.ts'
 import { listApplied } from './migrate.ts'
 import { openDb } from './open-db.ts'
 
@@ -75,6 +75,7 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
  * database lacks.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
+  requireNoDatabase(dataDir)
   using drafts = new DisposableStack()
   // Both files are first copied to drafts, and only then renamed to their final paths. If the disk is full, an error
   // occurs before the first rename, and the drafts are removed. The data folder is then unchanged, so the restore can
@@ -91,13 +92,20 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
   openDb(dataDir).close()
 }
 
-export function requireFree(files: readonly { from: string; to: string }[]): void {
-  for (const { from, to } of files) {
+/** Throws if a file of the copy is missing, or if the data folder has a file of another database. */
+export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
+  for (const { from } of files)
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
-    if (existsSync(to)) throw alreadyThere(to)
-  }
+  requireNoDatabase(dataDir)
+}
+
+function requireNoDatabase(dataDir: string): void {
+  const found = [...databaseFiles(dataDir), secretPath(dataDir)].find(path => existsSync(path))
+  if (found !== undefined) throw alreadyThere(found)
 }
 
 function alreadyThere(path: string): Error {
-  return new Error(`${path} exists already; a backup is restored into an empty folder`)
+  return new Error(
+    `${path} exists already; a backup is restored into an empty folder: name another one, or stop the server and move steno.db, each steno.db-* and secret.key out of this one`,
+  )
 }

@@ -12,7 +12,7 @@ import { databasePath } from './db.ts'
  * file systems.
  */
 const ownNames =
-  /^((steno\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|replaced-\d+\.db(-wal|-shm)?|uploads|media|mail|models|native|lost\+found)$/
+  /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/
 
 /**
  * Creates the data folder if it does not exist. Only the owner of the folder may enter it. Throws if the folder has no

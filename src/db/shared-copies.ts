@@ -9,7 +9,7 @@ import { selfCommand } from '../base/self.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { filesOf } from './copy.ts'
-import { databasePath } from './db.ts'
+import { databaseFiles, databasePath } from './db.ts'
 import { restoreInChild } from './restore-child.ts'
 
 export type Settings = { folder: string; dataDir: string; afterMs: number; everyMs: number }
@@ -74,11 +74,10 @@ function isSameSecret(from: string, to: string, dataDir: string): boolean {
 }
 
 function setAside(dataDir: string, generation: number): void {
-  const path = databasePath(dataDir)
   for (const name of readdirSync(dataDir)) if (name.startsWith('replaced-')) rmSync(join(dataDir, name))
-  for (const suffix of ['', '-wal', '-shm'])
-    if (existsSync(path + suffix))
-      renameSync(path + suffix, join(dataDir, `replaced-${generation}.db${suffix}`))
+  for (const path of databaseFiles(dataDir))
+    if (existsSync(path))
+      renameSync(path, join(dataDir, basename(path).replace('steno', `replaced-${generation}`)))
 }
 
 /**
