@@ -82,28 +82,41 @@ function setAside(dataDir: string, generation: number): void {
 
 /**
  * The returned function `copy` copies the database into the shared folder. The copy is made in a child process, because
- * copying a large database takes seconds. An error is logged and not thrown: the next copy may succeed.
+ * copying a large database takes seconds. Returns false if the copy failed. The error is logged and not thrown: the next
+ * copy may succeed.
  */
-export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<void> } {
+export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<boolean> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')
   let count = 0
-  let running = Promise.resolve()
-  async function copyNow(): Promise<void> {
+  let running = Promise.resolve(true)
+  async function copyNow(): Promise<boolean> {
     const name = `copy-${digits(generation)}-${digits(count++)}.db`
     const command = selfCommand('backup', join(folder, name), '--data-dir', dataDir)
     const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
     if ((await child.exited) !== 0) {
       log.error('database not copied', { reason: message.trim() })
-      return
+      return false
     }
-    for (const old of listCopies(folder).slice(limits.standbyCopies))
-      for (const file of [old, `${old}.key`]) rmSync(join(folder, file), { force: true })
+    removeOldCopies(folder)
+    return true
   }
   return {
     copy() {
-      running = running.then(copyNow).catch(error => log.error('database not copied', errorFields(error)))
+      running = running.then(copyNow).catch(error => {
+        log.error('database not copied', errorFields(error))
+        return false
+      })
       return running
     },
+  }
+}
+
+function removeOldCopies(folder: string): void {
+  try {
+    for (const old of listCopies(folder).slice(limits.standbyCopies))
+      for (const file of [old, `${old}.key`]) rmSync(join(folder, file), { force: true })
+  } catch (error) {
+    log.warn('old copies not removed', errorFields(error))
   }
 }

@@ -32,7 +32,10 @@ export type Standby = {
    * first copy is complete or has failed.
    */
   startCopies(): Promise<void>
-  /** Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. */
+  /**
+   * Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. If the
+   * copy fails, the lease is not released: this server can then start again with its own, newer database.
+   */
   close(): Promise<void>
 }
 
@@ -65,6 +68,12 @@ export async function joinStandby(settings: Settings, options: Options): Promise
     throw error
   }
   return standby
+}
+
+const withoutCopy = {
+  reason: 'the last copy of the database failed',
+  advice:
+    'start this server again within STENO_STANDBY_AFTER; after this time, the other server takes over with an older copy',
 }
 
 /**
@@ -108,9 +117,10 @@ function hold(lease: Lease, settings: Settings, { onLost }: Options): Standby & 
       if (isLost) return
       isClosing = true
       clearTimeout(next)
-      await copies.copy()
+      const isCopied = await copies.copy()
       clearInterval(renewals)
-      await lease.release().catch(error => log.warn('lease not released', errorFields(error)))
+      if (isCopied) await lease.release().catch(error => log.warn('lease not released', errorFields(error)))
+      else log.error('lease not released', withoutCopy)
     },
   }
 }

@@ -112,6 +112,19 @@ test('a planned stop loses nothing, and the first server comes back with what th
   expect(readdirSync(one)).toContain('replaced-3.db')
 })
 
+test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  addAccount(one, 'late')
+  // The next copy fails: a folder has the name of its key.
+  mkdirSync(join(folder, 'copy-00000001-00000001.db.key'))
+  await closing.pop()?.()
+  expect(readLease(folder, 1)).toContain('"isReleased":false')
+  await joinPair(folder, one).joined
+  expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
 test('a restart of the same server keeps its own database', async () => {
   const [folder, one] = [sharedFolder(), temporaryFolder()]
   addAccount(one, 'ana')
