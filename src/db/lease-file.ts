@@ -7,8 +7,19 @@ import { readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { draftPath } from '../base/draft-names.ts'
 
-/** The content of a lease file. Each renewal changes `beat`, so that other servers see that the holder is alive. */
-export type Content = { holder: string | null; beat: number; isReleased: boolean }
+/** The content of a lease file. */
+export type Content = {
+  /** The name of the server that has this lease. Null until the server has confirmed that its database is the latest. */
+  holder: string | null
+  /** Each renewal changes this number, so that other servers see that the holder is alive. */
+  beat: number
+  isReleased: boolean
+  /**
+   * The server that was the last to confirm its database before this lease. Null if no server did. Undefined if this is
+   * not known: an older program wrote this lease or one before it, or the file is not complete.
+   */
+  lastHolder?: string | null | undefined
+}
 
 export const unnamed: Content = { holder: null, beat: 0, isReleased: false }
 

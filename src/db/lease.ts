@@ -44,7 +44,11 @@ export type Lease = {
   release(): Promise<boolean>
 }
 
-export type Found = { generation: number; holder: string | null }
+/**
+ * A lease that was found in the folder. `holder` is the server that was the last to confirm that its database is the
+ * latest one, with this lease or with one before it. It is null if no server did, and undefined if it is not known.
+ */
+export type Found = { generation: number; holder: string | null | undefined }
 
 /**
  * Returns a function that tries to take the lease. The caller must call this function repeatedly. The function returns
@@ -66,7 +70,8 @@ export function openLease(
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
     const isFree = generation === 0 || last.isReleased || last.holder === holder
     if (!isFree && monotonic() - seen.sinceMs < afterMs) return null
-    const found = { generation, holder: last.holder }
+    // Before the first lease, no server could confirm its database.
+    const found = { generation, holder: last.holder ?? (generation > 1 ? last.lastHolder : null) }
     onFree(found)
     return await take(options, found)
   }
@@ -78,7 +83,7 @@ async function take(
 ): Promise<Lease | null> {
   const generation = last.generation + 1
   const path = pathOf(folder, generation)
-  let content = unnamed
+  let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
     // With the flag `wx`, the write fails if the lease file exists. If several servers create this file at the same

@@ -41,16 +41,16 @@ export type Standby = {
 
 /**
  * Waits until this server gets the lease, which allows only one server at a time to write to its database. If another
- * server held the previous lease, restores the newest copy of that server's database from the shared folder. The caller
+ * server was the last to serve, restores the newest copy of that server's database from the shared folder. The caller
  * must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, dataDir, afterMs } = settings
   requireMark(folder)
   const holder = holderOf(dataDir)
-  const isForeign = (last: Found) => last.generation > 0 && last.holder !== holder
+  const isForeign = (last: Found) => last.holder !== null && last.holder !== holder
   const attempt = openLease({ folder, holder, afterMs, monotonic: options.monotonic }, last => {
-    if (isForeign(last) && last.holder !== null) requireCopy(folder)
+    if (isForeign(last)) requireCopy(folder)
   })
   let lease = await attempt()
   if (!lease) {
@@ -62,6 +62,8 @@ export async function joinStandby(settings: Settings, options: Options): Promise
   const { stop, ...standby } = hold(lease, settings, options)
   try {
     if (isForeign(lease.last)) await restoreNewest(settings, lease.generation)
+    // If this process was frozen, the lease is free for the other server, and must get no name any more.
+    standby.check()
     await lease.own()
   } catch (error) {
     stop()

@@ -27,6 +27,17 @@ async function takenBy(holder: string): Promise<Lease> {
   return lease
 }
 
+/** Takes the lease for the server `holder` after the previous holder was silent for the whole time. */
+async function takenAfter(holder: string): Promise<Lease> {
+  const attempt = openFor(holder)
+  await attempt()
+  nowMs += afterMs
+  const lease = await attempt()
+  if (!lease) throw new Error('the lease is not free')
+  await lease.own()
+  return lease
+}
+
 test('a second server gets the lease only after the first one was silent for the whole time', async () => {
   const first = await takenBy('first')
   const second = openFor('second')
@@ -93,6 +104,31 @@ test('a holder that has not confirmed that its database is the latest one has no
   expect(await again()).toBeNull()
   nowMs = afterMs
   expect((await again())?.last).toEqual({ generation: 1, holder: null })
+})
+
+test('leases without a name carry on the name of the last holder that confirmed its database', async () => {
+  await takenBy('first')
+  for (const generation of [1, 2, 3]) {
+    const second = openFor('second')
+    expect(await second()).toBeNull()
+    nowMs += afterMs
+    expect((await second())?.last).toEqual({ generation, holder: 'first' })
+  }
+  // The first server waits too: the second one may still be restoring a copy.
+  expect(await openFor('first')()).toBeNull()
+  await takenAfter('third')
+  expect((await takenAfter('first')).last).toEqual({ generation: 5, holder: 'third' })
+})
+
+test('the last holder is unknown after a lease without a name of an older program, except after the first lease', async () => {
+  const older = '{"holder":null,"beat":1,"isReleased":true}'
+  writeFileSync(pathOf(folder, 1), older)
+  expect((await openFor('first')())?.last).toEqual({ generation: 1, holder: null })
+  writeFileSync(pathOf(folder, 7), older)
+  const seventh = await openFor('first')()
+  expect(seventh?.last).toEqual({ generation: 7, holder: undefined })
+  await seventh?.release()
+  expect((await openFor('first')())?.last).toEqual({ generation: 8, holder: undefined })
 })
 
 test('a lease file that is not complete counts as held, and old lease files are removed', async () => {

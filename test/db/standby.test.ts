@@ -60,6 +60,19 @@ function joinPair(folder: string, dataDir: string) {
   return { joined, waits, lost, advance }
 }
 
+/** Lets the time of a server pass until the server has the lease with this generation, and waits for its takeover. */
+async function takeLease(
+  { joined, advance }: ReturnType<typeof joinPair>,
+  folder: string,
+  generation: number,
+): Promise<void> {
+  // The former holder may have begun to write a renewal of its lease before it stopped. This server then waits for one
+  // more lease period, so the clock must advance more than once.
+  const isTaken = () => existsSync(join(folder, `lease-0000000${generation}`))
+  const clock = setInterval(() => isTaken() || advance(afterMs), 1)
+  await joined.finally(() => clearInterval(clock))
+}
+
 function addAccount(dataDir: string, name: string): void {
   openSecrets(dataDir)
   const db = openDb(dataDir)
@@ -85,12 +98,7 @@ test('the server that takes over has the accounts of the last copy', async () =>
   await second.waits
   first.advance(afterMs)
   await first.lost
-  // The first server may have begun to write a renewal of its lease before it stopped. The second server then waits for
-  // one more lease period, so the clock must advance more than once.
-  const isTaken = () => existsSync(join(folder, 'lease-00000002'))
-  const clock = setInterval(() => isTaken() || second.advance(afterMs), 1)
-  await second.joined
-  clearInterval(clock)
+  await takeLease(second, folder, 2)
   expect(namesIn(two)).toEqual(['ana'])
 })
 
@@ -132,6 +140,54 @@ test('a restart of the same server keeps its own database', async () => {
   addAccount(one, 'late')
   await joinPair(folder, one).joined
   expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
+test('a server keeps its own database if the other one failed while it took over', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  const first = joinPair(folder, one)
+  await (await first.joined).startCopies()
+  addAccount(one, 'late')
+  first.advance(afterMs)
+  await first.lost
+  addAccount(two, 'other')
+  for (const generation of [2, 3])
+    await expect(takeLease(joinPair(folder, two), folder, generation)).rejects.toThrow('another service')
+  await takeLease(joinPair(folder, one), folder, 4)
+  expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
+test('after a takeover by an older program that failed, the newest copy is restored', async () => {
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  await closing.pop()?.()
+  addAccount(one, 'late')
+  writeFileSync(join(folder, 'lease-00000002'), '{"holder":null,"beat":7,"isReleased":false}')
+  await takeLease(joinPair(folder, one), folder, 3)
+  expect(namesIn(one)).toEqual(['ana'])
+})
+
+test('a server that was frozen while it took over ends before it serves', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  await closing.pop()?.()
+  // The lease period is so long that no renewal is due during the test. The clock jumps when the lease is taken.
+  const dayMs = 86_400_000
+  const ended = new Error('ended')
+  const joined = joinStandby(
+    { folder, dataDir: two, afterMs: dayMs, everyMs: dayMs },
+    {
+      monotonic: () => (existsSync(join(folder, 'lease-00000002')) ? dayMs : 0),
+      onWait() {},
+      onLost() {
+        throw ended
+      },
+    },
+  )
+  await expect(joined).rejects.toThrow(ended)
+  expect(readLease(folder, 2)).toContain('"holder":null')
 })
 
 test('a server renews its lease while it checks and restores a copy', async () => {
