@@ -16,7 +16,7 @@ import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
 import { awayOf, type ListedWorker, listedOf, saveList } from './listing.ts'
-import { canDo, freeOf } from './pools.ts'
+import { canDo, freeOf, type Pool } from './pools.ts'
 import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { type KnownWorker, type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
@@ -50,6 +50,8 @@ export class Fleet implements Engine {
    * the stream accepts jobs.
    */
   #refusal: string | null = null
+  /** The pools whose queues JetStream did not create at the last attempt. They get no further jobs until it does. */
+  readonly #unopened = new Set<string>()
   /** The time, by the monotonic clock, at which the stream last became usable. */
   #linkedAt = 0
   #isClosed = false
@@ -89,7 +91,7 @@ export class Fleet implements Engine {
   hasRoomFor(needs: Needs): boolean {
     const taken = this.#taken()
     const pools = this.#roster.pools().filter(({ abilities }) => canDo(abilities, needs))
-    return this.fault() === null && pools.some(pool => freeOf(pool, taken) > 0)
+    return this.fault() === null && pools.some(pool => this.#freeOf(pool, taken) > 0)
   }
 
   state(): EngineState {
@@ -110,9 +112,14 @@ export class Fleet implements Engine {
    * see this text, so it must contain nothing private.
    */
   fault(): string | null {
-    return (
-      this.#link.fault() ?? (this.#refusal === null ? null : 'JetStream takes no jobs; the log says why.')
-    )
+    return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
+  }
+
+  /** Returns false if the stream accepts no jobs, or if there are pools and none of them has its queues. */
+  #takesJobs(): boolean {
+    const pools = this.#roster.pools()
+    const hasQueues = pools.length === 0 || pools.some(({ name }) => !this.#unopened.has(name))
+    return this.#refusal === null && hasQueues
   }
 
   workers(): ListedWorker[] {
@@ -222,7 +229,11 @@ export class Fleet implements Engine {
   #room(): number {
     if (this.fault() !== null) return 0
     const taken = this.#taken()
-    return this.#roster.pools().reduce((sum, pool) => sum + freeOf(pool, taken), 0)
+    return this.#roster.pools().reduce((sum, pool) => sum + this.#freeOf(pool, taken), 0)
+  }
+
+  #freeOf(pool: Pool, taken: Map<string, number>): number {
+    return this.#unopened.has(pool.name) ? 0 : freeOf(pool, taken)
   }
 
   #serving(): Pick<RememberedWorker, 'languages' | 'translates'>[] {
@@ -261,7 +272,7 @@ export class Fleet implements Engine {
     const fresh = able.filter(({ name }) => others.includes(name))
     const present = pools.filter(({ name }) => name === entry.place?.pool)
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
-    const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
+    const [freest] = choice.toSorted((a, b) => this.#freeOf(b, taken) - this.#freeOf(a, taken))
     const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return
@@ -337,6 +348,7 @@ export class Fleet implements Engine {
     // If the queue still has the message of a job, this call changes nothing: JetStream refuses a second message for
     // the same job.
     for (const entry of due) this.#place(entry)
+    this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
     // The job that the stream refused has ended. Only another job can show whether the stream accepts jobs again.
     this.#refusal = null
@@ -360,6 +372,13 @@ export class Fleet implements Engine {
       this.own.take(entry.jobId)
       entry.takenBack(fence)
     }
+  }
+
+  /** Creates the queues that JetStream did not create, and the queues of waiting jobs, which may have been removed. */
+  #openPoolsAgain(waiting: readonly HandOver[]): void {
+    const waitedFor = new Set(waiting.map(({ place }) => place?.pool))
+    for (const { name } of this.#roster.pools())
+      if (this.#unopened.has(name) || waitedFor.has(name)) this.#openPool(name)
   }
 
   #isWorkedOn({ holder, heardAt }: HandOver): boolean {
@@ -415,10 +434,14 @@ export class Fleet implements Engine {
   #openPool(pool: string): void {
     this.#link.openPool(pool).then(
       () => {
+        this.#unopened.delete(pool)
         for (const entry of this.#handOvers.all()) if (!entry.place && !entry.holder) this.#place(entry)
         this.#tellReady()
       },
-      error => log.error('pool not opened', { pool, ...errorFields(error) }),
+      error => {
+        if (!this.#unopened.has(pool)) log.error('pool not opened', { pool, ...errorFields(error) })
+        this.#unopened.add(pool)
+      },
     )
   }
 }

@@ -43,43 +43,51 @@ export class JobStream {
   /** Creates the stream if it does not exist. Throws OtherStream if a stream of this name has other settings. */
   static async open(nats: NatsConnection, cluster: string, leaseMs: number): Promise<JobStream> {
     const manager = await jetstreamManager(nats)
-    const wanted = settingsOf(cluster)
-    const found = await manager.streams.info(wanted.name).catch(error => {
-      if (codeOf(error) === codes.streamNotFound) return null
-      throw error
-    })
-    if (!found) await manager.streams.add(wanted)
-    else requireSettings(found.config, wanted)
+    await requireStream(manager, cluster)
     return new JobStream(cluster, jetstream(nats), manager, leaseMs)
   }
 
   /**
    * Creates the queues of a pool (the workers with the same abilities), one queue for each priority. If a worker has
    * taken the message of a job, and then sends JetStream nothing about this message for `leaseMs`, JetStream delivers
-   * the message again.
+   * the message again. Queues that exist stay. If the stream was removed, creates it again first.
    */
   async openPool(pool: string): Promise<void> {
-    for (const priority of priorities) {
-      await this.#manager.consumers.add(streamOf(this.#cluster), {
-        durable_name: consumerOf(pool, priority),
-        filter_subject: subjectsOf(this.#cluster).jobsOf(pool, priority),
-        ack_policy: AckPolicy.Explicit,
-        deliver_policy: DeliverPolicy.All,
-        ack_wait: nanos(this.#leaseMs),
-        // JetStream must not limit the number of deliveries of a message. After an outage, JetStream delivers a message
-        // again although no worker has failed. The server limits the attempts of a job with a count in the database
-        // instead.
-        max_deliver: -1,
-        max_ack_pending: -1,
-      })
-    }
+    await requireStream(this.#manager, this.#cluster)
+    await Promise.all(priorities.map(priority => this.#openQueue(pool, priority)))
+  }
+
+  async #openQueue(pool: string, priority: Priority): Promise<void> {
+    await this.#manager.consumers.add(streamOf(this.#cluster), {
+      durable_name: consumerOf(pool, priority),
+      filter_subject: subjectsOf(this.#cluster).jobsOf(pool, priority),
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+      ack_wait: nanos(this.#leaseMs),
+      // JetStream must not limit the number of deliveries of a message. After an outage, JetStream delivers a message
+      // again although no worker has failed. The server limits the attempts of a job with a count in the database
+      // instead.
+      max_deliver: -1,
+      max_ack_pending: -1,
+    })
   }
 
   /**
    * Puts a job into the queue of a pool. Returns the sequence number of the message. If the queue already has the job,
-   * returns the sequence number of the existing message.
+   * returns the sequence number of the existing message. If the stream was removed, creates it again first, with the
+   * queues of this pool.
    */
   async put(pool: string, priority: Priority, jobId: string): Promise<number> {
+    try {
+      return await this.#put(pool, priority, jobId)
+    } catch (error) {
+      if (codeOf(error) !== codes.streamNotFound) throw error
+      await this.openPool(pool)
+      return await this.#put(pool, priority, jobId)
+    }
+  }
+
+  async #put(pool: string, priority: Priority, jobId: string): Promise<number> {
     const subject = subjectsOf(this.#cluster).job(pool, priority, jobId)
     try {
       const { seq } = await this.#client.publish(subject, bytesOf({ protocol, job: jobId }))
@@ -129,6 +137,17 @@ function settingsOf(cluster: string): Wanted {
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,
   }
+}
+
+/** Creates the stream if it does not exist. Throws OtherStream if a stream of this name has other settings. */
+async function requireStream({ streams }: JetStreamManager, cluster: string): Promise<void> {
+  const wanted = settingsOf(cluster)
+  const found = await streams.info(wanted.name).catch(error => {
+    if (codeOf(error) === codes.streamNotFound) return null
+    throw error
+  })
+  if (found) requireSettings(found.config, wanted)
+  else await streams.add(wanted)
 }
 
 function requireSettings(found: StreamConfig, wanted: Wanted): void {

@@ -1,29 +1,20 @@
 // Tests what happens to jobs that only a worker can do while this worker is away. The clock of the server is the test's
 // own. The workers are simulated by their messages `hello`, so they are silent for exactly as long as the test wants.
 
-import { afterAll, expect, spyOn } from 'bun:test'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
-import { openSecrets } from '../../src/base/seal.ts'
 import { jobErrors } from '../../src/errors.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import type { ClaimAnswer, ResultAnswer } from '../../src/workers/answers.ts'
-import { openNats } from '../../src/workers/connection.ts'
-import { Fleet } from '../../src/workers/fleet.ts'
-import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
-import { bytesOf, type Hello, protocol } from '../../src/workers/requests.ts'
-import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { bytesOf, protocol } from '../../src/workers/requests.ts'
+import { subjectsOf } from '../../src/workers/subjects.ts'
+import { connect, openFleet } from '../support/bare-fleet.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { charges, helloOf, startFleet, until } from '../support/fleet.ts'
-import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
-import { plainInput } from '../support/plain-input.ts'
 
 const nats = sharedNats()
-
-/** With these functions, no job can be claimed. */
-const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 const hour = 3_600_000
 const german = { language: 'de' }
@@ -39,23 +30,7 @@ async function start(settings: Record<string, string> = {}, dataDir?: string) {
   const workers = async () => (await service.fetch('/v1/ready')).body.workers
   await until(async () => (await workers()).connected)
   const list = async () => (await workers()).list
-  return { service, startOwn, ...(await connect(cluster)), list, own }
-}
-
-/**
- * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits
- * for the answer of the server.
- */
-async function connect(cluster: string) {
-  const inboxPrefix = subjectsOf(cluster).inbox('gpu-1')
-  const wire = await openNats({ address: nats.url, credentials: null }, { name: 'gpu-1', inboxPrefix })
-  afterAll(() => wire.close())
-  const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') =>
-    await wire.request(
-      subjectsOf(cluster).request(name, 'hello'),
-      bytesOf({ ...helloOf(languages), ...change }),
-    )
-  return { wire, hello }
+  return { service, startOwn, ...(await connect(nats.url, cluster)), list, own }
 }
 
 /**
@@ -167,7 +142,7 @@ natsTest('a job waits no longer for a worker that comes back with another model'
 
 natsTest('a job that a silent worker holds goes only to workers that can do it', async () => {
   const cluster = 'held'
-  const { fleet, later, hello, queued } = await openFleet(cluster)
+  const { fleet, later, hello, passGerman, queued } = await openFleet(nats.url, cluster)
   const laterWith = async (ms: number, ...known: string[][]) => {
     later(ms)
     for (const languages of known) await hello(languages, {}, `gpu-${languages.length}`)
@@ -177,9 +152,7 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
   }
   const subject = (languages: string[]) => subjectsOf(cluster).job(poolOf(helloOf(languages)), 'again', 'job')
   await laterWith(hour + 1, both, ['en'])
-  const handOver = { jobId: 'job', worker: 'gpu-2/x', fence: 1, attempts: 1 }
-  const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
-  void fleet.transcribe({ ...plainInput(), ...german, path: '' }, options)
+  passGerman('gpu-2/x')
   await laterWith(2 * hour, ['en'])
   expect(await queued()).toEqual([])
   await laterWith(0, both)
@@ -193,7 +166,7 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
 natsTest('a job that the only worker of its pool has broken off goes to another pool', async () => {
   const cluster = 'broken-off'
   let fence = 0
-  const { fleet, wire, hello, queued } = await openFleet(cluster, {
+  const { wire, hello, passGerman, queued } = await openFleet(nats.url, cluster, {
     claim: () => ({ fence: ++fence, attempts: fence }),
     takeBack: () => null,
     find: () => ({ fence, isOver: false }),
@@ -206,9 +179,7 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
     subjectsOf(cluster).job(poolOf(helloOf(languages)), priority, 'job')
   await hello(both, { slots: 2 }, 'gpu-1')
   await hello(['de'], {}, 'gpu-2')
-  const handOver = { jobId: 'job', worker: null, fence: 0, attempts: 0 }
-  const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
-  void fleet.transcribe({ ...plainInput(), ...german, path: '' }, options)
+  passGerman()
   await until(async () => (await queued()).join() === subject(both, 'first'))
   const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
   const claimed = await ask('claim', { ...claim, delivery: 1 })
@@ -222,7 +193,7 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
 })
 
 natsTest('the log tells a worker that stopped from a worker that is silent', async () => {
-  const { fleet, later, hello } = await openFleet('logged')
+  const { fleet, later, hello } = await openFleet(nats.url, 'logged')
   await hello(both, {}, 'gpu-1')
   await hello(both, { ready: false }, 'gpu-2')
   await hello(both, { ready: false, jobs: [{ job: 'job', fence: 1 }] }, 'gpu-3')
@@ -234,26 +205,3 @@ natsTest('the log tells a worker that stopped from a worker that is silent', asy
   expect(warn.mock.calls).toEqual([silent('gpu-1', 0), silent('gpu-3', 1)] as typeof warn.mock.calls)
   expect(info.mock.calls).toEqual([['worker left', { worker: 'gpu-2' }]])
 })
-
-/**
- * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `queued` lists the
- * messages of jobs in the queues.
- */
-async function openFleet(cluster: string, claims: Claims = noClaims) {
-  let now = 0
-  const parts = { cluster, leaseMs: hour, secrets: openSecrets(temporaryFolder()), remembered: [] }
-  const clocks = { uptime: () => now, wall: () => now }
-  const fleet = new Fleet({ address: nats.url, credentials: null, claims, ...clocks, ...parts })
-  afterAll(() => fleet.close())
-  await until(() => fleet.fault() === null)
-  const later = (ms: number) => {
-    now += ms
-  }
-  const { wire, hello } = await connect(cluster)
-  const manager = await jetstreamManager(wire)
-  const queued = async () => {
-    const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
-    return Object.keys(state.subjects ?? {})
-  }
-  return { fleet, later, wire, hello, queued }
-}

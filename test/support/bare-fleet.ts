@@ -1,0 +1,62 @@
+// The fleet of a server, without the rest of the server: the test has its clock, and plays the workers by their messages.
+
+import { afterAll } from 'bun:test'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { openSecrets } from '../../src/base/seal.ts'
+import { openNats } from '../../src/workers/connection.ts'
+import { Fleet } from '../../src/workers/fleet.ts'
+import type { Claims } from '../../src/workers/hand-overs.ts'
+import { bytesOf, type Hello } from '../../src/workers/requests.ts'
+import { streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { helloOf, until } from './fleet.ts'
+import { temporaryFolder } from './folder.ts'
+import { plainInput } from './plain-input.ts'
+
+/** With these functions, no job can be claimed. */
+const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
+
+/**
+ * Connects to NATS as a worker does. `hello` sends a message `hello` of a worker that knows these languages, and waits
+ * for the answer of the server.
+ */
+export async function connect(nats: string, cluster: string) {
+  const inboxPrefix = subjectsOf(cluster).inbox('gpu-1')
+  const wire = await openNats({ address: nats, credentials: null }, { name: 'gpu-1', inboxPrefix })
+  afterAll(() => wire.close())
+  const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') =>
+    await wire.request(
+      subjectsOf(cluster).request(name, 'hello'),
+      bytesOf({ ...helloOf(languages), ...change }),
+    )
+  return { wire, hello }
+}
+
+/**
+ * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `passGerman` passes a job in
+ * German to the fleet: the job `job`, which `worker` holds if it is given. `queued` lists the messages of jobs in the
+ * queues.
+ */
+export async function openFleet(nats: string, cluster: string, claims: Claims = noClaims) {
+  let now = 0
+  const parts = { cluster, leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), remembered: [] }
+  const clocks = { uptime: () => now, wall: () => now }
+  const fleet = new Fleet({ address: nats, credentials: null, claims, ...clocks, ...parts })
+  afterAll(() => fleet.close())
+  await until(() => fleet.fault() === null)
+  const later = (ms: number) => {
+    now += ms
+  }
+  const passGerman = (worker: string | null = null) => {
+    const claimed = Number(worker !== null)
+    const handOver = { jobId: 'job', worker, fence: claimed, attempts: claimed }
+    const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
+    void fleet.transcribe(plainInput({ language: 'de' }), options)
+  }
+  const { wire, hello } = await connect(nats, cluster)
+  const manager = await jetstreamManager(wire)
+  const queued = async () => {
+    const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
+    return Object.keys(state.subjects ?? {})
+  }
+  return { fleet, later, wire, manager, hello, passGerman, queued }
+}

@@ -1,0 +1,66 @@
+// Tests that the server creates the stream and the queues of JetStream (the message store of NATS) again, if they were
+// not created or were removed while the server is connected.
+
+import { expect } from 'bun:test'
+import { AckPolicy } from '@nats-io/jetstream'
+import { poolOf } from '../../src/workers/pools.ts'
+import { consumerOf, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { openFleet } from '../support/bare-fleet.ts'
+import { helloOf, until } from '../support/fleet.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
+
+const nats = sharedNats()
+const german = { language: 'de', diarize: false }
+const pool = poolOf(helloOf(['de']))
+const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
+
+/** Opens a fleet. `queues` lists the names of its queues, in alphabetical order. */
+async function open(cluster: string) {
+  const parts = await openFleet(nats.url, cluster)
+  const { consumers } = parts.manager
+  const queues = async () => {
+    const found = await Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
+    return found.map(({ name }) => name).sort()
+  }
+  return { ...parts, consumers, queues }
+}
+
+natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
+  const cluster = 'blocked'
+  const { fleet, consumers, hello, queues } = await open(cluster)
+  // A queue with the name of a queue of steno, and of another kind: it sends its messages to a subject.
+  await consumers.add(streamOf(cluster), {
+    durable_name: again,
+    deliver_subject: 'other',
+    ack_policy: AckPolicy.Explicit,
+    filter_subject: subjectsOf(cluster).jobsOf(pool, 'again'),
+  })
+  await hello(['de'])
+  await until(() => fleet.fault() !== null)
+  expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
+  await until(async () => (await queues()).includes(first))
+  let wasTold = false
+  fleet.onReady(() => {
+    wasTold = true
+  })
+  await consumers.delete(streamOf(cluster), again)
+  fleet.sweep()
+  await until(() => wasTold)
+  expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([1, true, true])
+  expect(await queues()).toEqual([again, first])
+})
+
+natsTest('a sweep creates a queue, and a stream, that was removed while a job waits', async () => {
+  const cluster = 'removed'
+  const { fleet, manager, consumers, hello, passGerman, queued, queues } = await open(cluster)
+  await hello(['de'])
+  passGerman()
+  await until(async () => (await queued()).length === 1 && (await queues()).length === 2)
+  await consumers.delete(streamOf(cluster), first)
+  fleet.sweep()
+  await until(async () => (await queues()).length === 2)
+  await manager.streams.delete(streamOf(cluster))
+  fleet.sweep()
+  await until(async () => (await queues()).length === 2 && (await queued()).length === 1)
+  expect(await queued()).toEqual([subjectsOf(cluster).job(pool, 'first', 'job')])
+})
