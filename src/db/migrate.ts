@@ -30,6 +30,7 @@ import rememberedWorkers from './migrations/025_remembered_workers.sql' with { t
 import needs from './migrations/026_needs.sql' with { type: 'text' }
 import pendingInTurn from './migrations/027_pending_in_turn.sql' with { type: 'text' }
 import jobsOfKey from './migrations/028_jobs_of_key.sql' with { type: 'text' }
+import mediaOfDeletedJobs from './migrations/029_media_of_deleted_jobs.sql' with { type: 'text' }
 
 type Migration = { name: string; sql: string }
 
@@ -66,6 +67,7 @@ const shipped: Migration[] = [
   { name: '026_needs', sql: needs },
   { name: '027_pending_in_turn', sql: pendingInTurn },
   { name: '028_jobs_of_key', sql: jobsOfKey },
+  { name: '029_media_of_deleted_jobs', sql: mediaOfDeletedJobs },
 ]
 
 export function migrate(sql: Database, nowMs: number, migrations: Migration[] = shipped): void {

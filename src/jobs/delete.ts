@@ -2,6 +2,7 @@
 
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { deleteTranscript } from '../transcripts/delete-transcript.ts'
 import { purgeUpload } from '../uploads/upload.ts'
 import { findJob, type Job } from './job.ts'
@@ -27,17 +28,18 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 }
 
 /**
- * Removes from the database the rows of the jobs that were deleted at least `keptMs` ago, and the rows of their
- * uploads. The row of a job stays until the indexer has removed the transcript from the search index, because the
- * indexer needs this row.
+ * Removes from the database the rows of jobs that were deleted at least `keptMs` ago, and the rows of their uploads. A
+ * call removes a limited number of jobs. The row of a job stays until the indexer has removed the transcript from the
+ * search index, because the indexer needs this row.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
-      `delete from jobs where deleted_at is not null and deleted_at <= $deletedBefore
-         and not exists (select 1 from transcripts where job_id = jobs.id)
+      `delete from jobs where seq in (
+         select seq from jobs where deleted_at is not null and deleted_at <= $deletedBefore
+           and not exists (select 1 from transcripts where job_id = jobs.id) limit $limit)
        returning upload_id as uploadId`,
-      { deletedBefore: db.now() - keptMs },
+      { deletedBefore: db.now() - keptMs, limit: limits.purgedJobsMax },
     )
     for (const { uploadId } of purged) if (uploadId) purgeUpload(db, uploadId)
   })

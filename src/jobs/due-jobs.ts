@@ -28,16 +28,23 @@ export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): J
   )
 }
 
-/**
- * Lists jobs whose media are no longer needed: jobs that ended at `endedBefore` or earlier, and deleted jobs. (A
- * deleted job still has media only if the server crashed during the deletion.) A call returns a limited number of jobs.
- */
+/** Lists jobs with media that ended at `endedBefore` or earlier. A call returns a limited number of jobs. */
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
     // SQLite would choose the index of all ended jobs, most of which have no media any more.
     `indexed by jobs_with_media where media_kept = 1 and completed_at is not null
-     and (completed_at <= $endedBefore or deleted_at is not null) limit $limit`,
+     and completed_at <= $endedBefore limit $limit`,
     { endedBefore, limit: limits.mediaRemovalsMax },
   )
+}
+
+/**
+ * Lists deleted jobs that still have media, because the server crashed during the deletion. A call returns a limited
+ * number of jobs.
+ */
+export function listDeletedJobsWithMedia(db: Db): Job[] {
+  return selectJobs(db, 'where media_kept = 1 and deleted_at is not null limit $limit', {
+    limit: limits.mediaRemovalsMax,
+  })
 }

@@ -4,7 +4,7 @@ import { accessSync, constants, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
-import { listJobsWithOldMedia } from './due-jobs.ts'
+import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
 import type { Job } from './job.ts'
 
 export function makeMediaFolders(dataDir: string): void {
@@ -38,10 +38,10 @@ export function removeMedia(db: Db, dataDir: string, job: Job): void {
   db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
 }
 
-/** Removes the media files of jobs that ended at least `keptMs` milliseconds ago. */
+/** Removes the media files of jobs that ended at least `keptMs` milliseconds ago, and of deleted jobs. */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
-  for (const job of listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs }))
-    removeMedia(db, dataDir, job)
+  const old = listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs })
+  for (const job of [...old, ...listDeletedJobsWithMedia(db)]) removeMedia(db, dataDir, job)
 }
 
 function downloadPath(dataDir: string, jobId: string): string {

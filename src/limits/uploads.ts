@@ -9,4 +9,8 @@ export const uploadLimits = {
   uploadRetryAfterMs: 1 * second,
   /** Number of received bytes after which the free disk space and the quota of the account are checked again. */
   uploadCheckBytes: 16 * MB,
+  /** Maximum number of expired uploads whose files one sweep (a periodic task) removes. */
+  uploadRemovalsMax: 1000,
+  /** Maximum number of expired uploads whose rows one sweep (a periodic task) removes. */
+  purgedUploadsMax: 1000,
 } as const

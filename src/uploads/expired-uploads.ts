@@ -2,11 +2,13 @@
 
 import { rmSync } from 'node:fs'
 import type { Db } from '../db/db.ts'
+import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
 
 /**
  * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
- * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED.
+ * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED. A call removes a limited number of
+ * files.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
   for (const id of listExpiredUploads(db)) {
@@ -15,20 +17,28 @@ export function removeUnusedBytes(db: Db, dataDir: string): void {
   }
 }
 
-/** Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. */
+/**
+ * Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. A call deletes a
+ * limited number of uploads.
+ */
 export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
-  db.run('delete from uploads where used_at is null and expires_at <= $expiredBefore', {
-    expiredBefore: db.now() - keptMs,
-  })
+  db.run(
+    `delete from uploads where id in (
+       select id from uploads where used_at is null and expires_at <= $expiredBefore limit $limit)`,
+    { expiredBefore: db.now() - keptMs, limit: limits.purgedUploadsMax },
+  )
 }
 
-/** Returns the ids of the expired uploads that no job has used and whose files may still exist. */
+/**
+ * Returns the ids of expired uploads that no job has used and whose files may still exist. A call returns a limited
+ * number of ids.
+ */
 function listExpiredUploads(db: Db): string[] {
   return db
     .list<{ id: string }>(
       `select id from uploads where used_at is null and expires_at <= $now
-       and (file_bytes is not null or declared_bytes is not null)`,
-      { now: db.now() },
+       and (file_bytes is not null or declared_bytes is not null) limit $limit`,
+      { now: db.now(), limit: limits.uploadRemovalsMax },
     )
     .map(({ id }) => id)
 }
