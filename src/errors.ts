@@ -97,3 +97,10 @@ export class JobFailure extends Error {
     this.name = 'JobFailure'
   }
 }
+
+/** The failure of a job whose media file the server no longer has. The machine of a worker is not the cause. */
+export class MediaLost extends JobFailure {
+  constructor() {
+    super('INTERNAL_ERROR', 'The media file is no longer on the server; start the transcription again.')
+  }
+}

@@ -4,6 +4,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { MediaLost, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { getFrom, SourceError } from '../net/source.ts'
 import type { Addresses } from './answers.ts'
@@ -11,8 +12,8 @@ import type { Held } from './requests.ts'
 import type { Server } from './server.ts'
 
 /**
- * Fetches the media of a job into a file in `folder`, and returns the path of this file. If the signal is aborted,
- * rejects with the reason of the signal.
+ * Fetches the media of a job into a file in `folder`, and returns the path of this file. Rejects with MediaLost if the
+ * server no longer has the media. If the signal is aborted, rejects with the reason of the signal.
  */
 export async function fetchMedia(
   server: Server,
@@ -41,6 +42,7 @@ export async function fetchMedia(
       } catch (error) {
         signal.throwIfAborted()
         if (isOfDisk(error)) throw error
+        if (isGone(error)) throw new MediaLost()
       }
       if (bytes > before) pauseMs = limits.workerRetryMs
       await wait(pauseMs, undefined, { signal })
@@ -65,8 +67,16 @@ function writeAll(file: number, chunk: Uint8Array, position: number): number {
 }
 
 /**
+ * Returns true if the server has answered that it no longer has the media. A status 404 may also come from a proxy that
+ * does not find the server for a moment, so the transfer is then tried again.
+ */
+function isGone(error: unknown): boolean {
+  return error instanceof SourceError && error.status === requestErrors.GONE.status
+}
+
+/**
  * Returns true for an error of the local disk, such as ENOSPC. Such an error ends the transfer. After an error of any
- * other kind, the transfer is tried again.
+ * other kind, except `isGone`, the transfer is tried again.
  */
 function isOfDisk(error: unknown): boolean {
   if (error instanceof SourceError) return false

@@ -1,7 +1,8 @@
-// Tests a network that breaks while a worker fetches media, and while a large result is sent to the server by HTTP.
+// Tests a network that breaks while a worker fetches media, and while a large result is sent to the server by HTTP. Also
+// tests media that are lost before a worker has fetched them.
 
 import { expect } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { findJob } from '../../src/jobs/job.ts'
 import { mediaPath } from '../../src/jobs/media-files.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
@@ -23,7 +24,7 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
   await ana.until(id, 'pending')
   // Each block of 64 KB has a different content, so that the test notices a block at a wrong place.
   const media = Buffer.concat(Array.from({ length: 128 }, (_, at) => Buffer.alloc(65_536, at)))
-  writeMedia(service, id, media)
+  writeFileSync(mediaPathOf(service, id), media)
 
   const ranges: string[] = []
   let sent = 0
@@ -42,6 +43,32 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   proxy.close()
 })
+
+natsTest(
+  'a job whose media the server no longer has fails at once, and its worker takes the next job',
+  async () => {
+    const { service, startOwn } = await startFleet(nats.url)
+    const ana = service.account('ana')
+    const [lost, good] = [await ana.transcribe(), await ana.transcribe()]
+    await ana.until(lost, 'pending')
+    const proxy = await startLossyProxy(Number(new URL(service.url).port), (from, bytes) => {
+      if (from === 'caller' && `${bytes}`.includes(`/${lost}/media`))
+        rmSync(mediaPathOf(service, lost), { force: true })
+    })
+    const { engine } = await startOwn('gpu-1', steeredEngine(), `http://127.0.0.1:${proxy.port}`)
+    expect((await ana.until(lost, 'failed')).error).toEqual({
+      code: 'INTERNAL_ERROR',
+      message: 'The media file is no longer on the server; start the transcription again.',
+    })
+    engine.finish(await engine.given(1))
+    await ana.until(good, 'completed')
+    expect([charges(service, lost), charges(service, good)]).toEqual([
+      ['reserve', 'release'],
+      ['reserve', 'settle'],
+    ])
+    proxy.close()
+  },
+)
 
 natsTest('a large result that is cut is sent again, and is stored and charged once', async () => {
   let sent = 0
@@ -97,8 +124,8 @@ function longTranscript({ utterances, ...transcript }: Transcript): Transcript {
   return { ...transcript, utterances: spoken }
 }
 
-function writeMedia({ db, dataDir }: TestService, jobId: string, content: Uint8Array): void {
+function mediaPathOf({ db, dataDir }: TestService, jobId: string): string {
   const job = findJob(db, jobId)
   if (!job) throw new Error('there is no job')
-  writeFileSync(mediaPath(dataDir, job), content)
+  return mediaPath(dataDir, job)
 }
