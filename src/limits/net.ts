@@ -50,6 +50,8 @@ export const netLimits = {
    * bytes to the file. Each consecutive attempt that adds fewer bytes doubles the pause.
    */
   downloadRetryPauseMs: 1 * second,
+  /** Maximum number of compressions of the body of a response, one inside the other. */
+  contentCodingsMax: 4,
   /** Number of bytes at the start of a download by which the server recognises a web page. */
   sniffBytes: 512,
   /** Number of bytes at the start of a downloaded web page in which the server searches for a sign-in form. */

@@ -30,7 +30,7 @@ export const causes = {
   page: 'The address leads to a web page (HTML), not to a media file.',
   signIn: 'The address leads to a sign-in page; the file must be public without sign-in.',
   empty: 'The server answered with an empty body.',
-  encoding: 'The server sent the file in an encoding that is not known.',
+  encoding: 'The server sent the file in an encoding that cannot be decoded.',
   interrupted: 'The download began but was interrupted, and could not be resumed.',
   stalled: 'The download began but stalled: the server sent too little for too long.',
   undecodable: 'The download does not decode as the Content-Encoding that the server stated.',

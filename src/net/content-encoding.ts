@@ -2,7 +2,14 @@
 // object stores keep a file in compressed form, and send it in this form.
 
 import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+import { limits } from '../limits.ts'
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
@@ -12,37 +19,77 @@ export type Sink = {
   abandon(): void
 }
 
-const decoders: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+/** Creates a decoder for a body with the first byte `first`. */
+type Decoder = (first: number) => Transform
+
+/**
+ * The codings that IANA has registered for HTTP, without `identity`. The value is null for a coding that steno cannot
+ * decode.
+ */
+const registered: Record<string, Decoder | null> = {
+  gzip: () => createGunzip(),
+  'x-gzip': () => createGunzip(),
+  // RFC 9110 means the format of zlib, but some servers send the compressed bytes without its header. The lower half of
+  // the first byte is 8 in the header.
+  deflate: first => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
+  br: () => createBrotliDecompress(),
+  zstd: () => createZstdDecompress(),
+  compress: null,
+  'x-compress': null,
+  aes128gcm: null,
+  dcb: null,
+  dcz: null,
+  exi: null,
+  'pack200-gzip': null,
 }
 
 /** The error for a body whose bytes are not valid in its Content-Encoding. */
 export class Undecodable extends Error {}
 
 /**
- * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno does not know the
- * encoding.
+ * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, a
+ * name that is not registered, such as `utf-8`, counts as no coding. Object stores keep any name that came with a file;
+ * `aws-chunked` comes with each upload of newer AWS libraries.
  */
-export function openDecoder(encoding: string, write: (bytes: Uint8Array) => Promise<void>): Sink | null {
-  const name = encoding.trim().toLowerCase()
-  if (name === '' || name === 'identity') return { push: write, end: async () => {}, abandon: () => {} }
-  const decoder = decoders[name]?.()
-  if (!decoder) return null
-  const drained = drain(decoder, write)
-  drained.catch(() => {})
+export function codingsIn(header: string | undefined): string[] {
+  const names = header?.split(',') ?? []
+  return names.map(name => name.trim().toLowerCase()).filter(name => Object.hasOwn(registered, name))
+}
+
+/** Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno cannot decode them. */
+export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Promise<void>): Sink | null {
+  const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
+  if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
+  const plain: Sink = { push: write, end: async () => {}, abandon: () => {} }
+  return decoders.reduce(decoding, plain)
+}
+
+/** Returns a sink that decodes bytes and pushes the decoded bytes into `next`. */
+function decoding(next: Sink, create: Decoder): Sink {
+  let running: { decoder: Transform; drained: Promise<void> } | null = null
+  const start = (first: number) => {
+    const decoder = create(first)
+    const drained = drain(decoder, next.push)
+    drained.catch(() => {})
+    return { decoder, drained }
+  }
   return {
     // Backpressure: `push` resolves only when the decoded bytes have been taken from the decoder. So a compression bomb
     // cannot fill the memory.
-    push: bytes => Promise.race([written(decoder, bytes), drained]),
-    end: () => {
-      decoder.end()
-      return drained
+    push: bytes => {
+      if (bytes[0] === undefined) return Promise.resolve()
+      running ??= start(bytes[0])
+      return Promise.race([written(running.decoder, bytes), running.drained])
     },
-    abandon: () => decoder.destroy(),
+    end: async () => {
+      running?.decoder.end()
+      await running?.drained
+      await next.end()
+    },
+    abandon: () => {
+      running?.decoder.destroy()
+      next.abandon()
+    },
   }
 }
 

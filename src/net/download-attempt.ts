@@ -9,7 +9,7 @@ import { store, tooLarge } from './download-body.ts'
 import type { DownloadOptions, Progress } from './download-state.ts'
 import type { Answer } from './exchange.ts'
 import { type FetchFailure, fetchGuarded } from './fetch.ts'
-import { encodingOf, lengthOf, rangeOf, versionOf } from './file-headers.ts'
+import { codingsOf, lengthOf, rangeOf, versionOf } from './file-headers.ts'
 import { directAddress } from './share-links.ts'
 import { isSignIn } from './sign-in-pages.ts'
 
@@ -101,7 +101,7 @@ function continues(answer: Answer, progress: Progress): boolean {
     range?.start === progress.bytes &&
     range.total === progress.total &&
     versionOf(answer) === progress.version &&
-    encodingOf(answer) === ''
+    codingsOf(answer).length === 0
   )
 }
 
@@ -113,7 +113,7 @@ async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd>
 }
 
 function learn(answer: Answer, progress: Progress): void {
-  const encoded = encodingOf(answer) !== ''
+  const encoded = codingsOf(answer).length > 0
   progress.begun = true
   // If the body of the response is compressed, its length is not the length of the file, so `total` is null. `version`
   // is null too, so that the next attempt downloads the file from its first byte. The rest of a compressed body cannot

@@ -9,7 +9,7 @@ import { causes } from './causes.ts'
 import { openDecoder, Undecodable } from './content-encoding.ts'
 import type { DownloadOptions, Progress } from './download-state.ts'
 import type { Answer } from './exchange.ts'
-import { encodingOf } from './file-headers.ts'
+import { codingsOf } from './file-headers.ts'
 import { openPageFilter, passEverything } from './page.ts'
 
 /** Appends the body of the response to the file. */
@@ -31,7 +31,7 @@ export async function store(
     onProgress?.(progress.bytes, progress.total)
   }
   const filter = progress.bytes === 0 ? openPageFilter(answer, write) : passEverything(write)
-  const decoder = openDecoder(encodingOf(answer), filter.push)
+  const decoder = openDecoder(codingsOf(answer), filter.push)
   if (!decoder) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.encoding)
   try {
     const end = await answer.read(decoder.push, { stallMs, bytesMin: limits.downloadStallBytesMin })

@@ -1,10 +1,10 @@
 // Reads what the headers of a response say about the file in its body: encoding, length, version and range.
 
+import { codingsIn } from './content-encoding.ts'
 import type { Answer } from './fetch.ts'
 
-export function encodingOf(answer: Answer): string {
-  const encoding = answer.headers['content-encoding']?.trim().toLowerCase() ?? ''
-  return encoding === 'identity' ? '' : encoding
+export function codingsOf(answer: Answer): string[] {
+  return codingsIn(answer.headers['content-encoding'])
 }
 
 export function lengthOf(answer: Answer): number | null {

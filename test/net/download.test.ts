@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { basename, join } from 'node:path'
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { draftPath } from '../../src/base/draft-names.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
@@ -138,10 +138,20 @@ const refusals: Record<string, Refusal> = {
     'URL_NOT_ACCESSIBLE',
     /valid HTTP answer/,
   ],
-  'an unknown encoding': [
-    socket => answer(socket, 200, { 'Content-Encoding': 'rot13' }, 'abc'),
+  'an encoding that has no decoder': [
+    socket => answer(socket, 200, { 'Content-Encoding': 'compress' }, 'abc'),
     'URL_NOT_ACCESSIBLE',
     /encoding/,
+  ],
+  'five encodings': [
+    socket => answer(socket, 200, { 'Content-Encoding': 'gzip,gzip,gzip,gzip,gzip' }, 'abc'),
+    'URL_NOT_ACCESSIBLE',
+    /encoding/,
+  ],
+  'an encoded body without bytes': [
+    socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }),
+    'URL_NOT_ACCESSIBLE',
+    /empty/,
   ],
   'an encoding that the body does not have': [
     socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, media),
@@ -284,8 +294,13 @@ test.each([
   ['x-gzip', gzipSync(media)],
   ['br', brotliCompressSync(media)],
   ['deflate', deflateSync(media)],
+  ['deflate', deflateRawSync(media)],
   ['zstd', zstdCompressSync(media)],
   ['identity', media],
+  ['aws-chunked', media],
+  ['utf-8', media],
+  ['gzip,aws-chunked', gzipSync(media)],
+  ['identity, GZIP, br', brotliCompressSync(gzipSync(media))],
 ])('a body that comes as %s unasked is unpacked', async (encoding, bytes) => {
   const server = await serve({ '/a': socket => answer(socket, 200, { 'Content-Encoding': encoding }, bytes) })
   expect(await take(server.url('/a'))).toEqual({ bytes: media.length })
