@@ -13,4 +13,6 @@ export const uploadLimits = {
   uploadRemovalsMax: 1000,
   /** Maximum number of expired uploads whose rows one sweep (a periodic task) removes. */
   purgedUploadsMax: 1000,
+  /** Number of downloaded bytes after which the quota of the account is checked again. */
+  downloadCheckBytes: 1 * MB,
 } as const

@@ -7,7 +7,7 @@ import type { Download } from '../jobs/ingest.ts'
 import { download } from '../net/download.ts'
 import type { Resolve } from '../net/fetch.ts'
 import { openNames } from '../net/names.ts'
-import { requireDiskForJob } from '../uploads/room.ts'
+import type { UploadStore } from '../uploads/store.ts'
 import { checkWebhookUrl } from '../webhooks/address.ts'
 import { deliver } from '../webhooks/deliver.ts'
 
@@ -17,7 +17,11 @@ export type Outgoing = Pick<Service, 'deliver' | 'checkWebhookUrl'> & { download
  * Returns the functions that open connections to other hosts. Each account has its own queue of DNS look-ups, so one
  * account cannot delay the look-ups of another account. In tests, `resolve` replaces the DNS look-ups.
  */
-export function openOutgoing(config: Config, resolve: Resolve | undefined): Outgoing {
+export function openOutgoing(
+  config: Config,
+  resolve: Resolve | undefined,
+  uploads: Pick<UploadStore, 'beginDownload'>,
+): Outgoing {
   const { allowNets } = config
   const names = openNames()
   const resolveFor = (accountId: string) => resolve ?? ((name: string) => names(name, accountId))
@@ -30,15 +34,21 @@ export function openOutgoing(config: Config, resolve: Resolve | undefined): Outg
         resolve: resolveFor(accountId),
       }),
     checkWebhookUrl: (url, accountId) => checkWebhookUrl(url, { allowNets, resolve: resolveFor(accountId) }),
-    download: (url, path, { accountId, onProgress, ...options }) =>
-      download(url, path, {
-        ...options,
-        allowNets,
-        resolve: resolveFor(accountId),
-        onProgress(bytes, total) {
-          requireDiskForJob(config)
-          onProgress(bytes, total)
-        },
-      }),
+    async download(url, path, { accountId, onProgress, ...options }) {
+      const running = uploads.beginDownload(accountId)
+      try {
+        return await download(url, path, {
+          ...options,
+          allowNets,
+          resolve: resolveFor(accountId),
+          onProgress(bytes, total) {
+            running.count(bytes, total)
+            onProgress(bytes, total)
+          },
+        })
+      } finally {
+        running.end()
+      }
+    },
   }
 }

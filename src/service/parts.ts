@@ -67,7 +67,8 @@ export function openParts(
   const indexer = owned(new Indexer(db))
   const { engine, fleet } = openEngines(config, workers, parts.engine, { db, secrets, metrics })
   owned(engine)
-  const outgoing = openOutgoing(config, resolve)
+  const uploads = new UploadStore({ db, config })
+  const outgoing = openOutgoing(config, resolve, uploads)
   const needed = { db, secrets, metrics, indexer, engine, monotonic, outgoing }
   const { live, webhooks, runner } = openJobs(config, parts, needed, owned)
   return {
@@ -76,7 +77,7 @@ export function openParts(
     db,
     secrets,
     keyUses: openKeyUses(db),
-    uploads: new UploadStore({ db, config }),
+    uploads,
     engine,
     fleet,
     live,

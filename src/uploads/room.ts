@@ -24,19 +24,18 @@ export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/** Throws an ApiError if `bytes` more bytes would exceed the disk quota of the account. */
-export function requireQuota(
+/**
+ * Returns a message if `bytes` more bytes would exceed the disk quota of the account, and null if they have room in it.
+ */
+export function excessOf(
   db: Db,
   accountId: string,
   { accountDiskBytes }: RoomSettings,
   bytes: number,
-): void {
-  if (findKeptBytes(db, accountId) + bytes <= accountDiskBytes) return
+): string | null {
+  if (findKeptBytes(db, accountId) + bytes <= accountDiskBytes) return null
   const most = formatSize(accountDiskBytes)
-  throw new ApiError(
-    'INSUFFICIENT_STORAGE',
-    `Your media would take more than ${most}; delete transcriptions, or wait until old media is removed.`,
-  )
+  return `Your media would take more than ${most}; delete transcriptions, or wait until old media is removed.`
 }
 
 function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): boolean {

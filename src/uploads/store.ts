@@ -10,7 +10,7 @@ import { ApiError } from '../errors.ts'
 import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
 import { FormFiles, type StoreConfig } from './form-files.ts'
 import { ResumableUploads } from './resumable.ts'
-import { Transfers } from './transfers.ts'
+import { type RunningDownload, Transfers } from './transfers.ts'
 import { completeUpload, findUpload, markTooLarge, purgeUpload, type Upload } from './upload.ts'
 
 export class UploadStore {
@@ -18,7 +18,7 @@ export class UploadStore {
   readonly #config: StoreConfig
   readonly resumable: ResumableUploads
   readonly forms: FormFiles
-  /** The running transfers of PUTs, forms and resumable uploads. */
+  /** The running transfers of PUTs, forms and resumable uploads, and the running downloads of jobs. */
   readonly #transfers: Transfers
 
   constructor({ db, config }: { db: Db; config: StoreConfig }) {
@@ -72,6 +72,11 @@ export class UploadStore {
   /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)
+  }
+
+  /** Begins the download of a file for a job (`Transfers.beginDownload`). */
+  beginDownload(accountId: string): RunningDownload {
+    return this.#transfers.beginDownload(accountId)
   }
 
   /** Records that the file of a PUT was too large. Returns the error for this PUT. */

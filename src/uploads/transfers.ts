@@ -1,19 +1,29 @@
-// All running transfers of uploads. The free disk space and the disk quota of the account are checked while bytes
-// arrive.
+// All running transfers of uploads, and all running downloads of jobs. The free disk space and the disk quota of the
+// account are checked while bytes arrive.
 
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { type RoomSettings, requireDisk, requireQuota } from './room.ts'
+import { excessOf, type RoomSettings, requireDisk, requireDiskForJob } from './room.ts'
 import { Transfer, type TransferFacts } from './transfer.ts'
 
 export type TransferSettings = RoomSettings & Pick<Config, 'requestIdleMs'>
+
+export type RunningDownload = {
+  /**
+   * Must be called after each chunk. `bytes` is the number of bytes in the file, and `total` the size of the complete
+   * file, or null if it is not known. Throws a JobFailure if the disk is full or if the account has used its disk quota.
+   */
+  count(bytes: number, total: number | null): void
+  end(): void
+}
 
 export class Transfers {
   readonly #db: Db
   readonly #config: TransferSettings
   readonly #running = new Map<string, Transfer>()
+  readonly #downloads = new Set<{ accountId: string; bytes: number }>()
 
   constructor({ db, config }: { db: Db; config: TransferSettings }) {
     this.#db = db
@@ -43,6 +53,27 @@ export class Transfers {
   }
 
   /**
+   * Begins the download of a file for a job. Its bytes count towards the disk quota of the account. The caller must call
+   * `end` when the download has ended.
+   */
+  beginDownload(accountId: string): RunningDownload {
+    const download = { accountId, bytes: 0 }
+    this.#downloads.add(download)
+    let checkAt = 0
+    return {
+      count: (bytes, total) => {
+        requireDiskForJob(this.#config)
+        download.bytes = Math.max(bytes, total ?? 0)
+        if (bytes < checkAt) return
+        checkAt = bytes + limits.downloadCheckBytes
+        const excess = this.#excessOf(accountId)
+        if (excess) throw new JobFailure('DOWNLOAD_FAILED', excess)
+      },
+      end: () => void this.#downloads.delete(download),
+    }
+  }
+
+  /**
    * Yields the chunks of a request body. Throws an ApiError if the disk is full or if the account has used its disk
    * quota.
    */
@@ -62,17 +93,26 @@ export class Transfers {
 
   /**
    * Throws an ApiError if the account exceeds its disk quota, or if the disk has no room for `bytesOnDisk` more bytes.
-   * The bytes of the account's running transfers count towards the quota.
+   * The bytes of the account's running transfers and downloads count towards the quota.
    */
   requireRoom(accountId: string, bytesOnDisk: number): void {
-    const incoming = this.#transfersOf(accountId).reduce((sum, { bytes }) => sum + bytes, 0)
-    requireQuota(this.#db, accountId, this.#config, incoming)
+    const excess = this.#excessOf(accountId)
+    if (excess) throw new ApiError('INSUFFICIENT_STORAGE', excess)
     requireDisk(this.#config, bytesOnDisk)
   }
 
   /** Shortens the idle timeout of all running transfers. Called when the server begins to stop. */
   hurry(): void {
     for (const transfer of this.#running.values()) transfer.hurry(limits.stopIdleMs)
+  }
+
+  #excessOf(accountId: string): string | null {
+    const downloads = [...this.#downloads].filter(download => download.accountId === accountId)
+    const incoming = [...this.#transfersOf(accountId), ...downloads].reduce(
+      (sum, { bytes }) => sum + bytes,
+      0,
+    )
+    return excessOf(this.#db, accountId, this.#config, incoming)
   }
 
   #transfersOf(accountId: string): Transfer[] {

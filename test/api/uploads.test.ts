@@ -252,7 +252,11 @@ test('a download ends when the disk reaches its reserve', async () => {
 })
 
 steered('an account keeps no more media than it may', async () => {
-  const settings = { ...unlimited.settings, STENO_ACCOUNT_DISK: '1KB' }
+  const settings = {
+    ...unlimited.settings,
+    STENO_ACCOUNT_DISK: '1KB',
+    STENO_ALLOW_NETS: '127.0.0.0/8',
+  }
   const service = await startTestService({ settings })
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const addresses = [1, 2, 3].map(async () => (await ana.post('/v1/upload', { filename: 'a.wav' })).body)
@@ -264,6 +268,11 @@ steered('an account keeps no more media than it may', async () => {
   expect(await send(second, 'x'.repeat(24))).toBe(200)
   expect(await send(third, 'x')).toBe(507)
   expect((await put((await ben.post('/v1/upload', { filename: 'a.wav' })).body, 'x')).status).toBe(200)
+  using source = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('x'.repeat(1024)) })
+  const large = (await ben.post('/v1/transcribe', { url: source.url.href })).body
+  const { error } = await ben.until(large.id, 'failed')
+  expect(error).toEqual({ code: 'DOWNLOAD_FAILED', message: expect.stringContaining('more than 1 KB') })
+  expect(readdirSync(join(service.dataDir, 'media'))).toEqual([])
 
   const { id } = (await ana.post('/v1/transcribe', { upload_id: first.upload_id })).body
   expect(await send(third, 'x')).toBe(507)

@@ -1,5 +1,5 @@
 // Tests the upload store without a server: a disk that becomes full during a PUT request, the maximum number of
-// concurrent PUT requests of an account, and a PUT request that makes no progress.
+// concurrent PUT requests of an account, a PUT request that makes no progress, and the quota of running downloads.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -21,7 +21,7 @@ function openStore() {
   const newUpload = () =>
     createUpload(db, account.id, { filename: 'a.wav', contentType: 'audio/wav', ttlMs: defaults.uploadTtlMs })
   const files = () => readdirSync(join(dataDir, 'uploads'))
-  return { config, newUpload, files, store: new UploadStore({ db, config }) }
+  return { config, account, newUpload, files, store: new UploadStore({ db, config }) }
 }
 
 test('a PUT is refused when the disk becomes full during the transfer', async () => {
@@ -65,4 +65,18 @@ test('a PUT without progress is aborted', async () => {
   })
   await expect(store.put(newUpload().id, body, 10)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
   expect([isCancelled, files()]).toEqual([true, []])
+})
+
+test('running downloads count towards the quota, by their announced or received bytes', async () => {
+  const { store, config, account } = openStore()
+  config.accountDiskBytes = 5 * limits.downloadCheckBytes
+  const [announced, growing] = [store.beginDownload(account.id), store.beginDownload(account.id)]
+  announced.count(1, 3 * limits.downloadCheckBytes)
+  growing.count(1, null)
+  growing.count(2 * limits.downloadCheckBytes, null)
+  const excess = { code: 'DOWNLOAD_FAILED', message: expect.stringContaining('more than 5 MB') }
+  expect(() => growing.count(3 * limits.downloadCheckBytes, null)).toThrow(expect.objectContaining(excess))
+  expect(() => store.requireRoom(account.id)).toThrow('more than 5 MB')
+  announced.end()
+  store.requireRoom(account.id)
 })
