@@ -9,7 +9,7 @@ import { store, tooLarge } from './download-body.ts'
 import type { DownloadOptions, Progress } from './download-state.ts'
 import type { Answer } from './exchange.ts'
 import { type FetchFailure, fetchGuarded } from './fetch.ts'
-import { codingsOf, lengthOf, rangeOf, versionOf } from './file-headers.ts'
+import { codingsOf, hasVersion, lengthOf, rangeOf, versionOf } from './file-headers.ts'
 import { directAddress } from './share-links.ts'
 import { isSignIn } from './sign-in-pages.ts'
 
@@ -93,16 +93,16 @@ async function refused(
 
 /**
  * Returns true if the response contains the missing part of the file, and if the file has not changed since the last
- * attempt.
+ * attempt. Learns the size of the file if the first response did not have it.
  */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
-  return (
-    range?.start === progress.bytes &&
-    range.total === progress.total &&
-    versionOf(answer) === progress.version &&
-    codingsOf(answer).length === 0
-  )
+  const total = progress.total ?? range?.total ?? null
+  // Without a size, the end of a part of the file could not be told from the end of the file.
+  if (total === null || range?.start !== progress.bytes || (range.total ?? total) !== total) return false
+  if (!hasVersion(answer, progress.version) || codingsOf(answer).length > 0) return false
+  progress.total = total
+  return true
 }
 
 async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd> {

@@ -27,8 +27,8 @@ export type Progress = {
   /** The size of the complete file in bytes. Null if the size is not known. */
   total: number | null
   /**
-   * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server still
-   * sends the same value. Null if no such value is known, for example because the response has neither of these
+   * The ETag or the Last-Modified header of the file. The next attempt continues the download only if the server sends
+   * no other value. Null if no such value is known, for example because the response has neither of these
    * headers. The next attempt then starts again at the first byte.
    */
   version: string | null

@@ -27,3 +27,13 @@ export function versionOf(answer: Answer): string | null {
   if (etag !== undefined) return etag.startsWith('"') ? etag : null
   return answer.headers['last-modified'] ?? null
 }
+
+/**
+ * Returns true if the response to a request with If-Range does not contradict `version`. Such a response need not repeat
+ * the version.
+ */
+export function hasVersion(answer: Answer, version: string | null): boolean {
+  const { etag, 'last-modified': changed } = answer.headers
+  const stated = version?.startsWith('"') ? etag : changed
+  return stated === undefined || stated === version
+}

@@ -28,6 +28,7 @@ import { seeded } from '../support/random.ts'
 
 const media = randomBytes(300_000, 7)
 const other = randomBytes(300_000, 8)
+const large = randomBytes(3_000_000, 9)
 const page = '<!DOCTYPE html><html><head><title>Hello</title></head><body>A preview</body></html>'
 const signIn = '<html><body><form><input name="u"><input name="p" type="password"></form></body></html>'
 
@@ -317,7 +318,6 @@ test.each([
     'Fri, 20 Nov 2026 10:00:00 GMT',
   ],
 ])('a broken download goes on where it stopped when the file is known by %s', async (_, headers, version) => {
-  const large = randomBytes(3_000_000, 9)
   const server = await serve({ '/a': ranged(headers, cutAt(1_400_000), large) })
   expect(await take(server.url('/a'))).toEqual({ bytes: large.length })
   expect(readFileSync(path()).equals(large)).toBe(true)
@@ -328,6 +328,37 @@ test.each([
     expect(range).toMatch(/^bytes=[1-9]\d+-$/)
     expect(ifRange).toBe(version)
   }
+})
+
+const known = { 'Content-Length': large.length }
+const chunked = { 'Transfer-Encoding': 'chunked' }
+const version = { ETag: '"v1"' }
+
+/**
+ * Returns a server that breaks its first answer off. Its further answers have the rest of the file, without the version,
+ * and with the size `total` in their range.
+ */
+function breakingOff(headers: Record<string, string | number>, total: string): Scene {
+  return (socket, request, nth) => {
+    const part = large.subarray(0, 1_400_000)
+    const size = 'Transfer-Encoding' in headers ? `${part.length.toString(16)}\r\n` : ''
+    if (nth === 1) return cut(socket, head(200, { ...version, ...headers }) + size, part)
+    const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
+    const range = { 'Content-Range': `bytes ${from}-${large.length - 1}/${total}` }
+    return answer(socket, from > 0 ? 206 : 200, from > 0 ? range : {}, large.subarray(from))
+  }
+}
+
+test.each([
+  ['the first answer has no size', chunked, `${large.length}`, 2],
+  ['the range has no size', known, '*', 2],
+  ['no answer has the size', chunked, '*', 3],
+  ['the sizes differ', known, '4000000', 3],
+])('a broken download is complete if %s', async (_, headers, total, requests) => {
+  const server = await serve({ '/a': breakingOff(headers, total) })
+  expect(await take(server.url('/a'))).toEqual({ bytes: large.length })
+  expect(readFileSync(path()).equals(large)).toBe(true)
+  expect(server.requests).toHaveLength(requests)
 })
 
 test.each<[string, Record<string, string>]>([
