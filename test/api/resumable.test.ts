@@ -90,6 +90,31 @@ test('the creating request may have the first bytes, or all of them', async () =
   expect(bytesOf(service, all.headers.get('upload-id')!)).toBe(file)
 })
 
+test('a creation whose bytes are refused or break off leaves no upload', async () => {
+  const { service, ana, tus } = await start()
+  const bytes = { 'Content-Type': 'application/offset+octet-stream' }
+  const count = () =>
+    service.db.find<{ count: number }>(
+      'select count(*) as count from uploads where account_id = $accountId and declared_bytes = 9',
+      { accountId: ana.id },
+    )?.count
+  expect((await tus.create(9, bytes, 'ten bytes!')).status).toBe(413)
+  expect(count()).toBe(0)
+
+  let breakOff = () => {}
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new Uint8Array(5))
+      breakOff = () => controller.error(new Error('the connection broke'))
+    },
+  })
+  const answer = tus.create(9, bytes, body).catch(() => null)
+  while (count() === 0) await Bun.sleep(2)
+  breakOff()
+  expect(await answer).toBeNull()
+  while (count() !== 0) await Bun.sleep(2)
+})
+
 test('an empty file is complete when it is created', async () => {
   const { tus } = await start()
   expect(await tus.offset((await tus.open(0)).address)).toBe(0)

@@ -46,7 +46,7 @@ export async function createResumable(service: Service, context: Context): Promi
   set.headers['Tus-Max-Size'] = `${service.config.fileBytesMax}`
   const upload = service.uploads.resumable.create(caller.accountId, { filename, contentType, declaredBytes })
   const { offset } = hasBytes
-    ? await receive(service, context, upload.id, 0)
+    ? await receiveFirst(service, context, upload.id)
     : await service.uploads.resumable.find(caller.accountId, upload.id)
   return new Response(null, {
     status: 201,
@@ -59,6 +59,19 @@ export async function createResumable(service: Service, context: Context): Promi
       ...expiryOf(upload),
     },
   })
+}
+
+/**
+ * Receives the first bytes of a new upload. Removes the upload if this fails: the client learns its id only from the
+ * answer. An upload that cannot be removed counts for the quota of the account until it expires.
+ */
+async function receiveFirst(service: Service, context: Context, id: string): Promise<Progressed> {
+  try {
+    return await receive(service, context, id, 0)
+  } catch (error) {
+    await service.uploads.resumable.remove(context.caller.accountId, id).catch(() => {})
+    throw error
+  }
 }
 
 export async function appendBytes(service: Service, context: Context, id: string): Promise<Response> {
