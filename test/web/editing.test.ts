@@ -306,6 +306,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
 
 seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {
   const eva = await reader(service, 'eva', conversation({ words: 60, speakers: 2 }))
+  const before = await textsOf(eva)
   const { page, context } = await browser.enter(service, eva)
   const other = await context.newPage()
   for (const each of [page, other]) await edit(each, eva)
@@ -319,6 +320,14 @@ seen('two pages that change the same sentence are told, and both texts are kept 
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
   await saved(other)
   expect((await textsOf(eva)).slice(0, 2)).toEqual(['No conflict here.', 'From the second page.'])
+  // An undo does not revert the sentence that another person has changed since.
+  await editElsewhere(eva, 'From another person.')
+  const undo = other.locator('.edit-bar').getByRole('button', { name: 'Undo' })
+  await saving(other, () => undo.click())
+  await other.getByText('From another person.').waitFor()
+  while (await undo.isEnabled()) await undo.click()
+  await saved(other)
+  expect((await textsOf(eva)).slice(0, 2)).toEqual(['From another person.', before[1] ?? ''])
 })
 
 seen('an edit goes on after a new sign-in, and survives a reload before it', async () => {

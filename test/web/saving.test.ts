@@ -13,7 +13,7 @@ const resultOf = (texts: string[]) => ({
   utterances: texts.map(utterance),
 })
 
-const listeners = { onText() {}, onWords() {}, onRead() {} }
+const listeners = { onText() {}, onTheirs() {}, onWords() {}, onRead() {} }
 
 test('an edit that conflicts with another person is not sent with the rest of a divided request', async () => {
   // As the server does, the requests check the length of a text first, and the version of the transcript after it.

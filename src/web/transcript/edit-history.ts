@@ -14,8 +14,8 @@ type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 export class EditHistory {
   readonly canUndo = signal(false)
   readonly canRedo = signal(false)
-  readonly #undo: Step[] = []
-  readonly #redo: Step[] = []
+  #undo: Step[] = []
+  #redo: Step[] = []
 
   /** Adds a step. After this, a step that was undone earlier cannot be redone. */
   add(step: Pick<Step, 'changes' | 'rename'>): void {
@@ -47,9 +47,33 @@ export class EditHistory {
     return this.#move(this.#redo, this.#undo)
   }
 
+  /**
+   * Removes the changes of an utterance from all steps. Must be called when another person has changed the text of the
+   * utterance, because an undo would overwrite this text.
+   */
+  forgetText(utterance: number): void {
+    for (const step of [...this.#undo, ...this.#redo])
+      step.changes = step.changes.filter(change => change.utterance !== utterance)
+    this.#removeEmpty()
+  }
+
+  /** Removes the changes of a speaker's name. Must be called when another person has changed this name. */
+  forgetName(speaker: string): void {
+    for (const step of [...this.#undo, ...this.#redo])
+      if (step.rename?.speaker === speaker) delete step.rename
+    this.#removeEmpty()
+  }
+
+  #removeEmpty(): void {
+    const isKept = ({ changes, rename }: Step) => changes.length > 0 || rename !== undefined
+    this.#undo = this.#undo.filter(isKept)
+    this.#redo = this.#redo.filter(isKept)
+    this.#tell()
+  }
+
   #push(step: Step): void {
     this.#undo.push(step)
-    this.#redo.length = 0
+    this.#redo = []
     this.#tell()
   }
 

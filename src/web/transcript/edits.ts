@@ -8,7 +8,7 @@ import { EditHistory } from './edit-history.ts'
 import { EditRequests, isOutdated } from './edit-requests.ts'
 import { Saving, type TextListeners } from './saving.ts'
 
-type Listeners = Omit<TextListeners, 'onRead'> & {
+type Listeners = Omit<TextListeners, 'onRead' | 'onTheirs'> & {
   /** Called when the name of a speaker has changed. */
   onNames: () => void
 }
@@ -30,6 +30,7 @@ export class Edits {
     this.saving = new Saving(job.id, result, this.#requests, {
       ...listeners,
       onRead: utterances => this.#takeNames(utterances),
+      onTheirs: utterance => this.history.forgetText(utterance),
     })
   }
 
@@ -97,7 +98,9 @@ export class Edits {
     const names = { ...this.names.value }
     utterances.forEach(({ speaker: name }, at) => {
       const label = this.saving.result.utterances[at]?.speaker
-      if (label != null && name !== null) names[label] = name
+      if (label == null || name === null) return
+      if (name !== this.nameOf(label)) this.history.forgetName(label)
+      names[label] = name
     })
     this.names.value = names
     this.listeners.onNames()

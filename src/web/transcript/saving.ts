@@ -25,6 +25,8 @@ const sentAtOnce = 100
 export type TextListeners = {
   /** Called when the text of an utterance changes although no person types it, for example by an undo. */
   onText: (utterance: number, text: string) => void
+  /** Called when the text of another person has replaced the text of an utterance. */
+  onTheirs: (utterance: number) => void
   /** Called when the times of words or their positions in the text may have changed. */
   onWords: () => void
   /** Called when the page has read the transcript again, with the utterances of the server. */
@@ -107,6 +109,7 @@ export class Saving {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
     this.#unsaved.set(utterance, theirs)
     this.show([{ utterance, text: keeps === 'mine' ? mine : theirs }])
+    if (keeps === 'theirs') this.listeners.onTheirs(utterance)
   }
 
   /** Waits until the running request has ended. */
@@ -215,6 +218,7 @@ export class Saving {
       if (was === undefined && mine.text !== theirs.text) {
         replace(mine, theirs)
         this.listeners.onText(utterance, theirs.text)
+        this.listeners.onTheirs(utterance)
       }
       if (was === undefined || was === theirs.text) return
       if (mine.text === theirs.text) this.#unsaved.delete(utterance)
