@@ -7,6 +7,7 @@ import { reader, seen, setPassword, until, useBrowser } from '../support/browser
 import { conversation } from '../support/conversation.ts'
 import { password } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
+import { transcriptWith } from '../support/transcripts.ts'
 
 const browser = useBrowser()
 const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
@@ -154,6 +155,38 @@ seen('words are found and replaced in one step', async () => {
   expect(await textsOf(cleo)).toEqual(before.map(text => text.replaceAll('Lisbon', 'Porto')))
   await saving(page, () => page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click())
   expect(await textsOf(cleo)).toEqual(before)
+})
+
+seen('text that is typed while the search bar is open does not move a replacement', async () => {
+  const texts = ['We talk about the budget.', 'The budget is low.']
+  const kai = await reader(service, 'kai', transcriptWith(texts))
+  const { page } = await browser.enter(service, kai)
+  await edit(page, kai)
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByLabel('Find in this transcript').fill('budget')
+  await page.getByText('1 of 2').waitFor()
+  const sentence = page.locator('.utterance').nth(0)
+  await sentence.click()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.type('Well, a budget: ')
+  await page.getByText('1 of 3').waitFor()
+  await page.getByLabel('Replace with').fill('plan')
+  await page.getByRole('button', { name: 'Replace all' }).click()
+  expect(await sentence.textContent()).toBe('Well, a plan: We talk about the plan.')
+  // The button of the message would undo the last step, so the message disappears when another step follows.
+  const undo = page.getByRole('status').getByRole('button', { name: 'Undo' })
+  await undo.waitFor()
+  await sentence.press('Control+End')
+  await page.keyboard.type(' A budget!')
+  await page.getByText('1 of 1').waitFor()
+  expect(await undo.count()).toBe(0)
+  await page.getByRole('button', { name: 'Replace', exact: true }).click()
+  await page.locator('.find').getByRole('button', { name: 'Close' }).click()
+  await undo.click()
+  expect(await page.evaluate("CSS.highlights.has('found')")).toBe(false)
+  await saved(page)
+  const typed = 'Well, a plan: We talk about the plan. A budget!'
+  expect(await textsOf(kai)).toEqual([typed, 'The plan is low.'])
 })
 
 seen('a sentence that is too long is named, and does not keep other edits from being saved', async () => {

@@ -12,14 +12,18 @@ type Toast = { id: number; text: string; isFault: boolean; action: { label: stri
 const toasts = signal<Toast[]>([])
 let count = 0
 
-/** Shows a short message. If `undo` is given, the message has the button "Undo", which calls `undo`. */
-export function tell(text: string, undo?: () => void): void {
+/**
+ * Shows a short message. If `undo` is given, the message has the button "Undo", which calls `undo`. Returns a function
+ * that removes the message.
+ */
+export function tell(text: string, undo?: () => void): () => void {
   const run = () => {
     close(id)
     undo?.()
   }
   const action = undo ? { label: words.undo, run } : null
   const id = show(text, { isFault: false, action, ms: undo ? timing.undoMs : timing.toastMs })
+  return () => close(id)
 }
 
 export function tellFault(fault: unknown): void {

@@ -1,6 +1,6 @@
 // The steps of editing that can be undone and redone.
 
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { timing } from '../base/timing.ts'
 
 type Change = { utterance: number; before: string; after: string }
@@ -9,17 +9,21 @@ type Rename = { speaker: string; before: string; after: string }
  * All changes that one undo reverts: changes of texts, or the change of one speaker's name. `isTyped` is true if the
  * person typed these changes.
  */
-type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
+export type Step = { changes: Change[]; rename?: Rename; at: number; isTyped: boolean }
 
 export class EditHistory {
-  readonly canUndo = signal(false)
+  /** The step that the next undo reverts. */
+  readonly last = signal<Step | undefined>(undefined)
+  readonly canUndo = computed(() => this.last.value !== undefined)
   readonly canRedo = signal(false)
   #undo: Step[] = []
   #redo: Step[] = []
 
-  /** Adds a step. After this, a step that was undone earlier cannot be redone. */
-  add(step: Pick<Step, 'changes' | 'rename'>): void {
-    this.#push({ ...step, at: Date.now(), isTyped: false })
+  /** Adds a step, and returns it. After this, a step that was undone earlier cannot be redone. */
+  add(step: Pick<Step, 'changes' | 'rename'>): Step {
+    const added = { ...step, at: Date.now(), isTyped: false }
+    this.#push(added)
+    return added
   }
 
   /**
@@ -85,7 +89,7 @@ export class EditHistory {
   }
 
   #tell(): void {
-    this.canUndo.value = this.#undo.length > 0
+    this.last.value = this.#undo.at(-1)
     this.canRedo.value = this.#redo.length > 0
   }
 }

@@ -4,7 +4,7 @@
 import { signal } from '@preact/signals'
 import { tellFault } from '../parts/toast.tsx'
 import type { Result, Utterance } from './document.ts'
-import { EditHistory } from './edit-history.ts'
+import { EditHistory, type Step } from './edit-history.ts'
 import { EditRequests, isOutdated } from './edit-requests.ts'
 import { Saving, type TextListeners } from './saving.ts'
 
@@ -51,15 +51,16 @@ export class Edits {
     this.saving.set(utterance, text)
   }
 
-  /** Changes the texts of several utterances. All these changes are one undo step. */
-  replace(texts: readonly { utterance: number; text: string }[]): void {
+  /** Changes the texts of several utterances. All these changes are one undo step. Returns this step. */
+  replace(texts: readonly { utterance: number; text: string }[]): Step {
     const changes = texts.map(({ utterance, text }) => ({
       utterance,
       before: this.saving.textOf(utterance),
       after: text,
     }))
-    this.history.add({ changes })
+    const step = this.history.add({ changes })
     this.saving.show(texts)
+    return step
   }
 
   undo(): void {

@@ -78,7 +78,7 @@ function AskedField({ search: { asked, places, at, step } }: { search: Search })
 function Replacement({ search: { places, at, replace } }: { search: Search }) {
   const replacement = useSignal('')
   const isEmpty = places.value.length === 0
-  const found = places.value.slice(at.value, at.value + 1)
+  const found = () => places.value.slice(at.value, at.value + 1)
   return (
     <div class="line">
       <input
@@ -87,7 +87,7 @@ function Replacement({ search: { places, at, replace } }: { search: Search }) {
         value={replacement.value}
         onInput={event => (replacement.value = event.currentTarget.value)}
       />
-      <button type="button" disabled={isEmpty} onClick={() => replace(found, replacement.value)}>
+      <button type="button" disabled={isEmpty} onClick={() => replace(found(), replacement.value)}>
         {text.replace}
       </button>
       <button type="button" disabled={isEmpty} onClick={() => replace(places.value, replacement.value)}>

@@ -39,6 +39,8 @@ export class Saving {
   /** The index of the first utterance whose text the server refused. Null if there is none. */
   readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
+  /** The number of times that texts have changed. A signal computed from the texts must read this signal too. */
+  readonly textChanges = signal(0)
   /** For each utterance with an unsaved edit: the text of this utterance on the server. */
   readonly #unsaved = new Map<number, string>()
   /** For each utterance with a text that the server refused, for example because it is too long: this text. */
@@ -68,7 +70,7 @@ export class Saving {
       if (theirs === text || this.result.utterances[utterance] === undefined) continue
       if (theirs !== was) conflicts.push({ utterance, mine: text, theirs })
       this.#unsaved.set(utterance, was)
-      this.#put(utterance, text)
+      this.#put(utterance, { text })
       this.listeners.onText(utterance, text)
     }
     this.conflicts.value = conflicts
@@ -99,6 +101,7 @@ export class Saving {
   show(texts: readonly Text[]): void {
     this.#set(texts)
     for (const { utterance, text } of texts) this.listeners.onText(utterance, text)
+    this.listeners.onWords()
   }
 
   /**
@@ -184,8 +187,7 @@ export class Saving {
       else this.#unsaved.set(index, text)
     }
     for (const { index, ...utterance } of saved) {
-      const known = this.result.utterances[index]
-      if (known && !this.#unsaved.has(index)) replace(known, utterance)
+      if (!this.#unsaved.has(index)) this.#put(index, utterance)
     }
     this.listeners.onWords()
     this.#keep()
@@ -216,7 +218,7 @@ export class Saving {
       const was = this.#unsaved.get(utterance)
       if (!mine) return
       if (was === undefined && mine.text !== theirs.text) {
-        replace(mine, theirs)
+        this.#put(utterance, theirs)
         this.listeners.onText(utterance, theirs.text)
         this.listeners.onTheirs(utterance)
       }
@@ -233,16 +235,20 @@ export class Saving {
   #set(texts: readonly Text[]): void {
     for (const { utterance, text } of texts) {
       if (!this.#unsaved.has(utterance)) this.#unsaved.set(utterance, this.textOf(utterance))
-      this.#put(utterance, text)
+      this.#put(utterance, { text })
       if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
     }
     this.#keep()
     this.#goOn()
   }
 
-  #put(utterance: number, text: string): void {
-    const known = this.result.utterances[utterance]
-    if (known) known.text = text
+  /**
+   * Changes an utterance. The label of its speaker stays the one that the page has read first. `Edits.names` holds the
+   * present name for this label.
+   */
+  #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
+    Object.assign(this.result.utterances[utterance] ?? {}, fresh)
+    this.textChanges.value += 1
   }
 
   #plan(delayMs: number = timing.saveMs): void {
@@ -264,12 +270,4 @@ export class Saving {
   readonly #leave = () => {
     if (this.#unsaved.size > 0) void this.save()
   }
-}
-
-/**
- * Replaces the text, the words and the times of an utterance by those of the server. The label of the speaker stays the
- * one that the page has read first. `Edits.names` holds the present name for this label.
- */
-function replace(known: Utterance, { speaker: _, ...fresh }: Utterance): void {
-  Object.assign(known, fresh)
 }

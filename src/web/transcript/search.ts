@@ -1,10 +1,12 @@
 // The state of the search in a transcript: what is searched for, the places that are found, and the shown place.
 
-import { useSignal } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { tell } from '../parts/toast.tsx'
 import { words } from '../words.ts'
 import type { Place } from './document.ts'
+import type { Step } from './edit-history.ts'
+import type { Edits } from './edits.ts'
 import { patternOf, placesOf, replaced } from './matches.ts'
 import type { Studio } from './studio.ts'
 
@@ -16,40 +18,38 @@ export function useSearch(studio: Studio) {
   const asked = useSignal('')
   const isWhole = useSignal(false)
   const isCased = useSignal(false)
-  const places = useSignal<Place[]>([])
+  const pattern = useComputed(() =>
+    patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value }),
+  )
+  const places = useComputed(() => {
+    edits.saving.textChanges.value
+    return pattern.value ? placesOf(utterances, pattern.value) : []
+  })
+  const chosen = useSignal(0)
   /** The index, in `places`, of the match that is shown now. */
-  const at = useSignal(0)
-  const pattern = patternOf(asked.value, { isWhole: isWhole.value, isCased: isCased.value })
+  const at = useComputed(() => Math.max(0, Math.min(chosen.value, places.value.length - 1)))
 
-  const find = () => {
-    places.value = pattern ? placesOf(utterances, pattern) : []
-    view?.light('found', places.value)
-    show(Math.min(at.value, Math.max(0, places.value.length - 1)))
-  }
   const show = (next: number) => {
-    at.value = next
-    studio.showPlace(places.value[next])
+    chosen.value = next
+    studio.showPlace(places.value[at.value])
   }
   const step = (by: number) => {
     const count = places.value.length
     if (count > 0) show((at.value + by + count) % count)
   }
-  const replace = (chosen: Place[], replacement: string) => {
-    if (!pattern || chosen.length === 0) return
-    edits.replace(replaced(utterances, chosen, replacement))
-    view?.reindex()
-    find()
-    tell(words.find.replaced(chosen.length), () => {
-      edits.undo()
-      view?.reindex()
-      find()
-    })
+  const replace = (which: Place[], replacement: string) => {
+    if (which.length === 0) return
+    const step = edits.replace(replaced(utterances, which, replacement))
+    show(at.value)
+    tellReplaced(edits, step, which.length)
   }
 
+  // The page does not scroll when the places have moved: the person may be typing elsewhere in the text.
   useEffect(() => {
-    at.value = 0
-    find()
-  }, [asked.value, isWhole.value, isCased.value])
+    view?.light('found', places.value)
+    view?.light('current', places.value.slice(at.value, at.value + 1))
+  }, [places.value])
+  useEffect(() => show(0), [pattern.value])
   useEffect(
     () => () => {
       view?.unlight('found')
@@ -58,4 +58,14 @@ export function useSearch(studio: Studio) {
     [],
   )
   return { asked, isWhole, isCased, places, at, step, replace }
+}
+
+/** Shows a message with the button "Undo". The message disappears when the replacement is no longer the last step. */
+function tellReplaced(edits: Edits, step: Step, count: number): void {
+  const close = tell(words.find.replaced(count), () => edits.undo())
+  const stop = edits.history.last.subscribe(last => {
+    if (last === step) return
+    close()
+    stop()
+  })
 }
