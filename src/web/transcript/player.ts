@@ -6,7 +6,7 @@ import { isOnline, needsSignIn } from '../base/connection.ts'
 import { request } from '../base/net.ts'
 import { storedSignal } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
-import type { WordIndex } from './word-index.ts'
+import { pauseAt, type WordTimes } from './word-times.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
@@ -91,17 +91,16 @@ export class Player {
   }
 
   /**
-   * Skips the pause after a word if the pause is longer than `timing.silenceMs` and the person has switched this
-   * skipping on. Seeks to 0.2 s before the next word. `word` is the index of the word before the pause.
+   * Skips the pause at the present position if the pause is longer than `timing.silenceMs` and the person has switched
+   * this skipping on. Seeks to 0.2 s before the next word.
    */
-  skipSilence({ starts, ends }: WordIndex, word: number): void {
+  skipSilence(times: WordTimes): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return
-    const next = starts[word + 1]
-    const end = ends[word] ?? 0
+    const pause = pauseAt(times, this.position)
     const lead = 0.2
-    if (next === undefined || this.position < end + lead) return
-    if ((next - end) * 1000 > timing.silenceMs && next - this.position > lead)
-      this.media.currentTime = next - lead
+    if (!pause || this.position < pause.start + lead) return
+    if ((pause.end - pause.start) * 1000 > timing.silenceMs && pause.end - this.position > lead)
+      this.media.currentTime = pause.end - lead
   }
 
   #ready(): void {

@@ -187,8 +187,8 @@ export class Studio {
 
   #show(seconds: number): void {
     this.onTime(seconds)
-    const word = this.view?.show(seconds)
-    if (word !== undefined && this.view) this.player.skipSilence(this.view.index, word)
+    this.view?.show(seconds)
+    if (this.view) this.player.skipSilence(this.view.index.times)
   }
 
   #reindex(): void {

@@ -5,7 +5,8 @@
 import { directionOf, type Place, type Utterance } from './document.ts'
 import { type Paragraph, type ParagraphOptions, paragraphOf } from './paragraph.ts'
 import { turnsOf } from './turns.ts'
-import { firstWordOf, indexWords, type WordIndex, wordAt, wordAtCharacter } from './word-index.ts'
+import { firstWordOf, indexWords, type WordIndex, wordAtCharacter } from './word-index.ts'
+import { wordAt } from './word-times.ts'
 
 export type ViewOptions = ParagraphOptions & {
   /** Returns true while the page scrolls with the spoken words. */
@@ -45,7 +46,7 @@ export class TranscriptView {
    * before the first word.
    */
   show(seconds: number): number {
-    const word = wordAt(this.index, seconds)
+    const word = wordAt(this.index.times, seconds)
     if (word === this.#word) return word
     this.#word = word
     this.#spoken.clear()

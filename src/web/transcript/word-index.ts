@@ -1,8 +1,10 @@
 // The words of a transcript, with their times and their positions in the text.
 
+import { lastAtMost } from '../base/last-at-most.ts'
 import type { Utterance } from './document.ts'
+import { timesOf, type WordTimes } from './word-times.ts'
 
-/** The words of all utterances, in order of time. The same index in each of these arrays belongs to the same word. */
+/** The words of all utterances, in the order of the text. The same index in each array belongs to the same word. */
 export type WordIndex = {
   starts: Float64Array
   ends: Float64Array
@@ -14,11 +16,12 @@ export type WordIndex = {
   from: Uint32Array
   to: Uint32Array
   confidence: Float32Array
+  times: WordTimes
 }
 
 export function indexWords(utterances: readonly Utterance[]): WordIndex {
   const count = utterances.reduce((sum, { words }) => sum + Math.max(1, words.length), 0)
-  const index: WordIndex = {
+  const index = {
     starts: new Float64Array(count),
     ends: new Float64Array(count),
     owners: new Uint32Array(count),
@@ -39,7 +42,7 @@ export function indexWords(utterances: readonly Utterance[]): WordIndex {
       offset = to
     }
   })
-  return index
+  return { ...index, times: timesOf(index.starts, index.ends) }
 }
 
 type Place = {
@@ -51,21 +54,17 @@ type Place = {
   confidence: number | null
 }
 
-function put(index: WordIndex, at: number, { start, end, owner, from, to, confidence }: Place): void {
+function put(
+  index: Omit<WordIndex, 'times'>,
+  at: number,
+  { start, end, owner, from, to, confidence }: Place,
+): void {
   index.starts[at] = start
   index.ends[at] = end
   index.owners[at] = owner
   index.from[at] = from
   index.to[at] = to
   index.confidence[at] = confidence ?? 1
-}
-
-/**
- * Returns the index of the last word that begins at `seconds` or earlier. Returns -1 if no word begins so early. Uses a
- * binary search.
- */
-export function wordAt({ starts }: WordIndex, seconds: number): number {
-  return lastAtMost(starts, seconds)
 }
 
 /** Returns the index of the first word in an utterance. `utterance` is the index of the utterance. */
@@ -81,15 +80,4 @@ export function wordAtCharacter(index: WordIndex, utterance: number, character: 
   let word = firstWordOf(index, utterance)
   while (index.owners[word + 1] === utterance && (index.to[word] ?? 0) < character) word++
   return word
-}
-
-function lastAtMost(sorted: Float64Array | Uint32Array, value: number): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((sorted[middle] ?? 0) <= value) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }
