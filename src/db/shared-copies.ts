@@ -23,15 +23,18 @@ function listCopies(folder: string): string[] {
 }
 
 export function requireCopy(folder: string): void {
-  if (listCopies(folder).length === 0)
-    throw new Error(
-      `${folder} has no copy of the database of the server that had the lease: start that server again`,
-    )
+  if (listCopies(folder).length === 0) throw withoutCopy(folder)
+}
+
+function withoutCopy(folder: string): Error {
+  return new Error(
+    `${folder} has no intact copy of the database of the server that served last: start that server again; docs/standby.md says what to do if its database is lost`,
+  )
 }
 
 /**
- * Restores the newest intact copy of the database from the shared folder. Does nothing if no copy is intact. The
- * previous database of this server stays in the data folder under another name.
+ * Restores the newest intact copy of the database from the shared folder. Throws if no copy is intact. The previous
+ * database of this server stays in the data folder under another name.
  */
 export async function restoreNewest({ folder, dataDir }: Settings, generation: number): Promise<void> {
   removeOldDrafts(dataDir)
@@ -53,6 +56,7 @@ export async function restoreNewest({ folder, dataDir }: Settings, generation: n
     log.info('copy restored', { file })
     return
   }
+  throw withoutCopy(folder)
 }
 
 /** Moves a restored file into the data folder. */

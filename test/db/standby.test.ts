@@ -237,6 +237,20 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
   expect(namesIn(two)).toEqual(['ana'])
 })
 
+test('a server that finds no intact copy does not start, and the other one goes on', async () => {
+  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  await (await joinPair(folder, one).joined).startCopies()
+  await closing.pop()?.()
+  for (const name of readdirSync(folder).filter(name => name.endsWith('.db')))
+    truncateSync(join(folder, name), 5000)
+  for (const generation of [2, 3])
+    await expect(takeLease(joinPair(folder, two), folder, generation)).rejects.toThrow('has no intact copy')
+  expect(readdirSync(two)).toEqual(['standby.id'])
+  await takeLease(joinPair(folder, one), folder, 4)
+  expect(namesIn(one)).toEqual(['ana'])
+})
+
 test('an old copy that cannot be removed stops neither the server nor its last copy', async () => {
   const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
   // Three folders have the names of old copies of the database. After the server has made a new copy, it tries to
@@ -264,7 +278,7 @@ test('a server without a copy of the other one, or with the data of another serv
   await joinPair(empty, three).joined
   await closing.pop()?.()
   for (const name of readdirSync(empty)) if (name.startsWith('copy-')) rmSync(join(empty, name))
-  await expect(joinPair(empty, four).joined).rejects.toThrow('has no copy of the database')
+  await expect(joinPair(empty, four).joined).rejects.toThrow('has no intact copy')
 })
 
 test('a shared folder that is not mounted is refused', async () => {
