@@ -13,6 +13,8 @@ typedef struct Track {
     // The last frame, if its placement depends on the next frame. Otherwise this frame is empty.
     AVFrame *held;
     Span held_span;
+    // True if the resampler has converted a frame.
+    bool has_sound;
     // The number of damaged packets, and of frames that the resampler could not convert. Silence replaces their sound.
     int64_t damaged;
 } Track;
@@ -27,7 +29,11 @@ static void write_frame(Track *track, AVFrame *frame, double length, Placement p
 {
     if (placement.silence >= 1)
         write_silence_to(track, track->timeline.position - length);
-    if (placement.skip < length && !resampler_convert(track->resampler, frame, placement.skip)) {
+    if (placement.skip >= length)
+        return;
+    if (resampler_convert(track->resampler, frame, placement.skip)) {
+        track->has_sound = true;
+    } else {
         track->damaged += 1;
         write_silence_to(track, track->timeline.position);
     }
@@ -83,6 +89,8 @@ void decode_source(Source *source, const Order *order)
     do
         decode_link(&track, source, packet);
     while (source_next(source, order));
+    if (!track.has_sound)
+        refuse("undecodable");
     resampler_flush(track.resampler);
     output_flush(&track.output);
     char json[128];

@@ -66,7 +66,7 @@ int64_t input_tag_bytes(void);
 // full edit list, which also trims the last packet.
 enum { INDEX_BYTES_MIN = 4 * 1024 * 1024 };
 bool edits_shift_only(int64_t index_bytes_min);
-int64_t find_link(int64_t from);
+int64_t find_link(int64_t from, int64_t to);
 
 // show.c and packets.c: the packets of a long MP4 file. caf.c: the packets of a long CAF file.
 bool packets_find(void);
@@ -112,6 +112,8 @@ typedef struct Source {
     // True if FFmpeg opened only the beginning of the file, and packets.c or caf.c reads the packets.
     bool has_tables;
     bool is_chain;
+    // True if a packet of the audio stream has been read.
+    bool has_packets;
     // True if FFmpeg adds each packet to an index that only seeking needs. For ten hours, the index would take 40 MB.
     bool drops_index;
     // True if the timestamps of this container may restart in the middle of the file, as they do in broadcasts and

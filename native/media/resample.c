@@ -9,6 +9,8 @@
 // The maximum number of output samples of one frame, about four minutes. A frame with more output samples has a wrong
 // sample rate.
 enum { FRAME_SAMPLES_MAX = 4000000, CHANNELS_MAX = 64 };
+// The minimum number of channels of surround sound, which is made for speakers in a room (5.1).
+enum { SURROUND_CHANNELS_MIN = 6 };
 
 struct Resampler {
     Output *output;
@@ -60,24 +62,47 @@ static void make_room(Resampler *resampler, int samples)
 }
 
 // Sets a channel layout on a frame that has none, for example a frame of a plain WAV file. FFmpeg cannot convert a
-// frame without a layout. Returns the kind of layout that the frame had before.
+// frame without a layout. Each pair of channels becomes a stereo pair, whatever their positions are, because FFmpeg
+// would refuse some pairs, and would drop the second channel of others. Returns the kind of layout that the frame had.
 static enum AVChannelOrder lay_out(AVFrame *frame)
 {
-    const enum AVChannelOrder order = frame->ch_layout.order;
-    const int channels = frame->ch_layout.nb_channels;
-    if (order == AV_CHANNEL_ORDER_UNSPEC && channels >= 1 && channels < CHANNELS_MAX) {
+    AVChannelLayout *layout = &frame->ch_layout;
+    const enum AVChannelOrder order = layout->order;
+    const int channels = layout->nb_channels;
+    if (channels == 2 && order != AV_CHANNEL_ORDER_AMBISONIC) {
+        av_channel_layout_uninit(layout);
+        *layout = (AVChannelLayout)AV_CHANNEL_LAYOUT_STEREO;
+    } else if (order == AV_CHANNEL_ORDER_UNSPEC && channels >= 1 && channels < CHANNELS_MAX) {
         const uint64_t mask = channels == 1 ? AV_CH_FRONT_CENTER : ((uint64_t)1 << channels) - 1;
-        av_channel_layout_from_mask(&frame->ch_layout, mask);
+        av_channel_layout_from_mask(layout, mask);
     }
     return order;
 }
 
+// Returns true if FFmpeg has gains for this layout with which no speaker is silent in the mix. FFmpeg knows no gains for
+// layouts without front speakers, or with only one speaker of a pair. Its gain for the channel of low frequencies is 0.
+// This is right for surround sound, but a recorder may label a microphone with this channel.
+static bool has_gains(const AVChannelLayout *layout)
+{
+    static double gains[CHANNELS_MAX][CHANNELS_MAX];
+    const AVChannelLayout mono = AV_CHANNEL_LAYOUT_MONO;
+    if (swr_build_matrix2(layout, &mono, M_SQRT1_2, M_SQRT1_2, 0, 1, 1, gains[0], CHANNELS_MAX, AV_MATRIX_ENCODING_NONE,
+                          NULL) < 0)
+        return false;
+    bool has_all = true;
+    for (int i = 0; i < layout->nb_channels; i++)
+        has_all = has_all && gains[0][i] > 0;
+    return has_all || layout->nb_channels >= SURROUND_CHANNELS_MIN;
+}
+
 // Sets the gain of each channel in the mix. Channels with unknown positions get equal gains. Of ambisonic sound only
 // the first channel is used, because it is omnidirectional. A frame that lacks the chosen channel becomes silence.
-static int set_gains(const Resampler *resampler, struct SwrContext *context, int channels, enum AVChannelOrder order)
+static int set_gains(const Resampler *resampler, struct SwrContext *context, const AVFrame *frame,
+                     enum AVChannelOrder order)
 {
+    const int channels = frame->ch_layout.nb_channels;
     const bool mixes = resampler->channel == 0;
-    if (mixes && (order == AV_CHANNEL_ORDER_NATIVE || resampler->channels == 2))
+    if (mixes && (resampler->channels == 2 || (order == AV_CHANNEL_ORDER_NATIVE && has_gains(&frame->ch_layout))))
         return 0;
     if (channels > CHANNELS_MAX)
         return -1;
@@ -102,7 +127,7 @@ static void open_context(Resampler *resampler, const AVFrame *frame, enum AVChan
     use_channels(resampler, is_pair ? 2 : 1);
     make_room(resampler, 1);
     if (swr_config_frame(context, resampler->out, frame) >= 0 &&
-        set_gains(resampler, context, channels, order) >= 0 && swr_init(context) >= 0)
+        set_gains(resampler, context, frame, order) >= 0 && swr_init(context) >= 0)
         resampler->context = context;
     else
         swr_free(&context);

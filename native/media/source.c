@@ -13,6 +13,7 @@ static const int64_t probe_microseconds = 60000000;
 // The number of failed reads in a row after which the file is treated as ended. A damaged file can be readable after a
 // damaged position, so a single failed read does not end the file.
 enum { FAILED_READS_MAX = 64 };
+enum { OGG_PAGE_BYTES_MAX = 27 + 255 + 255 * 255 };
 
 // Containers that store frames without timestamps. FFmpeg computes the times of these frames, but the times are wrong
 // after a change of the sample rate.
@@ -262,7 +263,18 @@ static int read_packet(const Source *source, AVPacket *packet)
     return result == AVERROR_EOF && is_flv(source->format) ? av_read_frame(source->format, packet) : result;
 }
 
-// Reads the next packet of the audio stream. Returns false at the end of the file.
+// Returns true if FFmpeg failed to read a page that begins another stream, after packets of this stream. This page begins
+// a link of a chain (links.c) with another codec. FFmpeg would fail to read each page of this link.
+static bool is_at_link(const Source *source)
+{
+    const int64_t position = avio_tell(source->format->pb);
+    const int64_t before = position - OGG_PAGE_BYTES_MAX;
+    return source->is_chain && source->has_packets &&
+           find_link(before > source->reached ? before : source->reached + 1, position) >= 0;
+}
+
+// Reads the next packet of the audio stream. Returns false at the end of the file, and at a link of a chain that FFmpeg
+// cannot continue with.
 bool source_read(Source *source, AVPacket *packet)
 {
     for (int failed = 0; failed < FAILED_READS_MAX;) {
@@ -273,12 +285,17 @@ bool source_read(Source *source, AVPacket *packet)
         if (result < 0) {
             failed += 1;
             note_damage(source, result);
+            if (failed == 1 && is_at_link(source)) {
+                source->is_stuck = true;
+                return false;
+            }
         } else if (packet->stream_index == source->stream_index) {
             // Without the key, FFmpeg passes the encrypted bytes on, and some codecs decode them to noise.
             if (av_packet_get_side_data(packet, AV_PKT_DATA_ENCRYPTION_INFO, NULL))
                 refuse("encrypted");
             if (source->is_chain && packet->pos > source->reached)
                 source->reached = packet->pos;
+            source->has_packets = true;
             return true;
         }
     }
@@ -296,7 +313,7 @@ bool source_next(Source *source, const Order *order)
         return false;
     const int64_t after = source->reached + 1;
     source_close(source);
-    for (int64_t from = find_link(after); from >= 0; from = find_link(from + 1))
+    for (int64_t from = find_link(after, OFFSET_MAX); from >= 0; from = find_link(from + 1, OFFSET_MAX))
         if (!source_open(source, order, from))
             return true;
     return false;

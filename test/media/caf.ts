@@ -1,4 +1,4 @@
-// Writes CAF files with the sound of aac.m4a.
+// Writes CAF files: with the sound of aac.m4a, and with two channels of floats.
 
 import { packetsOf } from './fragments.ts'
 
@@ -34,6 +34,29 @@ export function repeatedCaf(file: Buffer, repetitions: number, layout: CafLayout
     chunk('kuki', codecOf(file)),
     chunk('pakt', Buffer.concat([head, ...repeat(entries)])),
     chunk('data', Buffer.concat([Buffer.alloc(4), ...repeat(packets)])),
+  ])
+}
+
+/**
+ * Returns a CAF file of 32-bit floats at 16 kHz; `pairs` has the samples of both channels in turn. `labels` has the number of
+ * the speaker of each channel, as in Apple's list.
+ */
+export function pairCaf(pairs: Float32Array, labels: [number, number]): Buffer {
+  const description = Buffer.alloc(32)
+  description.writeDoubleBE(16_000)
+  description.write('lpcm', 8, 'latin1')
+  description.set(
+    [3, 8, 1, 2, 32].flatMap(number => [0, 0, 0, number]),
+    12,
+  )
+  const speakers = Buffer.alloc(12 + 2 * 20)
+  speakers.writeUInt32BE(2, 8)
+  for (const [at, label] of labels.entries()) speakers.writeUInt32BE(label, 12 + at * 20)
+  return Buffer.concat([
+    Buffer.from('caff\0\x01\0\0', 'latin1'),
+    chunk('desc', description),
+    chunk('chan', speakers),
+    chunk('data', Buffer.concat([Buffer.alloc(4), new Uint8Array(pairs.buffer)])),
   ])
 }
 

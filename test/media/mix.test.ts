@@ -1,14 +1,14 @@
 // Tests how the two channels of a stereo file are mixed to one channel.
 
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decode } from '../../src/media/decode.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { noise, tone } from '../support/sound.ts'
 import { runCheck } from './checks.ts'
-import { fixture, forever } from './files.ts'
-import { sampleRate } from './tones.ts'
+import { forever } from './files.ts'
+import { floatWav } from './wav.ts'
 
 /** Mixes two channels to one channel with the code of the media program. Returns the samples of this channel. */
 function mixed(left: Float32Array, right: Float32Array): number[] {
@@ -54,22 +54,6 @@ test('one channel of a file can be decoded alone', async () => {
   // The file has only two channels. If a third channel is requested, the decoder returns silence.
   expect(near(await channelOf(path, 3), silence)).toBe(0)
 })
-
-/** Builds a WAV file of 32-bit floats with the sample rate of the decoder's output. */
-function floatWav(channels: Float32Array[]): Buffer {
-  const [first = new Float32Array(0)] = channels
-  const samples = Float32Array.from([...first].flatMap((_, at) => channels.map(each => each[at] ?? 0)))
-  const header = Buffer.from(readFileSync(fixture('pcm.wav')).subarray(0, 44))
-  const bytesOfAll = 4 * channels.length
-  header.writeUInt16LE(3, 20)
-  header.writeUInt16LE(channels.length, 22)
-  header.writeUInt32LE(sampleRate, 24)
-  header.writeUInt32LE(sampleRate * bytesOfAll, 28)
-  header.writeUInt16LE(bytesOfAll, 32)
-  header.writeUInt16LE(32, 34)
-  header.writeUInt32LE(samples.byteLength, 40)
-  return Buffer.concat([header, new Uint8Array(samples.buffer)])
-}
 
 async function channelOf(path: string, channel: number): Promise<number[]> {
   const found: number[] = []

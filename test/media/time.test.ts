@@ -2,7 +2,11 @@
 // samples, for all kinds of timestamps in the file.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/folder.ts'
 import { decodeAll, fixture, inspect, patienceMs } from './files.ts'
+import { withSerial } from './ogg.ts'
 import { expectTune, later, type Segment, sampleRate, tune } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -66,6 +70,16 @@ describe.each(files)('$name: $what', ({ name, segments, seconds }) => {
     expect(Math.abs(samples.length / sampleRate - seconds)).toBeLessThan(0.05)
     expectTune(samples, segments, 0.06)
   })
+})
+
+test('a chain goes on with a stream of another codec, and with the one behind it', async () => {
+  const codecs = ['opus.opus', 'vorbis.ogg', 'opus.opus', 'flac.ogg']
+  const path = join(temporaryFolder(), 'radio.ogg')
+  const links = codecs.map((name, at) => withSerial(readFileSync(fixture(name)), at + 1))
+  writeFileSync(path, Buffer.concat(links))
+  expect((await inspect(path)).durationMs).toBe(8000)
+  const tunes = codecs.flatMap((_, at) => (at === 0 ? tune : later(tune, 2 * at).slice(1)))
+  expectTune(await decodeAll(path), tunes)
 })
 
 function cut(segments: Segment[], seconds: number): Segment[] {

@@ -1,0 +1,33 @@
+// Changes the pages of Ogg files.
+
+const headBytes = 27
+
+/** Returns the file with another serial number. Each stream of a chain has a serial number of its own. */
+export function withSerial(file: Buffer, serial: number): Buffer {
+  const changed = Buffer.from(file)
+  for (let at = 0; at < changed.length; ) {
+    const page = changed.subarray(at, at + pageBytes(changed, at))
+    page.writeUInt32LE(serial, 14)
+    page.writeUInt32LE(0, 22)
+    page.writeUInt32LE(checksum(page), 22)
+    at += page.length
+  }
+  return changed
+}
+
+/** Returns the size of the page at the offset `at`. The header ends with the sizes of the segments of the page. */
+function pageBytes(file: Buffer, at: number): number {
+  const segments = file.readUInt8(at + 26)
+  const sizes = file.subarray(at + headBytes, at + headBytes + segments)
+  return headBytes + segments + sizes.reduce((sum, size) => sum + size, 0)
+}
+
+/** Returns the CRC of a page: 32 bits, with the highest bit first, which is not the CRC of zlib. */
+function checksum(page: Buffer): number {
+  let sum = 0
+  for (const byte of page) {
+    sum ^= byte << 24
+    for (let bit = 0; bit < 8; bit++) sum = (sum << 1) ^ (sum < 0 ? 0x04c11db7 : 0)
+  }
+  return sum >>> 0
+}
