@@ -68,6 +68,13 @@ seen('a corrected sentence is saved as one types, undone and redone', async () =
   expect((await textsOf(ana))[0]).toBe(before ?? '')
   await saving(page, () => page.getByRole('button', { name: 'Redo' }).click())
   expect((await textsOf(ana))[0]).toBe(`${before} Really.`)
+  // After an undo and a redo, the caret is where the text has changed.
+  await first.press('Control+End')
+  for (const key of ['z', 'Shift+z', 'a']) await page.keyboard.press(`Control+${key}`)
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Control+z')
+  await page.keyboard.type(' Yes.')
+  expect(await first.textContent()).toBe(`${before} Really. Yes.`)
 })
 
 seen('an emptied sentence, a pasted line break and Enter leave one text', async () => {

@@ -4,6 +4,7 @@
 import { isComposing } from '../base/composing.ts'
 import { showClock } from '../base/format.ts'
 import { words } from '../words.ts'
+import { textBeforeCaret } from './caret.ts'
 import type { Studio } from './studio.ts'
 
 const text = words.editing
@@ -65,15 +66,6 @@ function input({ edits }: Studio, event: Event): void {
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)
   if (span) view?.write(Number(span.dataset.at), edits.saving.textOf(Number(span.dataset.at)))
-}
-
-function textBeforeCaret(span: HTMLElement): string {
-  const selection = getSelection()
-  if (!selection?.anchorNode || !span.contains(selection.anchorNode)) return span.textContent ?? ''
-  const range = document.createRange()
-  range.selectNodeContents(span)
-  range.setEnd(selection.anchorNode, selection.anchorOffset)
-  return range.toString()
 }
 
 function withoutLines(text: string): string {

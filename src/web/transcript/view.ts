@@ -2,8 +2,10 @@
 // API, so a word needs no element of its own, and the page stays fast with a transcript of ten hours. The browser's
 // search, the selection of text, and screen readers work as in any other text.
 
+import { textBeforeCaret } from './caret.ts'
 import { directionOf, type Place, type Utterance } from './document.ts'
 import { type Paragraph, type ParagraphOptions, paragraphOf } from './paragraph.ts'
+import { changeOf } from './text-change.ts'
 import { turnsOf } from './turns.ts'
 import { firstWordOf, indexWords, type WordIndex, wordAtCharacter } from './word-index.ts'
 import { wordAt } from './word-times.ts'
@@ -121,10 +123,18 @@ export class TranscriptView {
     return this.index.starts[firstWordOf(this.index, utterance)] ?? this.utterances[utterance]?.start ?? 0
   }
 
-  /** Replaces the text that the page shows for an utterance. */
+  /**
+   * Changes the text that the page shows for an utterance. Only the part that differs is replaced, so a caret outside of
+   * this part keeps its place. A caret in this part is then at its end.
+   */
   write(utterance: number, text: string): void {
-    const span = this.spans[utterance]
-    if (span && span.textContent !== text) span.replaceChildren(new Text(text))
+    const node = this.#textOf(utterance)
+    if (node.data === text) return
+    const { from, to, text: fresh } = changeOf(node.data, text)
+    const field = node.parentElement
+    const caret = field && field === document.activeElement ? textBeforeCaret(field).length : -1
+    node.replaceData(from, to - from, fresh)
+    if (caret >= from && caret <= to) getSelection()?.collapse(node, from + fresh.length)
   }
 
   /**
@@ -153,7 +163,7 @@ export class TranscriptView {
   #textOf(utterance: number): Text {
     const span = this.spans[utterance]
     const node = span?.firstChild
-    if (node instanceof Text) return node
+    if (node instanceof Text && node === span?.lastChild) return node
     const fresh = new Text(span?.textContent ?? '')
     span?.replaceChildren(fresh)
     return fresh
