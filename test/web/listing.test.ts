@@ -51,33 +51,34 @@ seen('the list is filtered by state and time, and read in pages', async () => {
   expect(await done.count()).toBe(50)
 })
 
-seen(
-  'more new jobs than a page holds leave no gap in the list, and the oldest job stays up to date',
-  async () => {
-    const una = service.account('una')
-    const oldest = await una.transcribe(speech(5))
-    const owner = { id: una.id, keyId: una.keyId }
-    const add = (count: number) => {
-      for (let at = 0; at < count; at++) addTranscript(service.db, owner, ['Good morning.'])
-    }
-    add(3)
-    const { page } = await browser.enter(service, una)
-    await page.goto('/jobs')
-    const listed = page.getByRole('link', { name: 'a.mp3' })
-    await listed.nth(2).waitFor()
-    add(60)
-    const refresh = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    await refresh()
-    await listed.nth(49).waitFor()
-    await page.getByRole('button', { name: 'Show more' }).dblclick()
-    await listed.nth(62).waitFor()
-    expect(await listed.count()).toBe(63)
-    await una.post(`/v1/transcribe/${oldest}/cancel`)
-    await refresh()
-    await page.locator('.job').last().getByText('Cancelled').waitFor()
-    expect(await listed.count()).toBe(63)
-  },
-)
+seen('the list loses a deleted job, and has no gap after more new jobs than a page holds', async () => {
+  const una = service.account('una')
+  const owner = { id: una.id, keyId: una.keyId }
+  const deleted = addTranscript(service.db, owner, ['Good morning.'])
+  const oldest = await una.transcribe(speech(5))
+  const add = (count: number) => {
+    for (let at = 0; at < count; at++) addTranscript(service.db, owner, ['Good morning.'])
+  }
+  add(3)
+  const { page } = await browser.enter(service, una)
+  await page.goto('/jobs')
+  const listed = page.getByRole('link', { name: 'a.mp3' })
+  await listed.nth(3).waitFor()
+  const refresh = () => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  await una.delete(`/v1/transcribe/${deleted}`)
+  await refresh()
+  await listed.nth(3).waitFor({ state: 'detached' })
+  add(60)
+  await refresh()
+  await listed.nth(49).waitFor()
+  await page.getByRole('button', { name: 'Show more' }).dblclick()
+  await listed.nth(62).waitFor()
+  expect(await listed.count()).toBe(63)
+  await una.post(`/v1/transcribe/${oldest}/cancel`)
+  await refresh()
+  await page.locator('.job').last().getByText('Cancelled').waitFor()
+  expect(await listed.count()).toBe(63)
+})
 
 seen('a page of hits that arrives after another search is not shown', async () => {
   const texts = [...Array.from({ length: 60 }, () => 'The budget.'), 'The meeting.']

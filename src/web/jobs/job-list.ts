@@ -37,7 +37,8 @@ export const hasMore = computed(() => cursor.value !== null)
 /**
  * Requests the start of the list of jobs again, down to the last job that has not ended. The older jobs, which were
  * loaded before, stay in the list after these jobs. But if the page has no job that was loaded before, some new jobs
- * may be missing between the page and the older jobs. So the list then begins again with this page alone.
+ * may be missing between the page and the older jobs. So the list then begins again with this page alone. It also
+ * begins again if no job follows this page: the older jobs were then deleted, or no longer match the filters.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -47,7 +48,7 @@ export async function refreshJobs(): Promise<void> {
   const known = loaded.value ?? []
   const fresh = new Set(page.items.map(({ id }) => id))
   const last = page.items.at(-1)
-  const beginsAgain = !known.some(({ id }) => fresh.has(id))
+  const beginsAgain = page.next_cursor === null || !known.some(({ id }) => fresh.has(id))
   const isOlder = (job: Job) => !fresh.has(job.id) && last && job.created_at < last.created_at
   const older = beginsAgain ? [] : known.filter(isOlder)
   loaded.value = [...page.items, ...older]
