@@ -16,6 +16,17 @@ test.each([
   expect(notFound).toEqual([])
 })
 
+// In Hindi and Bengali, and in decomposed Latin, marks follow the letter that they belong to.
+test.each([
+  ['कल', 'कला और कल', 'कला और X'],
+  ['ल', 'किल और ल', 'किल और X'],
+  ['কর', 'করা কর', 'করা X'],
+  ['cafe', 'cafe\u0301, cafe', 'cafe\u0301, X'],
+])('as a whole word, %p is not found within a word that has a mark there', (asked, text, expected) => {
+  const pattern = patternOf(asked, { isWhole: true, isCased: false })
+  expect(text.replace(pattern ?? /^/, 'X')).toBe(expected)
+})
+
 test('a word with a hyphen is found', () => {
   const pattern = patternOf('e-mail', { isWhole: true, isCased: false })
   expect('An E-mail and an e-mailer.'.match(pattern ?? /^/)).toEqual(['E-mail'])

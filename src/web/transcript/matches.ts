@@ -11,7 +11,7 @@ type Exactness = { isWhole: boolean; isCased: boolean }
 export function patternOf(asked: string, { isWhole, isCased }: Exactness): RegExp | null {
   if (asked === '') return null
   const escaped = asked.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
-  const pattern = isWhole ? `(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])` : escaped
+  const pattern = isWhole ? `(?<![\\p{L}\\p{N}\\p{M}])${escaped}(?![\\p{L}\\p{N}\\p{M}])` : escaped
   return new RegExp(pattern, isCased ? 'gu' : 'giu')
 }
 
