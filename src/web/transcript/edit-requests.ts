@@ -2,7 +2,7 @@
 // apply. If the transcript on the server has another ETag, the server refuses the request.
 
 import { Fault } from '../base/fault.ts'
-import { askTagged } from '../base/net.ts'
+import { ask, askTagged } from '../base/net.ts'
 import type { Result, Utterance } from './document.ts'
 
 export type Sent = { index: number; text: string }[]
@@ -34,6 +34,12 @@ export class EditRequests {
     const { answer, tag } = await askTagged<{ result: Result }>('GET', this.#address)
     this.#tag = tag
     return answer.result
+  }
+
+  /** Reads the transcript as the engine returned it, without edits. */
+  async readOriginal(): Promise<Result> {
+    const query = { version: 'original' }
+    return (await ask<{ result: Result }>('GET', this.#address, { query })).result
   }
 
   async #patch<Answer>(body: unknown): Promise<Answer> {

@@ -84,14 +84,17 @@ export class Edits {
 
   /**
    * Returns the name of a speaker for a request that renames the speaker. If another speaker has the same name, returns
-   * the label of the speaker, because the name would rename both.
+   * the label that the engine gave to the speaker, because the name would rename both.
    */
-  #requestName(speaker: string): string {
+  async #requestName(speaker: string): Promise<string> {
     const name = this.nameOf(speaker)
-    const isShared = this.saving.result.utterances.some(
+    const { utterances } = this.saving.result
+    const isShared = utterances.some(
       ({ speaker: other }) => other !== null && other !== speaker && this.nameOf(other) === name,
     )
-    return isShared ? speaker : name
+    if (!isShared) return name
+    const original = await this.#requests.readOriginal()
+    return original.utterances[utterances.findIndex(each => each.speaker === speaker)]?.speaker ?? speaker
   }
 
   /** Takes over the names that other people gave to the speakers since the page was loaded. */
@@ -109,7 +112,7 @@ export class Edits {
 
   async #setName(speaker: string, name: string): Promise<void> {
     await this.saving.idle()
-    const send = () => this.#requests.saveName(this.#requestName(speaker), name)
+    const send = async () => this.#requests.saveName(await this.#requestName(speaker), name)
     await send().catch(async fault => {
       if (!isOutdated(fault)) throw fault
       await this.saving.compare()
