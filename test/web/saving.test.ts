@@ -1,9 +1,17 @@
 import { expect, test } from 'bun:test'
 import { Fault } from '../../src/web/base/fault.ts'
+import type { Utterance } from '../../src/web/transcript/document.ts'
 import type { EditRequests } from '../../src/web/transcript/edit-requests.ts'
 import { Saving } from '../../src/web/transcript/saving.ts'
 
-const utterance = (text: string) => ({ start: 0, end: 1, text, speaker: null, confidence: null, words: [] })
+const utterance = (text: string): Utterance => ({
+  start: 0,
+  end: 1,
+  text,
+  speaker: null,
+  confidence: null,
+  words: [],
+})
 
 const resultOf = (texts: string[]) => ({
   full_transcript: '',
@@ -39,7 +47,31 @@ test('an edit that conflicts with another person is not sent with the rest of a 
   await saving.save()
   saving.close()
   expect(sent.at(-1)).toEqual([0, 1])
-  expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: 'theirs' }])
+  expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: utterance('theirs') }])
+})
+
+test('a text that is taken from another person comes with its words', async () => {
+  const theirs = {
+    ...utterance('theirs'),
+    words: [{ word: 'theirs', start: 1, end: 2, confidence: null, speaker: 'Ann' }],
+    speaker: 'Ann',
+  }
+  const requests = {
+    async saveTexts() {
+      throw new Fault('PRECONDITION_FAILED', '', 412)
+    },
+    read: async () => ({ ...resultOf([]), utterances: [theirs, theirs, theirs] }),
+  } as unknown as EditRequests
+  const result = resultOf(['a', 'b', 'c'])
+  const saving = new Saving('taken', result, requests, listeners)
+  saving.set(1, 'theirs')
+  saving.set(2, 'mine')
+  await saving.save()
+  for (const conflict of saving.conflicts.value) saving.settle(conflict, 'theirs')
+  saving.close()
+  const expected = { ...theirs, speaker: null }
+  expect(result.utterances).toEqual([expected, expected, expected])
+  expect(saving.state.value).toBe('saved')
 })
 
 test('when the newer version of the transcript cannot be read, the page says that the edit is not saved', async () => {

@@ -16,7 +16,7 @@ export function ConflictDialog({ studio, conflict }: { studio: Studio; conflict:
       <h3>{text.mine}</h3>
       <blockquote dir="auto">{conflict.mine}</blockquote>
       <h3>{text.theirs}</h3>
-      <blockquote dir="auto">{conflict.theirs}</blockquote>
+      <blockquote dir="auto">{conflict.theirs.text}</blockquote>
       <div class="line">
         <button type="button" class="main" onClick={() => edits.saving.settle(conflict, 'mine')}>
           {text.keepMine}

@@ -9,10 +9,10 @@ import { storeDrafts, storedDrafts } from './drafts.ts'
 import { type EditRequests, isOutdated, isRefused, type Saved, type Sent } from './edit-requests.ts'
 
 /**
- * A conflict: this page changed the text of an utterance to `mine`, and another person changed it on the server to
- * `theirs`.
+ * A conflict: this page changed the text of an utterance to `mine`, and another person changed the utterance on the
+ * server to `theirs`.
  */
-export type Conflict = { utterance: number; mine: string; theirs: string }
+export type Conflict = { utterance: number; mine: string; theirs: Utterance }
 
 /** The new text of an utterance. */
 type Text = { utterance: number; text: string }
@@ -66,9 +66,9 @@ export class Saving {
     const drafts = storedDrafts(this.jobId)
     this.#kept = new Set(drafts.map(({ utterance }) => utterance))
     for (const { utterance, text, was } of drafts) {
-      const theirs = this.textOf(utterance)
-      if (theirs === text || this.result.utterances[utterance] === undefined) continue
-      if (theirs !== was) conflicts.push({ utterance, mine: text, theirs })
+      const known = this.result.utterances[utterance]
+      if (known === undefined || known.text === text) continue
+      if (known.text !== was) conflicts.push({ utterance, mine: text, theirs: { ...known } })
       this.#unsaved.set(utterance, was)
       this.#put(utterance, { text })
       this.listeners.onText(utterance, text)
@@ -110,9 +110,9 @@ export class Saving {
    */
   settle({ utterance, mine, theirs }: Conflict, keeps: 'mine' | 'theirs'): void {
     this.conflicts.value = this.conflicts.value.filter(conflict => conflict.utterance !== utterance)
-    this.#unsaved.set(utterance, theirs)
-    this.show([{ utterance, text: keeps === 'mine' ? mine : theirs }])
-    if (keeps === 'theirs') this.listeners.onTheirs(utterance)
+    this.#unsaved.set(utterance, theirs.text)
+    if (keeps === 'theirs') this.#takeOver(utterance, theirs)
+    this.show([{ utterance, text: keeps === 'mine' ? mine : theirs.text }])
   }
 
   /** Waits until the running request has ended. */
@@ -216,20 +216,24 @@ export class Saving {
     utterances.forEach((theirs, utterance) => {
       const mine = this.result.utterances[utterance]
       const was = this.#unsaved.get(utterance)
-      if (!mine) return
-      if (was === undefined && mine.text !== theirs.text) {
-        this.#put(utterance, theirs)
-        this.listeners.onText(utterance, theirs.text)
-        this.listeners.onTheirs(utterance)
-      }
-      if (was === undefined || was === theirs.text) return
-      if (mine.text === theirs.text) this.#unsaved.delete(utterance)
-      else conflicts.push({ utterance, mine: mine.text, theirs: theirs.text })
+      if (!mine || was === theirs.text) return
+      if (was === undefined || mine.text === theirs.text) this.#takeOver(utterance, theirs)
+      else conflicts.push({ utterance, mine: mine.text, theirs })
     })
     this.conflicts.value = conflicts
     this.listeners.onWords()
     this.state.value = 'waiting'
     this.#goOn()
+  }
+
+  /** Replaces an utterance of the page by the utterance of the server, with its words and times. */
+  #takeOver(utterance: number, theirs: Utterance): void {
+    const before = this.textOf(utterance)
+    this.#unsaved.delete(utterance)
+    this.#put(utterance, theirs)
+    if (before === theirs.text) return
+    this.listeners.onText(utterance, theirs.text)
+    this.listeners.onTheirs(utterance)
   }
 
   #set(texts: readonly Text[]): void {
