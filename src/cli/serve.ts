@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
 import { log } from '../base/log.ts'
@@ -12,6 +11,7 @@ import { createFirstAccount, keyHint } from './first-account.ts'
 import { say } from './print.ts'
 import { startLog } from './service-log.ts'
 import { serverConfig, settingFlags, settingHelp } from './settings.ts'
+import { handleStopSignals } from './stop-signals.ts'
 
 export const serve = command({
   usage: 'steno serve [--port 8080] [--data-dir ./steno-data] …',
@@ -41,7 +41,7 @@ export const serve = command({
       systemd.ready()
       // Signals are handled before the log says that the service listens: a script may read this line and send a signal
       // at once.
-      const stopSignal = untilStopSignal()
+      const stopSignal = new Promise<void>(resolve => handleStopSignals(resolve, 1))
       log.info('listening', { address: running.listening, data_dir: config.dataDir })
       setImmediate(releaseStartMemory)
       await stopSignal
@@ -61,30 +61,4 @@ export const serve = command({
 function releaseStartMemory(): void {
   Bun.gc(true)
   Bun.shrink()
-}
-
-/**
- * Waits for the signal SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately. When a
- * terminal is closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A server that
- * was started by nohup ignores SIGHUP.
- */
-function untilStopSignal(): Promise<void> {
-  return new Promise(resolve => {
-    let isStopping = false
-    const stop = () => {
-      if (isStopping) process.exit(1)
-      isStopping = true
-      resolve()
-    }
-    process.on('SIGTERM', stop)
-    process.on('SIGINT', stop)
-    if (!isHangUpIgnored()) process.on('SIGHUP', () => isStopping || stop())
-  })
-}
-
-/** Returns true if the process was started with the signal SIGHUP ignored. */
-function isHangUpIgnored(): boolean {
-  const ignored = /^SigIgn:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
-  // The bit 0 belongs to the signal 1, which is SIGHUP.
-  return (BigInt(`0x${ignored}`) & 1n) === 1n
 }

@@ -21,9 +21,9 @@ export async function engine(): Promise<void> {
   // already has a lower priority than `engineNice`, and keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT. Ctrl-C in a terminal sends SIGINT to all processes of the program, but only the parent process
-  // decides when this engine process ends.
-  process.on('SIGINT', () => {})
+  // Ignores SIGINT and SIGHUP. Ctrl-C in a terminal sends SIGINT to all processes of the program, and a terminal that is
+  // closed sends SIGHUP. But only the parent process decides when this engine process ends.
+  for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
   process.on('uncaughtException', endByFault)
   process.on('unhandledRejection', endByFault)
   passLogTo(event => send({ kind: 'log', ...event }))

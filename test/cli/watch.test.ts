@@ -46,29 +46,37 @@ test('a format that needs speakers is refused before anything is watched', async
 
 const missing = !pocket || !clips
 test.skipIf(missing)(
-  `files that appear in a watched folder are transcribed until Ctrl-C${unless(pocket && clips, 'pocket model with its clips')}`,
+  `files that appear in a watched folder are transcribed until Ctrl-C, and after nohup also when the terminal is closed${unless(pocket && clips, 'pocket model with its clips')}`,
   async () => {
     const folder = temporaryFolder()
     const [inbox, out] = [join(folder, 'in'), join(folder, 'out')]
     mkdirSync(inbox)
     writeFileSync(join(inbox, 'broken.mp3'), 'no sound in here')
     const { PATH = '' } = process.env
-    const child = Bun.spawn(selfCommand('watch', inbox, '--out', out, '--format', 'srt'), {
+    const command = selfCommand('watch', inbox, '--out', out, '--format', 'srt')
+    const child = Bun.spawn(['sh', '-c', `trap '' HUP; exec "$@"`, 'sh', ...command], {
+      detached: true,
       cwd: folder,
       env: { PATH, HOME: folder, STENO_MODEL: 'pocket', STENO_ENV_FILE: join(folder, 'none') },
       stdout: 'ignore',
       stderr: 'pipe',
     })
+    const add = (name: string) => copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, name))
+    add('talk.flac')
     let told = ''
     for await (const chunk of child.stderr) {
       told += new TextDecoder().decode(chunk)
-      if (told.includes('steno watches') && !existsSync(join(inbox, 'talk.flac')))
-        copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, 'talk.flac'))
-      if (told.includes('talk.srt') && told.includes('broken.mp3')) child.kill('SIGINT')
+      if (told.includes('talk.srt') && !existsSync(join(inbox, 'later.flac'))) {
+        // The kernel sends SIGHUP to all processes of the group, so also to the engine.
+        process.kill(-child.pid, 'SIGHUP')
+        add('later.flac')
+      }
+      if (told.includes('later.flac:')) break
     }
+    child.kill('SIGINT')
     expect(await child.exited).toBe(0)
     expect(told).toContain('broken.mp3: The file is not audio or video that can be read.')
-    expect(readdirSync(out)).toEqual(['talk.srt'])
+    expect(readdirSync(out).sort()).toEqual(['later.srt', 'talk.srt'])
     expect(readFileSync(join(out, 'talk.srt'), 'utf8')).toMatch(/^1\n00:00:0/)
   },
   60_000,
