@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRttm, score } from '../../scripts/bench/support/der.ts'
 import { selfCommand } from '../../src/base/self.ts'
@@ -55,6 +56,33 @@ test.skipIf(missing)(
   },
   60_000,
 )
+
+test('a second Ctrl-C removes the copy of standard input, and a second SIGHUP does not end the command', async () => {
+  const temporary = temporaryFolder()
+  const module = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/cli/transcribe', name))
+  const script = `
+    const { openFetcher } = await import(${module('fetcher.ts')})
+    const { untilInterrupted } = await import(${module('interrupt.ts')})
+    const { readdirSync } = await import('node:fs')
+    await untilInterrupted(async signal => {
+      const fetcher = openFetcher({ fileBytesMax: 100 }, signal)
+      await fetcher.bring({ kind: 'pipe', place: '-', name: 'stdin' }, { status() {} })
+      console.log(readdirSync(process.env.TMPDIR).length)
+      for (const name of ['SIGHUP', 'SIGHUP', 'SIGINT']) {
+        const { promise, resolve } = Promise.withResolvers()
+        process.once(name, resolve)
+        process.kill(process.pid, name)
+        await promise
+        console.log(name)
+      }
+    })`
+  const { exitCode, stdout } = Bun.spawnSync([process.execPath, '-e', script], {
+    stdin: new TextEncoder().encode('sound'),
+    env: { ...process.env, TMPDIR: temporary },
+  })
+  expect([exitCode, `${stdout}`]).toEqual([130, '1\nSIGHUP\nSIGHUP\n'])
+  expect(readdirSync(temporary)).toEqual([])
+})
 
 test.each([
   [[], 'a file is needed'],

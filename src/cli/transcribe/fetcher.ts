@@ -1,5 +1,5 @@
 // Makes each source available as a file: copies standard input, and downloads from web addresses. The copies and
-// downloads are in a temporary folder, which is removed at the end of the command.
+// downloads are in a temporary folder, which is removed at the end of the command, also after a second Ctrl-C.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
@@ -34,6 +34,11 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
     return copy
   }
 
+  function remove(): void {
+    if (folder !== null) rmSync(folder, { recursive: true, force: true })
+  }
+  process.on('exit', remove)
+
   return {
     async bring({ kind, place }, screen) {
       if (kind === 'file') {
@@ -53,7 +58,8 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
       return path
     },
     close() {
-      if (folder !== null) rmSync(folder, { recursive: true, force: true })
+      process.off('exit', remove)
+      remove()
     },
   }
 }
