@@ -13,7 +13,10 @@ export const commandLimits = {
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
-  // Limits of three things: the output of all commands, the command `watch`, and the command `upgrade`.
+  // Limits of four things: the files of the command `transcribe`, the output of all commands, the command `watch`, and
+  // the command `upgrade`.
+  /** Maximum length of a file name in bytes, on almost all file systems. */
+  fileNameBytesMax: 255,
   /** Interval at which a command retries a write to a full non-blocking pipe. */
   terminalRetryMs: 5,
   /** Interval at which the command `watch` reads the folder that it watches. */

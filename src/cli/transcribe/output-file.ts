@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:f
 import { dirname, extname, join } from 'node:path'
 import { reasonOf } from '../../base/reason.ts'
 import { placeFile } from '../../base/whole-file.ts'
+import { fitName } from './output-names.ts'
 
 /**
  * Writes a file atomically: the file gets its name only when its content is complete. If a file exists at `path` and
@@ -29,7 +30,8 @@ export function writeOutput(path: string, text: string, { overwrite }: { overwri
 /** Returns the path for an incomplete transcript after an interruption: `talk.partial.txt` for `talk.txt`. */
 export function partialPath(path: string): string {
   const extension = extname(path)
-  return `${path.slice(0, -extension.length)}.partial${extension}`
+  const ending = `.partial${extension}`
+  return `${fitName(path.slice(0, -extension.length), ending.length)}${ending}`
 }
 
 const causes: Record<string, string> = {

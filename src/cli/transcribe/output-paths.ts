@@ -2,10 +2,11 @@
 // output file.
 
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname, extname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
 import { type Format, formatOfFile, formats, readFormats } from './formats.ts'
 import { causeOf } from './output-file.ts'
+import { distinctNames } from './output-names.ts'
 import type { Source } from './source.ts'
 
 export type Output = { format: Format; path: string }
@@ -33,7 +34,8 @@ export function readTarget(out: string | undefined, list: string | undefined, so
 }
 
 /**
- * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder.
+ * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder, or
+ * if the name of the output file is too long.
  */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
@@ -41,8 +43,10 @@ export function openTarget({ folder, file }: Target): void {
   try {
     mkdirSync(place, { recursive: true })
     accessSync(place, constants.W_OK | constants.X_OK)
+    if (file !== null) statSync(file, { throwIfNoEntry: false })
   } catch (error) {
-    throw new Error(`the output folder ${place} cannot be written: ${causeOf(error)}`)
+    const output = file === null ? `folder ${folder}` : `file ${file}`
+    throw new Error(`the output ${output} cannot be written: ${causeOf(error)}`)
   }
 }
 
@@ -50,7 +54,8 @@ export function openTarget({ folder, file }: Target): void {
  * Plans the output files of all sources. An output file usually has the name of its source, without the extension of
  * the source. If the names of two sources differ only in their extensions, the output files keep the extensions of the
  * sources, such as `talk.mp3.txt`. If two sources in different folders have the same name, the names of their output
- * files also contain the folders.
+ * files also contain the folders, or the host and the path of an address. If these names are the same too, they get a
+ * hash of the path or address.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target
@@ -63,36 +68,4 @@ export function planOutputs(sources: Source[], target: Target): Map<Source, Outp
       chosen.map(format => ({ format, path: join(folder, `${name}.${formats[format].extension}`) })),
     ]),
   )
-}
-
-/** Returns a unique output name for each source. The extension of the format is added to this name later. */
-function distinctNames(sources: Source[]): Map<Source, string> {
-  /** The possible output names of each source, the shortest name first. */
-  const names = new Map(
-    sources.map(source => [source, [withoutExtension(source), source.name, flat(source.place)]]),
-  )
-  const nameOf = (source: Source) => names.get(source)?.[0] ?? source.name
-  for (;;) {
-    const clashing = [...Map.groupBy(sources, nameOf).values()].filter(({ length }) => length > 1).flat()
-    const [one, other] = clashing
-    if (!one || !other) return new Map(sources.map(source => [source, nameOf(source)]))
-    const changeable = clashing.flatMap(source => names.get(source) ?? []).length > clashing.length
-    if (!changeable) throw new UsageError(`${one.place} and ${other.place} would be written to one file`)
-    for (const source of clashing) {
-      const [, ...longer] = names.get(source) ?? []
-      if (longer.length > 0) names.set(source, longer)
-    }
-  }
-}
-
-function withoutExtension({ name }: Source): string {
-  const extension = extname(name)
-  return extension === '' ? name : name.slice(0, -extension.length)
-}
-
-/** Converts the path of a source to a file name without folders: `monday/talk.mp3` becomes `monday-talk.mp3`. */
-function flat(place: string): string {
-  return resolve('/', place.replace(/^(\.\.?\/)+/, ''))
-    .slice(1)
-    .replaceAll('/', '-')
 }

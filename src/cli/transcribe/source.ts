@@ -27,6 +27,17 @@ export function remote(place: string): Source {
   return { kind: 'address', place, name: decoded(name).replace(/[\p{Cc}/]/gu, '_') }
 }
 
+/**
+ * Converts an address to a file name of its host and its path: `https://example.org/monday/talk.mp3` becomes
+ * `example.org-monday-talk.mp3`. Leaves out the user name, the password and the query, which may be secret.
+ */
+export function flatAddress(place: string): string {
+  const { host, pathname } = URL.parse(place) ?? { host: 'address', pathname: '' }
+  return decoded(`${host}${pathname}`)
+    .replaceAll('/', '-')
+    .replace(/\p{Cc}/gu, '_')
+}
+
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name)
