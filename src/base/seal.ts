@@ -35,9 +35,7 @@ export function secretPath(dataDir: string): string {
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
   if (!existsSync(path)) createSecret(path)
-  const secret = readFileSync(path)
-  if (secret.length !== secretBytes) throw new Error('secret.key in the data folder is damaged')
-
+  const secret = readSecret(path)
   const sealKey = derive(secret, 'seal')
   const signKeys = new Map<string, Uint8Array>()
   const signKey = (purpose: string) => {
@@ -66,6 +64,15 @@ export function openSecrets(dataDir: string): Secrets {
     sign,
     isSigned: (purpose, text, signature) => sameText(sign(purpose, text), signature),
   }
+}
+
+/** Reads a secret from a file: from the data folder, or from a backup. Throws if the file does not have its length. */
+export function readSecret(path: string): Uint8Array {
+  const secret = readFileSync(path)
+  if (secret.length === secretBytes) return secret
+  throw new Error(
+    `${path} is damaged: it has ${secret.length} bytes in place of ${secretBytes}; every backup of this service has the same key`,
+  )
 }
 
 function createSecret(path: string): void {

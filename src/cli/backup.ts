@@ -16,10 +16,11 @@ export const backup = command({
     const [file] = need(positionals, 'FILE')
     const key = `${file}.key`
     const { dataDir } = dataConfig(values)
-    for (const path of [file, key]) if (existsSync(path)) throw alreadyThere(path)
-
-    writePrivate(file, path => copyDatabase(dataDir, path))
-    writePrivate(key, path => copyFileSync(secretPath(dataDir), path))
+    // The key is copied first: if this fails, no time is lost on the database.
+    writePrivate([
+      { path: key, fill: draft => copyFileSync(secretPath(dataDir), draft) },
+      { path: file, fill: draft => copyDatabase(dataDir, draft) },
+    ])
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
@@ -28,12 +29,22 @@ export const backup = command({
   },
 })
 
-/** Creates a file, and calls `fill` to write it. Only the owner may read the file, even while `fill` is writing it. */
-function writePrivate(path: string, fill: (path: string) => void): void {
-  using draft = new Draft(path)
-  writeFileSync(draft.path, '', { mode: 0o600 })
-  fill(draft.path)
-  if (!draft.place()) throw alreadyThere(path)
+type NewFile = { path: string; fill: (draft: string) => void }
+
+/**
+ * Creates files, and calls `fill` to write each of them. Only the owner may read a file, even while `fill` is writing
+ * it. If one file cannot be written, none is created.
+ */
+function writePrivate(files: readonly NewFile[]): void {
+  for (const { path } of files) if (existsSync(path)) throw alreadyThere(path)
+  using drafts = new DisposableStack()
+  const written = files.map(({ path, fill }) => {
+    const draft = drafts.use(new Draft(path))
+    writeFileSync(draft.path, '', { mode: 0o600 })
+    fill(draft.path)
+    return { path, draft }
+  })
+  for (const { path, draft } of written) if (!draft.place()) throw alreadyThere(path)
 }
 
 function alreadyThere(path: string): Error {

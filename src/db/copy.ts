@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
-import { openSecrets, secretPath } from '../base/seal.ts'
+import { openSecrets, readSecret, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { databaseFiles, databasePath } from './db.ts'
@@ -30,9 +30,11 @@ export function copyDatabase(dataDir: string, target: string): void {
 }
 
 /**
- * Checks a copy of the database. Throws if the file is not an intact database of steno, or if a newer program made it.
+ * Checks a copy of the database. Throws if its secret is damaged, if the file is not an intact database of steno, or if a
+ * newer program made it.
  */
 export function checkCopy(file: string): void {
+  readSecret(`${file}.key`)
   const problem = problemOf(file)
   if (problem !== null) throw new Error(problem)
   using db = new Database(file, { readonly: true })

@@ -5,6 +5,7 @@ import { afterAll, afterEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
@@ -264,6 +265,29 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
   const damaged = await findCommand(data, 'restore', file)
   expect([damaged.code, damaged.err]).toEqual([1, expect.stringContaining('no sound backup')])
   expect(existsSync(data)).toBe(false)
+})
+
+test('a backup whose key is damaged is not restored, and nothing is written', async () => {
+  const [data, made, file] = [join(folder, 'bad key'), temporaryFolder(), join(folder, 'bad-key.db')]
+  openDb(made).close()
+  renameSync(join(made, 'steno.db'), file)
+  await Bun.write(`${file}.key`, 'short')
+  const { code, err } = await findCommand(data, 'restore', file)
+  expect([code, err]).toEqual([1, expect.stringContaining(`${file}.key is damaged: it has 5 bytes`)])
+  expect(existsSync(data)).toBe(false)
+  await Bun.write(`${file}.key`, new Uint8Array(32))
+  expect((await findCommand(data, 'restore', file)).code).toBe(0)
+})
+
+test('a backup that fails for its key leaves no file, and can be repeated', async () => {
+  const [data, place] = [makeService(join(folder, 'keyless')), temporaryFolder()]
+  const file = join(place, 'backup.db')
+  const failed = await findCommand(data, 'backup', file)
+  expect([failed.code, failed.err]).toEqual([1, expect.stringContaining(join(data, 'secret.key'))])
+  expect(readdirSync(place)).toEqual([])
+  openSecrets(data)
+  expect((await findCommand(data, 'backup', file)).code).toBe(0)
+  expect(readdirSync(place).sort()).toEqual(['backup.db', 'backup.db.key'])
 })
 
 test('a backup of a newer program is not restored, and the folder stays empty', async () => {
