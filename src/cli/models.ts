@@ -35,18 +35,18 @@ export const verify = command({
   async run(positionals, values) {
     const config = localConfig(values)
     const listed = listModels(id => modelsDirOf(id, config))
-    const here = listed.filter(({ bytes }) => bytes !== null)
+    const isHere = (id: string) => existsSync(join(modelsDirOf(id, config), id))
+    const here = listed.filter(({ id, builtIn }) => !builtIn && isHere(id))
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
     if (ids.length === 0) say('no model is installed; the built-in one is a part of the program')
     let broken = 0
     for (const id of ids) {
-      const dir = modelsDirOf(id, config)
       if (listed.find(model => model.id === id)?.builtIn) {
         say(`${id}: built in`)
         continue
       }
-      if (!existsSync(join(dir, id))) throw new Error(`${id} is not here; steno models list shows what is`)
-      const wrong = await verifyModel(dir, id)
+      if (!isHere(id)) throw new Error(`${id} is not here; steno models list shows what is`)
+      const wrong = await verifyModel(modelsDirOf(id, config), id)
       if (wrong === null) say(`${id}: installed by hand, without hashes to check`)
       else if (wrong.length === 0) say(`${id}: good`)
       else say(`${id}: not as published: ${wrong.join(', ')}`)

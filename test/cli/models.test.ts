@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeRandomModel } from '../../scripts/bench/support/random-model.ts'
 import { models } from '../../src/engine/models/catalogue.ts'
+import { lockName } from '../../src/engine/models/lock.ts'
 import { publishedVoices } from '../../src/engine/models/roles.ts'
 import { findCommand } from '../support/command.ts'
 import { pocket, unless } from '../support/engine-room.ts'
@@ -66,6 +67,22 @@ test('a model is pulled, listed, verified and removed', async () => {
 
   expect((await run('remove', 'tiny')).out).toBe('tiny removed\n')
   expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: 'steno: there is no model tiny here\n' })
+})
+
+test('a model that lacks a file, or whose list of files is cut, fails the check; a pull repairs it', async () => {
+  await run('pull', 'tiny')
+  rmSync(join(folder, 'tiny', 'onnx/decoder_model_merged.onnx'))
+  const voice = publishedVoices.embedding
+  writeFileSync(join(folder, voice, lockName), '{"id": "')
+  const broken = await run('verify')
+  expect(broken.code).toBe(1)
+  expect(broken.out).toContain('tiny: not as published: onnx/decoder_model_merged.onnx\n')
+  expect(broken.out).toContain(`${voice}: not as published: ${lockName}\n`)
+  for (const id of ['tiny', voice]) await run('pull', id)
+  const repaired = await run('verify')
+  expect([repaired.code, repaired.out.split('\n').filter(line => line.endsWith(': good')).length]).toEqual([
+    0, 3,
+  ])
 })
 
 test.skipIf(!pocket)(

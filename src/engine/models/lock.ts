@@ -13,10 +13,12 @@ import { sizeOf } from './fetch-file.ts'
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
 
-/** Returns the content of `steno-lock.json` of an installed model. Returns null if the model has no such file. */
+/** Returns the content of `steno-lock.json` of an installed model. Returns null if this file is missing or damaged. */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
-  const lock = Bun.file(join(folder, lockName))
-  return (await lock.exists()) ? ((await lock.json()) as ModelLock) : null
+  const lock: ModelLock | null = await Bun.file(join(folder, lockName))
+    .json()
+    .catch(() => null)
+  return Array.isArray(lock?.files) ? lock : null
 }
 
 /**

@@ -1,19 +1,21 @@
 // Verifies the files of an installed model. Also verifies its compact copy: the same weights in 8 bits, which steno
 // makes after the download.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { compactFolderOf, isCompact } from './layout.ts'
-import { installedLock, type ModelLock, matches } from './lock.ts'
+import { installedLock, lockName, type ModelLock, matches } from './lock.ts'
 
 /**
  * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
  * steno makes), if there is one. Returns the paths of the files that are missing, or whose hash differs from the hash
- * in the file `steno-lock.json`. Returns null if the model's folder has no such file.
+ * in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's folder has no
+ * such file.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)
   const lock = await installedLock(folder)
-  if (lock === null) return null
+  if (lock === null) return existsSync(join(folder, lockName)) ? [lockName] : null
   const copy = compactFolderOf(folder, dir)
   const copied = isCompact(copy) ? await installedLock(copy) : null
   return [...(await wrongFiles(folder, lock)), ...(copied ? await wrongFiles(copy, copied) : [])]
