@@ -50,12 +50,31 @@ export function setNativeHome(folder: string): void {
 
 /**
  * Returns the folder for the cache of steno. The files there may be deleted, because steno can unpack or download them
- * again.
+ * again. Throws if the user of this process has no home folder and no setting names a cache folder.
  */
 export function cacheDir(): string {
+  const folder = findCacheDir()
+  if (folder !== null) return folder
+  throw new Error(
+    'this user has no home folder for a cache: STENO_DATA_DIR or STENO_CACHE_DIR names a folder',
+  )
+}
+
+/** Returns the folder for the cache of steno (see `cacheDir`), or null if there is none. */
+export function findCacheDir(): string | null {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
   if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
-  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'steno')
+  const parent = isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : findHomeCache()
+  return parent === null ? null : join(parent, 'steno')
+}
+
+function findHomeCache(): string | null {
+  try {
+    return join(homedir(), '.cache')
+  } catch {
+    // The variable HOME is not set, and the user is not in /etc/passwd, as for some users of containers.
+    return null
+  }
 }
 
 /**
@@ -76,7 +95,8 @@ export function hasSameCache(folder: string): boolean {
  */
 export function nativeEnvironment(): Record<string, string> {
   unpackCarried()
-  return { [folderVariable]: nativeHome(), STENO_CACHE_DIR: cacheDir() }
+  const cache = findCacheDir()
+  return { [folderVariable]: nativeHome(), ...(cache === null ? {} : { STENO_CACHE_DIR: cache }) }
 }
 
 /**

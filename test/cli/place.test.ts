@@ -9,6 +9,7 @@ import { temporaryFolder } from '../support/folder.ts'
 
 const { PATH = '' } = process.env
 const home = temporaryFolder()
+const module = (path: string) => JSON.stringify(join(import.meta.dir, '../../src', path))
 
 function steno(cwd: string, args: string[], more: Record<string, string> = {}) {
   const env = { PATH, HOME: home, STENO_ENV_FILE: join(cwd, 'no.env'), ...more }
@@ -63,6 +64,34 @@ test('models are in the data folder, or in the cache of the user if they came be
   expect(remove().out).toBe('tiny removed\n')
   model('steno-data/models')
   expect(remove().out).toBe('tiny removed\n')
+})
+
+test('a user without a home folder needs no cache folder if there is a data folder', () => {
+  const folder = temporaryFolder()
+  const listModels = (...args: string[]) => {
+    // `homedir` throws for a user who is not in /etc/passwd, if HOME is not set.
+    const script = `
+      require('node:os').homedir = () => { throw new Error('no home') }
+      process.argv = ['steno', 'main.ts', 'models', 'list', ...${JSON.stringify(args)}]
+      await import(${module('main.ts')})
+      if (process.exitCode === 1) process.exit()
+      const { nativeEnvironment } = await import(${module('base/carried.ts')})
+      const { cudaFolder } = await import(${module('engine/onnx/library.ts')})
+      console.log(JSON.stringify([cudaFolder(), nativeEnvironment()]))`
+    const env = { PATH, STENO_ENV_FILE: join(folder, 'no.env') }
+    const { stdout, stderr } = Bun.spawnSync([process.execPath, '-e', script], { cwd: folder, env })
+    return { out: `${stdout}`, err: `${stderr}` }
+  }
+  const { out, err } = listModels('--data-dir', folder)
+  expect(err).toBe('')
+  const native = join(folder, 'native')
+  expect(JSON.parse(out.split('\n').at(-2) ?? '')).toEqual([
+    expect.stringContaining(`${native}/cuda-`),
+    { STENO_NATIVE_DIR: native },
+  ])
+  expect(listModels().err).toBe(
+    'steno: this user has no home folder for a cache: STENO_DATA_DIR or STENO_CACHE_DIR names a folder\n',
+  )
 })
 
 test.each(['openapi', 'models list', 'help'])(

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { cacheDir, findCarried, hasSameCache } from '../../base/carried.ts'
+import { findCacheDir, findCarried, hasSameCache } from '../../base/carried.ts'
 import type { Config } from '../../config.ts'
 import { findBuiltIn, findPublished, isKnownModel, models } from './catalogue.ts'
 import { installedLock, type ModelLock } from './lock.ts'
@@ -19,9 +19,10 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
  * was a data folder. If the model is not installed, returns `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
-  const [own, earlier] = [modelsDir(settings), join(cacheDir(), 'models')]
-  if (settings.modelsDir !== null || existsSync(join(own, id)) || !existsSync(join(earlier, id))) return own
-  return hasSameCache(own) ? earlier : own
+  const [own, cache] = [modelsDir(settings), findCacheDir()]
+  if (settings.modelsDir !== null || cache === null || existsSync(join(own, id))) return own
+  const earlier = join(cache, 'models')
+  return existsSync(join(earlier, id)) && hasSameCache(own) ? earlier : own
 }
 
 export type InstalledModel = {

@@ -4,7 +4,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import runtimePackage from '../../../node_modules/onnxruntime-node/package.json'
-import { cacheDir, findCarried, hasSameCache, nativeHome } from '../../base/carried.ts'
+import { findCacheDir, findCarried, hasSameCache, nativeHome } from '../../base/carried.ts'
 
 export const cudaProvider = 'libonnxruntime_providers_cuda.so'
 
@@ -28,8 +28,10 @@ export function carriedRuntime(): string {
  * folder, it is in the user's cache folder.
  */
 export function cudaFolder(): string {
-  const [own, earlier] = [nativeHome(), join(cacheDir(), 'native')].map(cudaFolderIn) as [string, string]
-  return !hasProvider(own) && hasProvider(earlier) && hasSameCache(nativeHome()) ? earlier : own
+  const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]
+  if (hasProvider(own) || cache === null) return own
+  const earlier = cudaFolderIn(join(cache, 'native'))
+  return hasProvider(earlier) && hasSameCache(nativeHome()) ? earlier : own
 }
 
 /**
