@@ -65,7 +65,10 @@ const embed: BunPlugin = {
             `import file${at} from ${JSON.stringify(embeddedFile(path, source))} with { type: 'file' }`,
         ),
         `export const embedded = { hash: ${JSON.stringify(hash)}, files: {`,
-        ...[...contents.keys()].map((path, at) => `${JSON.stringify(path)}: file${at},`),
+        ...[...contents].map(
+          ([path, source], at) =>
+            `${JSON.stringify(path)}: { inside: file${at}, bytes: ${statSync(source).size} },`,
+        ),
         '} }',
       ].join('\n'),
     }))

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Embedded, embedded } from './embedded.ts'
 import { log } from './log.ts'
-import { unpack } from './unpack.ts'
+import { isUnpacked, unpack } from './unpack.ts'
 
 const folderVariable = 'STENO_NATIVE_DIR'
 const project = fileURLToPath(new URL('../../', import.meta.url))
@@ -109,21 +109,19 @@ export function unpackCarried(): void {
 
 /**
  * Returns the folder of the unpacked carried files: the libraries, models and other files that the built program
- * contains. If this folder does not exist, a child process unpacks the files. Unpacking needs much memory, which is
- * free again when the child process ends.
+ * contains. If this folder or one of its files is missing, a child process unpacks the files. Unpacking needs much
+ * memory, which is free again when the child process ends.
  */
 function unpackedFolder(files: Embedded): string {
-  const folder = join(nativeHome(), files.hash)
-  if (!existsSync(folder)) {
-    log.info('unpacking', { folder })
+  if (!isUnpacked(nativeHome(), files)) {
+    log.info('unpacking', { folder: join(nativeHome(), files.hash) })
     Bun.spawnSync([ownProgram(), 'unpack'], {
       env: { ...process.env, [folderVariable]: nativeHome() },
       stdio: ['ignore', 'ignore', 'ignore'],
     })
   }
-  // `unpack` returns the path of the folder with the unpacked files. If the child process above failed and this folder
-  // is missing, `unpack` unpacks the files in this process. If this also fails, `unpack` throws an error with the
-  // reason.
+  // `unpack` returns the path of the folder with the unpacked files. If the child process above failed and files are
+  // still missing, `unpack` unpacks them in this process. If this also fails, `unpack` throws an error with the reason.
   return unpack(nativeHome(), files)
 }
 

@@ -1,8 +1,17 @@
 import { expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { draftPath } from '../../src/base/draft-names.ts'
-import { unpack } from '../../src/base/unpack.ts'
+import { isUnpacked, unpack } from '../../src/base/unpack.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
@@ -11,7 +20,8 @@ const scratch = temporaryFolder()
 
 const source = join(scratch, 'source')
 await Bun.write(source, 'x'.repeat(8_000_000))
-const carried = { hash: 'bbbb', files: { 'deep/library.so': source, 'model.onnx': source } }
+const file = { inside: source, bytes: 8_000_000 }
+const carried = { hash: 'bbbb', files: { 'deep/library.so': file, 'model.onnx': file, 'voice.onnx': file } }
 const module = JSON.stringify(join(import.meta.dir, '../../src/base/unpack.ts'))
 
 test('a file appears under its path, and is not written a second time', () => {
@@ -28,8 +38,23 @@ test('a compressed file is decompressed', async () => {
   const home = join(scratch, 'compressed')
   const inside = join(scratch, 'library.so.zst')
   await Bun.write(inside, Bun.zstdCompressSync(readFileSync(source)))
-  const folder = unpack(home, { hash: 'cccc', files: { 'library.so': inside } })
+  const folder = unpack(home, { hash: 'cccc', files: { 'library.so': { inside, bytes: 8_000_000 } } })
   expect(readFileSync(join(folder, 'library.so'), 'utf8')).toBe(readFileSync(source, 'utf8'))
+})
+
+test('a file that is missing or cut is written again, and the others stay', () => {
+  const home = join(scratch, 'damaged')
+  const folder = unpack(home, carried)
+  const kept = statSync(join(folder, 'voice.onnx')).ino
+  rmSync(join(folder, 'deep'), { recursive: true })
+  truncateSync(join(folder, 'model.onnx'), 1000)
+  expect(isUnpacked(home, carried)).toBe(false)
+  expect(unpack(home, carried)).toBe(folder)
+  expect(isUnpacked(home, carried)).toBe(true)
+  for (const name of ['deep/library.so', 'model.onnx'])
+    expect(readFileSync(join(folder, name)).equals(readFileSync(source))).toBe(true)
+  expect(statSync(join(folder, 'voice.onnx')).ino).toBe(kept)
+  expect(readdirSync(home)).toEqual(['bbbb'])
 })
 
 test('four processes that unpack at the same time see complete files and leave one copy', async () => {
@@ -78,11 +103,16 @@ test('an old draft is also removed at a later start, which keeps an older versio
 
 test('unpacking that fails leaves nothing behind', () => {
   const home = join(scratch, 'fails')
-  const broken = { hash: 'cccc', files: { good: source, bad: join(scratch, 'is-not-there') } }
+  const broken = {
+    hash: 'cccc',
+    files: { good: file, bad: { ...file, inside: join(scratch, 'is-not-there') } },
+  }
   const said = new RegExp(`below ${home}: ENOENT.*; STENO_DATA_DIR`)
   expect(() => unpack(home, broken)).toThrow(said)
   expect(existsSync(join(home, 'cccc'))).toBe(false)
   expect(readdirSync(home)).toEqual([])
+  // A file in place of the folder.
+  expect(() => unpack(source, carried)).toThrow(`nothing can be unpacked below ${source}: ENOTDIR`)
 })
 
 byRoot('what a command of root unpacks belongs to the owner of the data folder', () => {
