@@ -1,6 +1,6 @@
 // The signals that end a running command: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
-import { readFileSync } from 'node:fs'
+import { isHangUpIgnored } from '../base/hang-up.ts'
 
 /**
  * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with the
@@ -8,7 +8,8 @@ import { readFileSync } from 'node:fs'
  * no effect. A command that was started by nohup ignores SIGHUP. Returns a function that removes the signal handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
-  const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', ...(isHangUpIgnored() ? [] : ['SIGHUP' as const])]
+  const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
+  if (!isHangUpIgnored(process.pid)) names.push('SIGHUP')
   let isStopping = false
   const handle = (name: NodeJS.Signals) => {
     if (isStopping && name !== 'SIGHUP') process.exit(exitCode)
@@ -19,11 +20,4 @@ export function handleStopSignals(stop: () => void, exitCode: number): () => voi
   return () => {
     for (const name of names) process.off(name, handle)
   }
-}
-
-/** Returns true if the process was started with the signal SIGHUP ignored. */
-function isHangUpIgnored(): boolean {
-  const ignored = /^SigIgn:\t([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'
-  // The bit 0 belongs to the signal 1, which is SIGHUP.
-  return (BigInt(`0x${ignored}`) & 1n) === 1n
 }
