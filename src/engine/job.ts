@@ -42,9 +42,9 @@ export async function work(
     await new Promise(resolve => setImmediate(resolve))
   }
   let utterancesSent = 0
-  const onUtterances = (utterances: Utterance[]) => {
+  const onUtterances = (utterances: Utterance[], language: string) => {
     if (utterances.length === 0) return
-    send({ kind: 'utterances', id, first: utterancesSent, utterances })
+    send({ kind: 'utterances', id, first: utterancesSent, utterances, language })
     utterancesSent += utterances.length
   }
   const open = (channel?: number) => {
@@ -79,7 +79,7 @@ export async function work(
     const [whole, ...others] = heard.map(({ transcript }) => transcript)
     const transcript = channels === null || !whole ? first.transcript : mergeChannels([whole, ...others])
     if (channels !== null) {
-      onUtterances(transcript.utterances)
+      onUtterances(transcript.utterances, transcript.language)
       if (wantsTurns) send({ kind: 'turns', id, turns: turnsOfChannels(transcript) })
     }
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })

@@ -84,7 +84,7 @@ export type Report =
   | { kind: 'loaded'; facts: LoadedFacts }
   | { kind: 'cannotLoad'; message: string }
   | { kind: 'progress'; id: number; seconds: number }
-  | { kind: 'utterances'; id: number; first: number; utterances: Utterance[] }
+  | { kind: 'utterances'; id: number; first: number; utterances: Utterance[]; language: string }
   | { kind: 'peaks'; id: number; peaks: Uint8Array }
   | { kind: 'turns'; id: number; turns: SpeakerTurn[] }
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }

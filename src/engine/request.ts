@@ -67,9 +67,10 @@ export type TranscribeOptions = {
   onSeconds: (seconds: number) => void
   /**
    * Called when more utterances are complete, in order of time and without speakers. `first` is the index of the first
-   * of these utterances in the transcript. When the job is retried, the calls start again with `first` 0.
+   * of these utterances in the transcript. When the job is retried, the calls start again with `first` 0. `language` is
+   * the language of the text: the given language, the detected language, or `en` for a translation.
    */
-  onUtterances?: (utterances: readonly Utterance[], first: number) => void
+  onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
   /** Called once, after all sound was read. Each byte is the highest amplitude in 50 ms of sound, from 0 to 255. */
   onPeaks?: (peaks: Uint8Array) => void
   /**

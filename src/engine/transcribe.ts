@@ -17,8 +17,11 @@ import type { Diarization } from './who/diarize.ts'
 import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
-  /** Called when more utterances are complete. The utterances are in order of time, and have no speakers. */
-  onUtterances?: (utterances: Utterance[]) => void
+  /**
+   * Called when more utterances are complete. The utterances are in order of time, and have no speakers. `language` is
+   * the language of their texts.
+   */
+  onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */
   onTurns?: (turns: SpeakerTurn[]) => void
 }
@@ -78,12 +81,12 @@ export async function transcribe(
       language = recognised.language
       const unified = await script.unify(recognised.texts, languageOfText())
       texts.push(...unified)
-      listener.onUtterances?.(soFar.add(unified, languageOfText()))
+      listener.onUtterances?.(soFar.add(unified, languageOfText()), languageOfText())
     }
   } finally {
     started.end?.()
   }
-  listener.onUtterances?.(soFar.end(languageOfText(), recording.length))
+  listener.onUtterances?.(soFar.end(languageOfText(), recording.length), languageOfText())
   await listener.onSamples(recording.length)
   const hasWords = texts.some(({ text }) => text.trim() !== '')
   const { transcript, turns } = assemble(texts, {

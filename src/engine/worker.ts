@@ -147,7 +147,7 @@ export class Worker {
           onSeconds(reached)
         }
       }
-      if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first)
+      if (report.kind === 'utterances') onUtterances?.(report.utterances, report.first, report.language)
       if (report.kind === 'peaks') onPeaks?.(report.peaks)
       if (report.kind === 'turns') onTurns?.(report.turns)
       if (report.kind === 'warning') log.warn(`engine ${report.event}`, report.fields)

@@ -11,10 +11,15 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A running job, as its listeners see it. Both fields change while the job runs. `utterances` has all utterances up to
- * now, from the start of the recording, without speakers. After the end of the job, `utterances` does not change.
+ * A running job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to
+ * now, from the start of the recording, without speakers. `language` is the language of their texts, or an empty string
+ * if there are no utterances. After the end of the job, `utterances` and `language` do not change.
  */
-export type LiveJob = { readonly job: Job; readonly utterances: readonly Utterance[] }
+export type LiveJob = {
+  readonly job: Job
+  readonly utterances: readonly Utterance[]
+  readonly language: string
+}
 
 export type Following = { live: LiveJob; leave(): void }
 
@@ -23,6 +28,7 @@ type Entry = {
   /** The job as it was at the last notification of its listeners. Null before the first notification. */
   told: Job | null
   utterances: Utterance[]
+  language: string
   followers: Set<() => void>
   toldAt: number
   timer: Timer | null
@@ -67,10 +73,12 @@ export class LiveJobs {
 
   /**
    * Adds utterances to a running job. `first` is the index in the transcript of the first given utterance. When the
-   * engine starts a job again, `first` is 0, and the given utterances replace all earlier utterances.
+   * engine starts a job again, `first` is 0, and the given utterances replace all earlier utterances. `language` is the
+   * language of their texts.
    */
-  heard(job: Job, utterances: readonly Utterance[], first: number): void {
+  heard(job: Job, utterances: readonly Utterance[], first: number, language: string): void {
     const entry = this.#entryOf(job)
+    entry.language = language
     entry.utterances.splice(first)
     entry.utterances.push(...utterances)
     for (const onChange of entry.followers) attempt(onChange)
@@ -87,7 +95,7 @@ export class LiveJobs {
     if (!job) return null
     if (isTerminal(job.state)) {
       this.changed(jobId)
-      return { live: { job, utterances: [] }, leave: () => {} }
+      return { live: { job, utterances: [], language: '' }, leave: () => {} }
     }
     const entry = this.#entryOf(job)
     renew(entry, job)
@@ -158,6 +166,7 @@ export class LiveJobs {
       job,
       told: null,
       utterances: [],
+      language: '',
       followers: new Set(),
       toldAt: Number.NEGATIVE_INFINITY,
       timer: null,

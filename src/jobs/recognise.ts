@@ -40,7 +40,7 @@ export async function recognise(work: Work): Promise<End> {
       handOver: { jobId: job.id, worker: job.worker, fence, attempts: job.attempts },
       onClaim: claimed => (fence = claimed),
       onSeconds: seconds => tell(transcribeProgress(seconds, durationMs / 1000)),
-      onUtterances: (utterances, first) => live.heard(job, utterances, first),
+      onUtterances: (utterances, first, language) => live.heard(job, utterances, first, language),
       onPeaks: measured => (peaks = measured),
     },
   )

@@ -47,6 +47,8 @@ export class Assignment {
   readonly #claim: Claim
   readonly #stop = new AbortController()
   readonly #utterances: Utterance[] = []
+  /** The language of the texts of the utterances. Empty if there are no utterances yet. */
+  #language = ''
   #delivery: Delivery
   #seconds = 0
   /** The number of utterances of this job that the server has received from this worker. */
@@ -159,7 +161,8 @@ export class Assignment {
         onSeconds: seconds => {
           this.#seconds = seconds
         },
-        onUtterances: (utterances, first) => {
+        onUtterances: (utterances, first, language) => {
+          this.#language = language
           this.#utterances.splice(first)
           this.#utterances.push(...utterances)
         },
@@ -178,9 +181,8 @@ export class Assignment {
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const first = this.#heard
     const utterances = firstOf(this.#utterances.slice(first), this.#parts.server.reportBytesMax)
-    const answer = await this.#parts.server
-      .ask('beat', { ...held, seconds: this.#seconds, first, utterances })
-      .catch(() => null)
+    const report = { seconds: this.#seconds, first, utterances, language: this.#language }
+    const answer = await this.#parts.server.ask('beat', { ...held, ...report }).catch(() => null)
     if (answer?.kind === 'stop') this.stop()
     if (answer?.kind === 'continue') this.#heard = answer.heard
     if (!answer || answer.kind === 'later') await pause(limits.workerRetryMs, this.#stop.signal)

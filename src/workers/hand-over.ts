@@ -4,6 +4,7 @@
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './answers.ts'
+import type { Beat } from './requests.ts'
 import { workerName } from './roster.ts'
 
 /**
@@ -94,14 +95,14 @@ export class HandOver {
    * directly follow the last utterance that this worker has reported since it claimed the job.
    */
   beat(
-    { seconds, first, utterances }: { seconds: number; first: number; utterances: Transcript['utterances'] },
+    { seconds, first, utterances, language }: Pick<Beat, 'seconds' | 'first' | 'utterances' | 'language'>,
     now: number,
   ): void {
     this.heardAt = now
     if (seconds > 0) this.#options.onSeconds(seconds)
     if (first !== this.heard || utterances.length === 0) return
     this.heard += utterances.length
-    this.#options.onUtterances?.(utterances, first)
+    this.#options.onUtterances?.(utterances, first, language ?? this.input.language ?? '')
   }
 
   /** Ends the hand-over, because the server's own engine does the job. `fence` is the number of the server's claim. */

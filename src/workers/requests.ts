@@ -77,6 +77,8 @@ const beat = Type.Object({
   /** Complete utterances, in order. `first` is the index in the transcript of the first utterance of this message. */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
+  /** The language of their texts. Absent in the messages of older workers. */
+  language: Type.Optional(Type.String({ maxLength: 100 })),
 })
 
 const addresses = Type.Object(held)

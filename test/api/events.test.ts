@@ -48,11 +48,11 @@ steered('a stream has each utterance and ends with the ended job', async () => {
   expect(response.headers.get('cache-control')).toBe('no-store')
   const events = eventsOf(response)
   expect((await readUntil(events, () => true)).map(shown)).toEqual(['processing'])
-  task.options.onUtterances?.([utterance('One.'), utterance('Two.')], 0)
+  task.options.onUtterances?.([utterance('One.'), utterance('Two.')], 0, 'en')
   const [one, two] = await readUntil(events, ({ id }) => id === '2')
   expect(one).toEqual({ event: 'segment', id: '1', data: { index: 0, ...utterance('One.') } })
   expect(two?.data.index).toBe(1)
-  task.options.onUtterances?.([utterance('Three.')], 2)
+  task.options.onUtterances?.([utterance('Three.')], 2, 'en')
   service.engine.finish(task)
   const rest = await Array.fromAsync(events)
   expect(rest.map(shown)).toEqual(['Three.', 'completed'])
@@ -61,7 +61,7 @@ steered('a stream has each utterance and ends with the ended job', async () => {
 
 steered('a later stream begins with the first utterance, a continued one after the last', async () => {
   const { service, task, open } = await startJob()
-  task.options.onUtterances?.(['One.', 'Two.', 'Three.'].map(utterance), 0)
+  task.options.onUtterances?.(['One.', 'Two.', 'Three.'].map(utterance), 0, 'en')
   const streams = [open(), open({ 'Last-Event-ID': '2' }), open({ 'Last-Event-ID': 'x' })]
   const [whole, continued, unknown] = (await Promise.all(streams)).map(eventsOf)
   const texts = async (events: typeof whole) =>
@@ -154,7 +154,7 @@ steered('a client that reads late gets all utterances, but only the last state',
   const { stream } = openStream(live, id)
   const { job } = live.follow(id, () => {})!.live
   for (let count = 0; count < 250; count++) {
-    live.heard(job, [utterance(`${count}`)], count)
+    live.heard(job, [utterance(`${count}`)], count, 'en')
     setProgress(service.db, id, { sentence: 'on', percent: count % 100 })
     live.changed(id)
     await Bun.sleep(0)

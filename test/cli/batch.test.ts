@@ -388,7 +388,7 @@ test.skipIf(!clips)(
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       if (calls++ === 0) return made
-      options.onUtterances?.(made.utterances, 0)
+      options.onUtterances?.(made.utterances, 0, 'en')
       controller.abort()
       throw new Error('killed')
     }
@@ -410,7 +410,7 @@ test.skipIf(!clips)(
     const controller = new AbortController()
     let calls = 0
     const transcribe: Transcribe = async (input, options) => {
-      options.onUtterances?.((await answer(input, options)).utterances, 0)
+      options.onUtterances?.((await answer(input, options)).utterances, 0, 'en')
       // The first two calls transcribe both files together. They fail, so each file is then transcribed alone. The
       // third call is for the first file.
       if (++calls === 3) controller.abort()

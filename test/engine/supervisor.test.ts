@@ -79,15 +79,16 @@ test('a job reports its progress in seconds, from 0 on and never backwards', asy
 })
 
 test('a job reports its utterances while it runs', async () => {
-  const reported: [number, string[]][] = []
+  const reported: [number, string[], string][] = []
   await open('speaks').transcribe(job(), {
     signal: new AbortController().signal,
     onSeconds: () => {},
-    onUtterances: (utterances, first) => reported.push([first, utterances.map(({ text }) => text)]),
+    onUtterances: (utterances, first, language) =>
+      reported.push([first, utterances.map(({ text }) => text), language]),
   })
   expect(reported).toEqual([
-    [0, ['part 0']],
-    [1, ['part 1']],
+    [0, ['part 0'], 'de'],
+    [1, ['part 1'], 'de'],
   ])
 })
 

@@ -60,7 +60,7 @@ async function* all(samples: Float32Array) {
 function hear(
   sound: AsyncIterable<Float32Array>,
   change: Partial<TranscribeInput> = {},
-  onUtterances: (utterances: Utterance[]) => void = () => {},
+  onUtterances: (utterances: Utterance[], language: string) => void = () => {},
   loaded: LoadedModels = models,
 ): Promise<Transcript> {
   return transcribe(
@@ -472,7 +472,7 @@ test.skipIf(missing)(
   `a Chinese transcript and its live utterances are in the script of the first texts${skipped}`,
   async () => {
     const doctor = await read(sound(await truthOf('doctor')))
-    const chinese = speaking('chinese', ['zh'])
+    const chinese = speaking('chinese', ['zh'], 'zh')
     const texts = ['这里说的是简体。', '這裡說的是繁體。'].values()
     chinese.start = () => ({
       rows: 1,
@@ -483,12 +483,17 @@ test.skipIf(missing)(
       },
     })
     const reported: Utterance[] = []
-    const onUtterances = (utterances: Utterance[]) => void reported.push(...utterances)
-    const transcript = await hear(all(withPause(doctor, doctor)), { language: 'zh' }, onUtterances, {
+    const told = new Set<string>()
+    const onUtterances = (utterances: Utterance[], language: string) => {
+      reported.push(...utterances)
+      told.add(language)
+    }
+    const transcript = await hear(all(withPause(doctor, doctor)), { language: null }, onUtterances, {
       ...models,
       speech: [chinese],
     })
     expect(transcript.full_transcript).toBe('这里说的是简体。这里说的是繁体。')
     expect(reported).toEqual(transcript.utterances)
+    expect([...told]).toEqual(['zh'])
   },
 )

@@ -76,12 +76,12 @@ steered(
     const { service, id } = await startJob()
     const live = new LiveJobs(service.db, { everyMs: 0 })
     const job = follow(live, id).following.live.job
-    live.heard(job, [utterance('one'), utterance('two')], 0)
-    live.heard(job, [utterance('three')], 2)
+    live.heard(job, [utterance('one'), utterance('two')], 0, 'en')
+    live.heard(job, [utterance('three')], 2, 'en')
     const texts = (following: Following) => following.live.utterances.map(({ text }) => text)
     const { following } = follow(live, id)
     expect(texts(following)).toEqual(['one', 'two', 'three'])
-    live.heard(job, [utterance('one again')], 0)
+    live.heard(job, [utterance('one again')], 0, 'en')
     expect(texts(following)).toEqual(['one again'])
   },
 )
@@ -132,7 +132,7 @@ steered('the runner tells every step of a job, and the utterances of the engine'
   const id = await ana.transcribe(speech(60))
   const task = await service.engine.given(1)
   const following = service.live.follow(id, () => {})!
-  task.options.onUtterances?.([utterance('hello')], 0)
+  task.options.onUtterances?.([utterance('hello')], 0, 'en')
   expect(following.live.utterances).toEqual([utterance('hello')])
   service.engine.finish(task)
   await ana.until(id, 'completed')

@@ -47,7 +47,7 @@ process.on('message', async (order: Order): Promise<void> => {
   }
   if (behaviour === 'speaks') {
     for (const first of [0, 1])
-      send({ kind: 'utterances', id, first, utterances: [utterance(`part ${first}`)] })
+      send({ kind: 'utterances', id, first, utterances: [utterance(`part ${first}`)], language: 'de' })
   }
   const full_transcript = `heard by ${process.pid}`
   send({

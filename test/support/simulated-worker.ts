@@ -28,7 +28,7 @@ const engine = {
   ) {
     const transcript = transcriptOf(input, 'Hello there.')
     onSeconds(input.durationMs / 2000)
-    onUtterances?.(transcript.utterances, 0)
+    onUtterances?.(transcript.utterances, 0, 'en')
     await wait(input.durationMs / Number(TEST_SPEED), undefined, { signal })
     return transcript
   },

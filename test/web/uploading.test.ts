@@ -48,7 +48,7 @@ seen(
     // A screen reader reads each change of an element with this role aloud. The progress would be read every second.
     expect(await page.getByRole('status').first().textContent()).toBe('Being transcribed')
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
-    task.options.onUtterances?.([heard], 0)
+    task.options.onUtterances?.([heard], 0, 'en')
     await page.getByText('Guten Morgen.').waitFor()
     service.engine.finish(task, 'Guten Morgen zusammen.')
     await page.getByRole('button', { name: 'Edit' }).waitFor()

@@ -27,8 +27,9 @@ natsTest('a job is done although its options and its transcript are larger than 
   const following = service.live.follow(id, () => {
     if (following?.live.utterances.length) resolve()
   })
-  task.options.onUtterances?.(utterances, 0)
+  task.options.onUtterances?.(utterances, 0, 'en')
   await reported
+  expect(following?.live.language).toBe('en')
   const full_transcript = utterances.map(({ text }) => text).join(' ')
   task.resolve({ full_transcript, language: 'en', duration_seconds: 60, speakers: null, utterances })
   expect((await ana.until(id, 'completed')).result.utterances).toEqual(utterances)

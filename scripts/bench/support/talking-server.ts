@@ -21,10 +21,11 @@ const { listening } = await startService(readConfig(process.env), {
       onUtterances?.(
         Array.from({ length: first }, () => utterance('')),
         0,
+        'en',
       )
       let given = first
       setInterval(() => {
-        onUtterances?.([utterance(`${performance.timeOrigin + performance.now()}`)], given)
+        onUtterances?.([utterance(`${performance.timeOrigin + performance.now()}`)], given, 'en')
         given += 1
       }, everyMs)
       return new Promise(() => {})

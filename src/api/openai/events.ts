@@ -1,6 +1,8 @@
 // Encodes the server-sent events for a transcription request with `stream`.
 
-import type { Transcript, Utterance } from '../../transcripts/transcript.ts'
+import type { LiveJob } from '../../jobs/live.ts'
+import { withGap } from '../../transcripts/join-texts.ts'
+import type { Transcript } from '../../transcripts/transcript.ts'
 import type { Wanted } from './options.ts'
 import { diarizedSegmentsOf } from './segments.ts'
 import { logprobsOf } from './words.ts'
@@ -9,27 +11,23 @@ export function eventOf(data: { type: string; [field: string]: unknown }): strin
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-/**
- * Matches a letter of a script that has no spaces between sentences, such as Chinese or Thai. No space is sent before
- * an utterance with such a letter.
- */
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Myanmar}]/u
-
 /** The part of the transcript's text that has been sent to the caller. */
 export class TextSoFar {
   #text = ''
   #utterances = 0
+  /** The text of the last utterance that was sent. */
+  #last: string | undefined
 
-  /**
-   * Returns the events of the utterances that were not sent yet. `all` is the list of all utterances that the job has
-   * so far.
-   */
-  add(all: readonly Utterance[]): string {
-    const fresh = all.slice(this.#utterances)
-    this.#utterances = Math.max(this.#utterances, all.length)
+  /** Returns the events of the utterances that were not sent yet. `utterances` has all utterances up to now. */
+  add({ utterances, language }: Pick<LiveJob, 'utterances' | 'language'>): string {
+    const fresh = utterances.slice(this.#utterances)
+    this.#utterances = Math.max(this.#utterances, utterances.length)
     return fresh
-      .map(({ text }) => this.#send(this.#text === '' || unspaced.test(text) ? text : ` ${text}`))
+      .map(({ text }) => {
+        const delta = withGap(text, this.#last, language)
+        this.#last = text
+        return this.#send(delta)
+      })
       .join('')
   }
 

@@ -66,7 +66,7 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
     first: comment,
     beat: comment,
     beatMs: patience.beatMs,
-    begin: send => job.onChange(() => send(sent.add(job.live.utterances))),
+    begin: send => job.onChange(() => send(sent.add(job.live))),
     end: () => lastEvents(job.transcript(), choice, sent),
     failed: error => `event: error\ndata: ${JSON.stringify(error)}\n\n`,
   })

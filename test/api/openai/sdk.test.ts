@@ -35,7 +35,7 @@ async function startTelling(): Promise<[baseUrl: string, key: string, clip: stri
 async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOptions): Promise<Transcript> {
   const speakers = diarize ? dialogue.speakers : null
   const utterances = dialogue.utterances.map(each => ({ ...each, speaker: diarize ? each.speaker : null }))
-  for (const [index, utterance] of utterances.entries()) onUtterances?.([utterance], index)
+  for (const [index, utterance] of utterances.entries()) onUtterances?.([utterance], index, 'en')
   return { ...dialogue, speakers, utterances }
 }
 

@@ -1,11 +1,13 @@
 import { expect, test } from 'bun:test'
 import { APIError } from 'openai'
 import type { AwaitedJob } from '../../../src/api/openai/awaited-job.ts'
+import { TextSoFar } from '../../../src/api/openai/events.ts'
 import { Fields } from '../../../src/api/openai/fields.ts'
 import { readFields } from '../../../src/api/openai/options.ts'
 import { replyEvents, replyWhole } from '../../../src/api/openai/reply.ts'
 import { ApiError } from '../../../src/errors.ts'
 import type { Job } from '../../../src/jobs/job.ts'
+import { joinTexts } from '../../../src/transcripts/join-texts.ts'
 import type { Transcript } from '../../../src/transcripts/transcript.ts'
 import { dialogue, recording, startOpenAi } from '../../support/openai.ts'
 import { steered } from '../../support/service.ts'
@@ -17,11 +19,11 @@ steered('with stream the text comes utterance by utterance, while the job runs',
   const events = (await wanted)[Symbol.asyncIterator]()
   const next = async () => (await events.next()).value
   const [first, second, third] = dialogue.utterances.map(utterance => ({ ...utterance, speaker: null }))
-  task.options.onUtterances?.([first!], 0)
+  task.options.onUtterances?.([first!], 0, 'en')
   expect(await next()).toEqual({ type: 'transcript.text.delta', delta: 'Good morning.' })
-  task.options.onUtterances?.([second!], 1)
+  task.options.onUtterances?.([second!], 1, 'en')
   expect(await next()).toEqual({ type: 'transcript.text.delta', delta: ' How are you?' })
-  task.options.onUtterances?.([third!], 2)
+  task.options.onUtterances?.([third!], 2, 'en')
   expect(await next()).toEqual({ type: 'transcript.text.delta', delta: ' Fine.' })
   task.resolve(dialogue)
   expect(await next()).toEqual({
@@ -32,7 +34,7 @@ steered('with stream the text comes utterance by utterance, while the job runs',
   expect(await next()).toBeUndefined()
 })
 
-steered('the deltas together are the text, also when the engine reports no utterances', async () => {
+steered('the deltas together are the text, without early utterances and in a detected language', async () => {
   const { service, client } = await startOpenAi()
   const wanted = client.audio.transcriptions.create({
     file: await recording(),
@@ -54,6 +56,32 @@ steered('the deltas together are the text, also when the engine reports no utter
   expect(events[0]).toMatchObject({ delta: dialogue.full_transcript })
   expect(events[2]).toMatchObject({ id: 'seg_1', speaker: 'B', text: 'How are you?' })
   expect(events.at(-1)).toMatchObject({ logprobs: expect.any(Array) })
+
+  const stream = client.audio.transcriptions.create({ file: await recording(), model: 'm', stream: true })
+  const detected = await service.engine.given(2)
+  const utterances = ['我们开始吧。', 'OK', '好的。'].map(text => ({ ...dialogue.utterances[0]!, text }))
+  detected.options.onUtterances?.(utterances.slice(0, 2), 0, 'zh')
+  detected.options.onUtterances?.(utterances.slice(2), 2, 'zh')
+  const text = '我们开始吧。OK好的。'
+  detected.resolve({ ...dialogue, language: 'zh', full_transcript: text, utterances })
+  const all = await Array.fromAsync(await stream)
+  expect(all.map(event => ('delta' in event ? event.delta : event.type)).join(' | ')).toBe(
+    '我们开始吧。 | OK | 好的。 | transcript.text.done',
+  )
+})
+
+test.each([
+  ['zh', ['我们开始吧。', 'OK', '好的。', '2026。', 'OK.', 'Let us go.']],
+  ['en', ['Good morning.', 'The sign 出口 means exit.', '出口', 'Thanks.']],
+  ['ko', ['안녕하세요.', '대통령(大統領)이 말했다.']],
+])('in %p the deltas of %p are the parts of the whole text', (language, texts) => {
+  const sent = new TextSoFar()
+  const utterances = texts.map(text => ({ ...dialogue.utterances[0]!, text }))
+  const parts = utterances.map((_, index) =>
+    sent.add({ utterances: utterances.slice(0, index + 1), language }),
+  )
+  const deltas = parts.map(part => JSON.parse(part.split('data: ')[1]!).delta)
+  expect(deltas.join('')).toBe(joinTexts(texts, language))
 })
 
 test.each([
@@ -104,7 +132,7 @@ function waitingJob() {
   let transcript: () => Transcript = () => dialogue
   let abandoned = 0
   const job: AwaitedJob = {
-    live: { job: { state: 'processing' } as Job, utterances: [] },
+    live: { job: { state: 'processing' } as Job, utterances: [], language: '' },
     inspected: Promise.resolve(),
     ended: ended.promise,
     onChange: () => {},
