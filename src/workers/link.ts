@@ -116,12 +116,19 @@ export class Link {
     this.stream = await JobStream.open(nats, this.#settings.cluster, this.#settings.leaseMs)
   }
 
-  /** Answers a request of a worker. If no answer can be sent, the worker repeats the request later. */
+  /**
+   * Answers a request of a worker. If no answer can be sent, the worker repeats the request later. NATS does not check
+   * the rights of the worker for the reply subject, so the server answers only at an inbox of this worker. Otherwise the
+   * server would send messages, with its own rights, to any subject for the worker.
+   */
   async #receive(message: Msg, bytesMax: number): Promise<void> {
     const [, , , worker = '', kind = ''] = message.subject.split('.')
     try {
       const answer = await this.#answerTo(worker, kind, message.data, bytesMax)
-      if (answer) message.respond(bytesOf(answer))
+      if (!answer || !message.reply) return
+      const inbox = subjectsOf(this.#settings.cluster).inbox(worker)
+      if (message.reply.startsWith(`${inbox}.`)) message.respond(bytesOf(answer))
+      else this.#logOnce('reply subject of a worker refused', { worker, kind })
     } catch (error) {
       this.#logOnce('request of a worker not answered', { worker, kind, ...errorFields(error) })
     }

@@ -2,7 +2,9 @@
 
 import { afterAll } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'
+import { createInbox } from '@nats-io/transport-node'
 import { openSecrets } from '../../src/base/seal.ts'
+import { limits } from '../../src/limits.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { Fleet } from '../../src/workers/fleet.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
@@ -20,13 +22,16 @@ const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => 
  * for the answer of the server.
  */
 export async function connect(nats: string, cluster: string) {
-  const inboxPrefix = subjectsOf(cluster).inbox('gpu-1')
+  const subjects = subjectsOf(cluster)
+  const inboxPrefix = subjects.inbox('gpu-1')
   const wire = await openNats({ address: nats, credentials: null }, { name: 'gpu-1', inboxPrefix })
   afterAll(() => wire.close())
   const hello = async (languages: string[], change: Partial<Hello> = {}, name = 'gpu-1') =>
     await wire.request(
-      subjectsOf(cluster).request(name, 'hello'),
+      subjects.request(name, 'hello'),
       bytesOf({ ...helloOf(languages), ...change }),
+      // The server sends the answer only to an inbox of the worker that the subject of the request names.
+      { timeout: limits.workerRequestMs, noMux: true, reply: createInbox(subjects.inbox(name)) },
     )
   return { wire, hello }
 }

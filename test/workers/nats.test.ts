@@ -158,8 +158,12 @@ natsTest(
       },
     )
     await ready.promise
-    const worker = await manage(nats.url)
-    const ask = () => worker.request(subjectsOf('main').request('gpu-1', 'models'), bytesOf({ protocol }))
+    const subjects = subjectsOf('main')
+    const worker = await openNats(
+      { address: nats.url, credentials: null },
+      { name: 'gpu-1', inboxPrefix: subjects.inbox('gpu-1') },
+    )
+    const ask = () => worker.request(subjects.request('gpu-1', 'models'), bytesOf({ protocol }))
     const unanswered = ask().then(
       () => 'answered',
       () => 'unanswered',

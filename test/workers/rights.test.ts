@@ -2,26 +2,20 @@
 // docs/workers.md.
 
 import { expect, spyOn } from 'bun:test'
-import { join } from 'node:path'
 import { log } from '../../src/base/log.ts'
 import { type NatsConnection, openNats } from '../../src/workers/connection.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
-import { blocksOf, readDocument } from '../support/documents.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { natsTest, startNats } from '../support/nats.ts'
+import { natsTest } from '../support/nats.ts'
+import { startShownNats } from '../support/shown-nats.ts'
 import { startWorker } from '../support/workers.ts'
 
 const subjects = subjectsOf('main')
 
 natsTest('a stolen credential reads nothing of others and changes nothing', async () => {
-  const nats = await startNats({ jetstream: false, settings: shownSettings() })
-  const addressOf = (user: string) => {
-    const secret = { server: 'SECRET-1', 'gpu-1': 'SECRET-2', 'gpu-2': 'SECRET-3' }[user]
-    return nats.url.replace('//', `//${user}:${secret}@`)
-  }
+  const addressOf = await startShownNats()
   const { service } = await startFleet(addressOf('server'), { STENO_CLUSTER: 'main' })
   const ana = service.account('ana')
   const { engine } = await startWorker({ nats: addressOf('gpu-1'), server: service.url, name: 'gpu-1' })
@@ -60,13 +54,12 @@ natsTest('a stolen credential reads nothing of others and changes nothing', asyn
 })
 
 natsTest('a worker whose user has rights for another name logs why it gets nothing', async () => {
-  const nats = await startNats({ jetstream: false, settings: shownSettings() })
-  const address = nats.url.replace('//', '//gpu-1:SECRET-2@')
+  const addressOf = await startShownNats()
   const told = Promise.withResolvers<unknown>()
   const errors = spyOn(log, 'error').mockImplementation((event, fields) =>
     told.resolve([event, fields?.error]),
   )
-  await startWorker({ nats: address, server: '', name: 'gpu-2' })
+  await startWorker({ nats: addressOf('gpu-1'), server: '', name: 'gpu-2' })
   expect(await told.promise).toEqual([
     'orders to stop cannot be received',
     'Permissions Violation for Subscription to "steno.main.to.gpu-2.stop"',
@@ -120,16 +113,6 @@ const forbiddenToSend = [
   '$JS.API.CONSUMER.DELETE.STENO_main.mine',
   '$JS.API.CONSUMER.MSG.NEXT.STENO_other.pool_first',
 ]
-
-/**
- * Returns the settings of nats-server that docs/workers.md shows. In these settings, the folder /var/lib/nats is
- * replaced by a folder of the test.
- */
-function shownSettings(): string {
-  const shown = blocksOf(readDocument('docs/workers.md')).find(block => block.startsWith('jetstream {'))
-  if (!shown?.includes('/var/lib/nats')) throw new Error('docs/workers.md shows no settings of nats-server')
-  return shown.replace('/var/lib/nats', join(temporaryFolder(), 'js'))
-}
 
 /**
  * Returns a list of refusals. When NATS refuses a message or a subscription, the function adds the NATS subject of this
