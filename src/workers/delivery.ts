@@ -2,7 +2,9 @@
 // worker can send to JetStream.
 
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
+import { log } from '../base/log.ts'
 import { limits } from '../limits.ts'
+import { readQueuedJob } from './orders.ts'
 import { consumerOf, type Priority, streamOf } from './subjects.ts'
 
 export type Delivery = {
@@ -25,7 +27,7 @@ type Pull = { pool: string; priority: Priority; waitMs: number }
 
 /**
  * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`.
+ * priority. Returns null if no message comes within `waitMs`. Removes a message that is no job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,
@@ -46,7 +48,6 @@ export async function pull(
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {
   // If the queue has no message, the response of JetStream contains no job, but a status such as 404.
   if (!reply?.startsWith('$JS.ACK.') || headers?.hasError) return null
-  const { job } = JSON.parse(new TextDecoder().decode(data)) as { job: string }
   // The number of deliveries and the sequence number are read from the reply address of the message. Dots separate the
   // fields of this address. In old versions of NATS, the address has nine fields: `$JS`, `ACK`, stream, consumer,
   // number of deliveries, sequence number in the stream, sequence number in the consumer, time, number of waiting
@@ -56,8 +57,14 @@ function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Deli
   const say = (text: string) => {
     if (!nats.isClosed()) nats.publish(reply, text)
   }
+  const jobId = readQueuedJob(data)
+  if (jobId === null) {
+    log.warn('message of a queue not understood', { bytes: data.length })
+    say('+ACK')
+    return null
+  }
   return {
-    jobId: job,
+    jobId,
     count: Number(fields[at]),
     sequence: Number(fields[at + 1]),
     remove: () => say('+ACK'),

@@ -1,6 +1,6 @@
 // The requests that workers send to the server: their schemas, and the function that parses the bytes of a request and
 // checks them against its schema. Each message is JSON. The server sends a message only as the answer to a request. The
-// only exception is the order to stop a job.
+// only exception is the order to stop a job (see orders.ts).
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -14,9 +14,12 @@ export const protocol = 1
 
 const session = Type.String({ minLength: 1, maxLength: 64 })
 
-const jobId = Type.String({ minLength: 1, maxLength: 64 })
+export const jobId = Type.String({ minLength: 1, maxLength: 64 })
 
 const fence = Type.Integer({ minimum: 1 })
+
+/** A job and the number of its claim. */
+export const claimed = Type.Object({ job: jobId, fence })
 
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
@@ -49,7 +52,7 @@ const hello = Type.Object({
    * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first job.
    */
   speed: nullable(Type.Number()),
-  jobs: Type.Array(Type.Object({ job: jobId, fence }), { maxItems: 2048 }),
+  jobs: Type.Array(claimed, { maxItems: 2048 }),
 })
 
 const claim = Type.Object({
@@ -133,13 +136,21 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
 
 /** Parses a request of a worker. Returns null if the bytes are not a valid request of this kind. */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
+  return readMessage(checks[kind], bytes) as Requests[Kind] | null
+}
+
+/** Parses a message. Returns null if the bytes are not JSON, or if the schema of `check` does not allow the value. */
+export function readMessage<Schema extends TSchema>(
+  check: TypeCheck<Schema>,
+  bytes: Uint8Array,
+): Static<Schema> | null {
   let value: unknown
   try {
     value = JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     return null
   }
-  return checks[kind].Check(value) ? (value as Requests[Kind]) : null
+  return check.Check(value) ? value : null
 }
 
 export function isRequestKind(kind: string): kind is RequestKind {

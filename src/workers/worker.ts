@@ -15,6 +15,7 @@ import { Assignment } from './assignment.ts'
 import { intervalIn } from './beats.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { type Delivery, pull } from './delivery.ts'
+import { readStopOrder } from './orders.ts'
 import { type Hello, protocol } from './requests.ts'
 import { Server } from './server.ts'
 import { priorities, subjectsOf } from './subjects.ts'
@@ -63,9 +64,7 @@ export class Worker {
           const advice = 'the name of the worker (--name) must be the name in the rights of its user at NATS'
           return log.error('orders to stop cannot be received', { advice, ...errorFields(error) })
         }
-        const { job, fence } = message.json<{ job: string; fence: number }>()
-        const assignment = this.#assignments.get(job)
-        if (assignment?.fence === fence) assignment.stop()
+        this.#obey(message.data)
       },
     })
     engine.onReady(() => void this.#sayHello())
@@ -294,6 +293,13 @@ export class Worker {
       if (type === 'disconnect') log.warn('nats lost')
       if (type === 'reconnect') log.info('nats connected', { server: this.#nats.getServer() })
     }
+  }
+
+  /** Stops a job by an order of the server. An order that this worker does not understand has no effect. */
+  #obey(bytes: Uint8Array): void {
+    const order = readStopOrder(bytes)
+    const assignment = order && this.#assignments.get(order.job)
+    if (assignment && assignment.fence === order.fence) assignment.stop()
   }
 
   /**

@@ -1,0 +1,20 @@
+// The messages that a worker gets without a request to the server: the order to stop a job, and the message of a job in
+// a queue. NATS does not say who sent them, so a worker checks them against a schema.
+
+import { Type } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import { claimed, jobId, readMessage } from './requests.ts'
+
+const stopOrder = TypeCompiler.Compile(claimed)
+
+const queuedJob = TypeCompiler.Compile(Type.Object({ job: jobId }))
+
+/** Parses the order to stop a job. Returns null if the bytes are not such an order. */
+export function readStopOrder(bytes: Uint8Array): { job: string; fence: number } | null {
+  return readMessage(stopOrder, bytes)
+}
+
+/** Parses the message of a job in a queue. Returns the id of the job, or null if the bytes are not such a message. */
+export function readQueuedJob(bytes: Uint8Array): string | null {
+  return readMessage(queuedJob, bytes)?.job ?? null
+}
