@@ -11,6 +11,8 @@ export const apiLimits = {
   formHeadBytesMax: 16 * KB,
   /** Maximum number of bytes before the first part of a multipart form, and after its last part. */
   formAroundBytesMax: 64 * KB,
+  /** Maximum number of fields of a URL-encoded form, such as a token request. */
+  formFieldsMax: 100,
   /** Maximum size of all fields of a multipart form together, without its file. */
   formFieldsBytesMax: 100 * KB,
   /** Maximum size of a multipart form without its file: the fields, the boundaries and the headers of the parts. */

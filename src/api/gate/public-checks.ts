@@ -1,6 +1,7 @@
 // The checks of routes without a credential. Requests are counted per IP address.
 
-import type { RateName } from '../../limits.ts'
+import { ApiError } from '../../errors.ts'
+import { limits, type RateName } from '../../limits.ts'
 import { about } from '../route.ts'
 import type { Service } from '../service.ts'
 import { admit, admitAddress, type GateContext } from './admission.ts'
@@ -36,11 +37,16 @@ export const publicChecks = (service: Service) => ({
     detail: about({ rate, errors: [...commonErrors, ...bodyErrors], hide: true }),
     parse: async ({ request, set, requestState }: GateContext) => {
       admit(service, { request, set, requestState }, rate, null)
-      checkBodyHeaders(request, { type: 'application/x-www-form-urlencoded' })
-      const bytes = await readBody(request)
-      requestState.form = new URLSearchParams(new TextDecoder().decode(bytes))
+      requestState.form = await readForm(request)
       return {}
     },
     resolve: ({ requestState }: GateContext) => ({ form: requestState.form }),
   }),
 })
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  checkBodyHeaders(request, { type: 'application/x-www-form-urlencoded' })
+  const form = new URLSearchParams(new TextDecoder().decode(await readBody(request)))
+  if (form.size <= limits.formFieldsMax) return form
+  throw new ApiError('INVALID_REQUEST', `The form has more than ${limits.formFieldsMax} fields.`)
+}

@@ -13,6 +13,10 @@ export function readResources(params: URLSearchParams, baseUrl: string): string[
  * may occur more than once.
  */
 export function repeatedName(params: URLSearchParams): string | null {
-  const names = [...params.keys()].filter(name => name !== 'resource')
-  return names.find((name, at) => names.indexOf(name) !== at) ?? null
+  const seen = new Set<string>()
+  for (const name of params.keys()) {
+    if (seen.has(name)) return name
+    if (name !== 'resource') seen.add(name)
+  }
+  return null
 }
