@@ -31,7 +31,7 @@ function times({ startMs, endMs }: Cue, point: ',' | '.'): string {
 
 /** Replaces `-->` by `->`. In SubRip, a line with `-->` is read as the times of a cue, and `-->` cannot be escaped. */
 function withoutArrow(text: string): string {
-  return text.replace(/-{2,}>/g, '->')
+  return text.replace(/(?<!-)-{2,}>/g, '->')
 }
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }

@@ -58,6 +58,12 @@ describe('SubRip', () => {
     )
   })
 
+  // The search for arrows would take minutes if it began again at each of these hyphens.
+  test('a long row of hyphens is no arrow', () => {
+    const hyphens = '-'.repeat(1_000_000)
+    expect(written('srt', [[0, 1, null, `${hyphens}x${hyphens}>`]])).toEndWith(`\n${hyphens}x->\n`)
+  })
+
   test('an arrow that is created by stripping does not make a line of times', () => {
     expect(written('srt', [[0, 1, null, '-*-*>']], { stripChars: '*' })).toBe(
       '1\n00:00:00,000 --> 00:00:01,000\n->\n',

@@ -64,7 +64,7 @@ function granularitiesOf(fields: Fields, format: Format): readonly Granularity[]
 function checkTemperature(fields: Fields): void {
   const value = fields.one('temperature')
   if (value === null) return
-  if (/^\d*\.?\d+(e-?\d+)?$/i.test(value) && Number(value) <= 1) return
+  if (/^(?:\d+|\d*\.\d+)(?:e-?\d+)?$/i.test(value) && Number(value) <= 1) return
   throw invalidField('temperature', `Invalid value: '${shown(value)}'. temperature is a number from 0 to 1.`)
 }
 
