@@ -26,7 +26,9 @@ export class EngineStatus {
   change(change: Partial<EngineState>): void {
     const becameReady = change.ready === true && !this.#state.ready
     this.#state = { ...this.#state, ...change }
-    if (becameReady) for (const listener of this.#readyListeners) listener()
+    if (!becameReady) return
+    this.#fault = null
+    for (const listener of this.#readyListeners) listener()
   }
 
   /** Reports that no model can be loaded. `change` contains the other fields of the state that change. */
@@ -37,9 +39,18 @@ export class EngineStatus {
     })
   }
 
+  /** Reports that no engine process runs, and that none can be started. */
+  hasNoProcess(): void {
+    this.change({
+      ready: false,
+      device: null,
+      message: 'The engine process cannot be started; the log says why.',
+    })
+  }
+
   /**
-   * Logs a fault, unless the last fault had the same reason. A reason can contain paths of this machine. So the reason
-   * is not added to the engine's state, which callers of the API can read.
+   * Logs a fault, unless the last fault since the engine became ready had the same reason. A reason can contain paths of
+   * this machine. So the reason is not added to the engine's state, which callers of the API can read.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

@@ -108,7 +108,7 @@ export class WorkerPool {
     await Promise.all([...this.#workers].map(worker => worker.kill()))
   }
 
-  /** Starts a worker. If the worker cannot load the model, starts another one, until a worker has loaded the model. */
+  /** Starts workers, one after another, until one of them has loaded the model. */
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
       if (this.model === null || this.#workers.size >= this.capacity) return true
@@ -116,14 +116,10 @@ export class WorkerPool {
     })
   }
 
+  /** Starts a worker that loads `model`. Returns true if the worker has loaded the model. */
   async #startWorker(model: ChosenModel): Promise<boolean> {
-    const worker = new Worker(model, this.#settings, {
-      ...this.#options,
-      dataDir: this.#settings.dataDir,
-      gpu: this.#freestGpu(),
-      onExit: exited => this.#replaceIdleWorker(exited),
-    })
-    this.#workers.add(worker)
+    const worker = this.#newWorker(model)
+    if (!worker) return false
     try {
       const { device, variant, diarization, languages, translates, notes } = await worker.load()
       const { gpu } = worker
@@ -148,6 +144,27 @@ export class WorkerPool {
       this.#status.logFault('engine not loaded', reasonOf(error))
       if (this.#workers.size === 0) this.#status.hasNoModel({ ready: false, model: model.name, device: null })
       return false
+    }
+  }
+
+  /**
+   * Starts the child process of a new worker. Returns null if the process cannot be started, for example because this
+   * process has no free file descriptor.
+   */
+  #newWorker(model: ChosenModel): Worker | null {
+    try {
+      const worker = new Worker(model, this.#settings, {
+        ...this.#options,
+        dataDir: this.#settings.dataDir,
+        gpu: this.#freestGpu(),
+        onExit: exited => this.#replaceIdleWorker(exited),
+      })
+      this.#workers.add(worker)
+      return worker
+    } catch (error) {
+      this.#status.logFault('engine process not started', reasonOf(error))
+      if (this.#workers.size === 0) this.#status.hasNoProcess()
+      return null
     }
   }
 

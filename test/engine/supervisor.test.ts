@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { log } from '../../src/base/log.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
 import type { Report } from '../../src/engine/protocol.ts'
@@ -202,6 +203,29 @@ test('an idle worker that is killed is replaced', async () => {
   process.kill(pid, 'SIGKILL')
   await gone(pid)
   expect((await run(opened)).full_transcript).not.toContain(String(pid))
+})
+
+test('an engine process that cannot be started is tried again, and the engine is not ready meanwhile', async () => {
+  using logged = spyOn(log, 'error').mockImplementation(() => {})
+  const program = join(folder, 'program')
+  const opened = open('', { command: [program, fakeChild, 'well'] })
+  const notReady = async (message: string) => {
+    while (opened.state().message !== message) await Bun.sleep(5)
+    expect(opened.state()).toMatchObject({ ready: false, device: null })
+  }
+  await notReady('The engine process cannot be started; the log says why.')
+  symlinkSync(process.execPath, program)
+  const pid = pidOf(await run(opened))
+
+  rmSync(program)
+  process.kill(pid, 'SIGKILL')
+  await notReady('The engine process cannot be started; the log says why.')
+  symlinkSync(process.execPath, program)
+  expect(pidOf(await run(opened))).not.toBe(pid)
+  expect(opened.state()).toMatchObject({ ready: true, message: 'ready', device: 'cpu' })
+  const events = logged.mock.calls.map(([event]) => event)
+  const notStarted = 'engine process not started'
+  expect(events).toEqual([notStarted, 'idle engine worker exited', notStarted])
 })
 
 test('a worker that takes no more orders, but whose exit is not known, is replaced, and the job is kept', async () => {
