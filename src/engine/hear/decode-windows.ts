@@ -6,12 +6,12 @@ import type { Row } from './decode-rows.ts'
 import type { Features } from './features.ts'
 import { type Hypothesis, upTo } from './hypothesis.ts'
 import type { JointDecoding } from './joint-decoding.ts'
-import { restOf } from './missed.ts'
 import type { EncodedWindow, Encoder, EncoderInput } from './network.ts'
 import { type PlacedText, placeInRecording } from './place.ts'
 import { promptOf } from './prompt.ts'
 import { recognise } from './recognise.ts'
 import type { Recording } from './recording.ts'
+import { type Rest, restAfter } from './rest.ts'
 import type { Listener } from './speech-model.ts'
 import type { VoiceReading } from './voice-network.ts'
 import type { Whisper } from './whisper.ts'
@@ -69,11 +69,10 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * A window over the speech that must be decoded again. Null if there is no such speech. The first `textsKept` entries
-   * of `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good
-   * text.
+   * The rest of the window, which must be decoded again. Null if there is no such rest. The first `textsKept` entries of
+   * `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good text.
    */
-  rest: { window: Window; textsKept: number } | null
+  rest: Rest | null
 }
 
 export type DecodeOptions = {
@@ -118,10 +117,14 @@ export async function decodeWindows(
         ({ from, to }) => (from + to) / 2 <= window.to,
       )
     const { unfinished } = hypothesis
-    const rest = unfinished && restOf(window, sampleOf(heard, unfinished.frame))
     const texts = place(hypothesis)
-    const textsKept = rest ? place(upTo(hypothesis, unfinished)).length : texts.length
-    return { window, verdict: hypothesis.verdict, texts, rest: rest && { window: rest, textsKept } }
+    const rest =
+      unfinished &&
+      restAfter(window, hypothesis.attention.length > 0 ? texts : [], {
+        textsKept: place(upTo(hypothesis, unfinished)).length,
+        sample: sampleOf(heard, unfinished.frame),
+      })
+    return { window, verdict: hypothesis.verdict, texts, rest }
   })
 }
 

@@ -44,18 +44,3 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
 export function warnOfMissed(window: Window, texts: readonly PlacedText[], listener: Listener): void {
   for (const missed of missedSpeech(window, texts)) listener.onWarning('speech without text', missed)
 }
-
-/**
- * The minimum length of speech, in samples, that is decoded again after an incomplete text. Shorter speech usually
- * belongs to the last word of the text.
- */
-const restMin = 0.4 * sampleRate
-
-/** Returns a window with the speech after sample `begin` of the recording, or null if this speech is too short. */
-export function restOf(window: Window, begin: number): Window | null {
-  const speech = window.speech
-    .map(span => beginningAt(span, begin))
-    .filter(({ voice }) => voice.to > voice.from)
-  const length = speech.reduce((sum, { voice }) => sum + voice.to - voice.from, 0)
-  return length >= restMin ? windowOf(speech) : null
-}

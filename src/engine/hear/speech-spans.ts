@@ -21,7 +21,7 @@ export const speechBegins = 0.5
  */
 const speech = { begins: speechBegins, ends: 0.35, silenceFrames: 8, framesMin: 4 }
 /** The length of the sound that is added before and after each span, in samples. */
-const speechPad = 0.25 * sampleRate
+export const speechPad = 0.25 * sampleRate
 
 /**
  * Converts the speech probabilities of frames to speech spans in samples. A span longer than `samplesMax` is cut in its

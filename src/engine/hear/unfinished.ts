@@ -6,16 +6,16 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum time, in model frames (20 ms each), from the start of the last sentence of a text to the end of the
- * window. If the time is not longer, this sentence is decoded again together with the speech after it, because the
- * model makes more errors in short windows. Otherwise only the speech after the sentence is decoded again.
+ * The maximum length, in model frames (20 ms each), of the end of a window that is decoded again together with words
+ * that already have a text. The last sentence of a text is decoded again with the speech after it, because the model
+ * makes more errors in short windows. If both together are longer, only the speech after the sentence is decoded again.
  */
-const sentenceFramesMax = 15 * framesPerSecond
+export const restFramesMax = 15 * framesPerSecond
 /**
  * The minimum distance from the start of a window to the part that is decoded again, in model frames (20 ms each). If
  * this part could begin at the start of the window, the same sound might be decoded again without end.
  */
-const progressMin = 0.5 * framesPerSecond
+export const progressMin = 0.5 * framesPerSecond
 
 /**
  * Called when the model has returned the end token. Returns the part of the window that must be decoded again. Returns
@@ -39,7 +39,7 @@ export function unfinishedAtEnd(
   }
   const before = tokens.findLastIndex((id, index) => id >= firstTimestamp && index < tokens.length - 2)
   const sentence = before > 0 ? pairAt(tokens, before - 1, firstTimestamp) : null
-  return sentence !== null && frames - sentence.frame <= sentenceFramesMax ? sentence : rest
+  return sentence !== null && frames - sentence.frame <= restFramesMax ? sentence : rest
 }
 
 function meanOf(values: readonly number[]): number {

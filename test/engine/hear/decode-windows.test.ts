@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Attempt, Row } from '../../../src/engine/hear/decode-rows.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from '../../../src/engine/hear/decode-windows.ts'
-import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
+import { emptyHypothesis, type Unfinished } from '../../../src/engine/hear/hypothesis.ts'
 import { EncodedWindow, type Encoder, type EncoderInput } from '../../../src/engine/hear/network.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
 import { type Window, windowOf } from '../../../src/engine/hear/windows.ts'
+import { tokenizerOf } from '../../support/tokenizer.ts'
 
 const sampleRate = 16_000
 
@@ -149,4 +150,52 @@ test('the row of an extended window has its whole sound and speech, and the leng
     { frames: 350, speechSeconds: 5, neededFrames: 50 },
     { frames: 100, speechSeconds: 2 },
   ])
+})
+
+const [end, firstTimestamp, frames] = [90, 100, 350]
+const at = (second: number) => firstTimestamp + second * 50
+
+const anywhere = [0, 7] as const
+
+/** A decoded text. The token with the index n attends to the sound at the time `times[n]`, from and to in seconds. */
+type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; unfinished: Unfinished }
+
+/**
+ * Decodes a window with speech from 0 to 2 and from 2.5 to 7 s. A fake decoder returns the text `said` for it. Returns
+ * the rest of the window: how many words are before it, and when it begins, in seconds.
+ */
+async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
+  const attention = [...times, anywhere].map(([from, to]) =>
+    Float32Array.from({ length: frames }, (_, frame) => (frame >= from * 50 && frame < to * 50 ? 1 : 1e-5)),
+  )
+  const hypothesis = {
+    ...emptyHypothesis(frames, 0, 0),
+    tokens,
+    logProbabilities: tokens.map(() => -0.1),
+    attention: translate ? [] : attention,
+    unfinished,
+  }
+  const joint = { decode: async ([task]: unknown[]) => [{ task, hypothesis, looped: false }] }
+  const facts = { languages: new Map(), end, firstTimestamp }
+  const whisper = { facts, tokenizer: tokenizerOf([' one', ' two', ' three', ' four']), attendingDecoder: {} }
+  const window = windowFrom(0, 2, [2.5, 7])
+  const models = { whisper, joint } as unknown as WhisperModels
+  const options = { language: 'en', context: [], translate, onShare: async () => {} }
+  const [decoded] = await decodeWindows(models, [window], [window], [new NamedWindow(0)], options)
+  const { textsKept, window: rest } = decoded!.rest!
+  return { textsKept, from: rest.from / sampleRate }
+}
+
+test('the rest of a window begins in the pause before its first sentence, not inside a word', async () => {
+  // There is no pause at the timestamp tokens, between ` two` and ` three`.
+  const one = [at(0), 0, 1, at(4.5)]
+  const other = [at(4.5), 2, 3, at(6.5), at(6.5)]
+  const said: Said = {
+    tokens: [...one, ...other],
+    times: [anywhere, [0, 2], [2.5, 4.5], anywhere, anywhere, [4.5, 5.5], [5.5, 6.5], anywhere, anywhere],
+    unfinished: { tokens: one.length, frame: 4.5 * 50 },
+  }
+  expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
+  // The word times of a translation are estimated, so a pause between two words is not that of the speaker.
+  expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
 })

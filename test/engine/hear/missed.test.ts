@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { missedSpeech, restOf } from '../../../src/engine/hear/missed.ts'
+import { missedSpeech } from '../../../src/engine/hear/missed.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
 
 const second = 16_000
@@ -48,12 +48,4 @@ test.each([
   ['silence between two words is not missed speech', [word(10, 19.8), word(22.3, 38)], []],
 ])('%s', (_, words, windows) => {
   expect(missed(words)).toEqual(windows)
-})
-
-test.each([
-  ['it begins inside a span', 31.5, [[31.5, 38]]],
-  ['it is empty after the last word', 37.7, null],
-])('the speech after a point of a window: %s', (_, begin, expected) => {
-  const rest = restOf(window, begin * second)
-  expect(rest?.speech.map(({ from, to }) => [from / second, to / second]) ?? null).toEqual(expected)
 })

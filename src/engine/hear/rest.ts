@@ -1,0 +1,76 @@
+// Finds the rest of a window: the end of the window, which is decoded again because its text is incomplete or
+// improbable.
+
+import { sampleRate, samplesPerFrame } from '../audio.ts'
+import type { PlacedText } from './place.ts'
+import { beginningAt, speechPad } from './speech-spans.ts'
+import { progressMin, restFramesMax } from './unfinished.ts'
+import { type Window, windowOf } from './windows.ts'
+
+/**
+ * A place in the text of a window, between two words. `textsKept` is the number of words before it. `sample` is its
+ * time in the recording.
+ */
+type Boundary = { textsKept: number; sample: number }
+
+/** A window over the speech that must be decoded again. The first `textsKept` texts are the words before this speech. */
+export type Rest = { window: Window; textsKept: number }
+
+/**
+ * The minimum pause between two words, in samples, at which the rest of a window may begin. In a shorter gap there may
+ * be no pause, because word times often have an error of 0.1 s.
+ */
+const pauseMin = 0.2 * sampleRate
+
+/**
+ * Returns the rest of a window, or null if the speech after `boundary` is too short. `boundary` is the place that the
+ * timestamp tokens of the text give. `words` are the words of the text with their times. The list is empty if these
+ * times are only estimated.
+ *
+ * The time of a timestamp token often differs by 0.1 s or more from the times of the words beside it. If there is no
+ * pause at the boundary, the rest would begin inside a word, and the transcript would have this word twice or not at
+ * all. So the rest begins in the last pause before the boundary. If there is no such pause, it begins at the boundary.
+ */
+export function restAfter(window: Window, words: readonly PlacedText[], boundary: Boundary): Rest | null {
+  if (restOf(window, boundary.sample) === null) return null
+  const { textsKept, sample } = pauseBefore(window, words, boundary) ?? boundary
+  const rest = restOf(window, sample)
+  return rest && { window: rest, textsKept }
+}
+
+/**
+ * Returns the boundary itself, with a time inside its pause. If there is no pause at the boundary, returns the last
+ * pause before it. Returns null if there is no pause, if the rest would be too long or almost the whole window, or if no
+ * words follow the boundary.
+ */
+function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
+  const earliest = Math.max(
+    window.from + progressMin * samplesPerFrame,
+    window.to - restFramesMax * samplesPerFrame,
+  )
+  for (let { textsKept } = boundary; textsKept > 0; textsKept--) {
+    const [last, next] = [words[textsKept - 1], words[textsKept]]
+    if (!last || !next) return null
+    if (next.from - last.to < pauseMin) continue
+    const isHere = textsKept === boundary.textsKept
+    const begin = isHere ? Math.min(boundary.sample, next.from) : next.from - speechPad
+    const sample = Math.max(last.to, begin)
+    return sample >= earliest ? { textsKept, sample } : null
+  }
+  return null
+}
+
+/**
+ * The minimum length of speech, in samples, that is decoded again after an incomplete text. Shorter speech usually
+ * belongs to the last word of the text.
+ */
+const restMin = 0.4 * sampleRate
+
+/** Returns a window with the speech after sample `begin` of the recording, or null if this speech is too short. */
+function restOf(window: Window, begin: number): Window | null {
+  const speech = window.speech
+    .map(span => beginningAt(span, begin))
+    .filter(({ voice }) => voice.to > voice.from)
+  const length = speech.reduce((sum, { voice }) => sum + voice.to - voice.from, 0)
+  return length >= restMin ? windowOf(speech) : null
+}
