@@ -24,8 +24,13 @@ export type Verdict = 'good' | 'silence' | 'again'
 
 export function judge({ text, logProbability, noSpeech, looped, speechSeconds }: DecodedText): Verdict {
   if (noSpeech > guards.noSpeechMin && logProbability < guards.logProbabilityMin) return 'silence'
-  if (looped || compressionOf(text) > guards.compressionMax) return 'again'
+  if (repeats({ text, looped })) return 'again'
   if (logProbability < guards.logProbabilityMin) return 'again'
   if (text.trim() === '' && speechSeconds > 2 && noSpeech < guards.noSpeechMin) return 'again'
   return 'good'
+}
+
+/** Returns true if a text repeats itself: decoding was ended because of a loop, or the compression ratio is high. */
+export function repeats({ text, looped }: Pick<DecodedText, 'text' | 'looped'>): boolean {
+  return looped || compressionOf(text) > guards.compressionMax
 }

@@ -17,6 +17,8 @@ export type Hypothesis = {
   /** The mean log probability of the tokens, including the end token. */
   logProbability: number
   temperature: number
+  /** True if the text repeats itself (see guard.ts). */
+  repeats: boolean
   /**
    * `good`: the text passed the checks. `silence`: the window has no speech. `doubtful`: all attempts failed the
    * checks, and this is the text of the best attempt.
@@ -42,15 +44,32 @@ export function upTo(hypothesis: Hypothesis, unfinished: Unfinished | null): Hyp
 }
 
 /**
+ * The minimum mean log probability of a text that is better than a text that repeats itself. A less probable text has
+ * hardly any correct words: it comes from the attempts with a high temperature, which choose tokens almost at random.
+ */
+const plausibleMin = -2
+
+/**
  * Returns the better of two attempts to decode a window. `before` has failed the checks. If `now` did not fail them,
- * returns `now`. Otherwise returns the attempt with the more probable text. An attempt without text is never better
- * than an attempt with text. Tokens from `firstTimestamp` on are timestamp tokens, and not text.
+ * returns `now`. Otherwise, an attempt without text is never better than an attempt with text, and an implausible
+ * text is never better than a plausible one. Of two other attempts, the one with the more probable text is better.
+ * Tokens from `firstTimestamp` on are timestamp tokens, and not text.
  */
 export function better(before: Hypothesis, now: Hypothesis, firstTimestamp: number): Hypothesis {
   const hasText = ({ tokens }: Hypothesis) => tokens.some(token => token < firstTimestamp)
   if (now.verdict !== 'doubtful') return now
   if (!hasText(now)) return before
-  return !hasText(before) || now.logProbability > before.logProbability ? now : before
+  if (!hasText(before)) return now
+  if (isPlausible(before) !== isPlausible(now)) return isPlausible(now) ? now : before
+  return now.logProbability > before.logProbability ? now : before
+}
+
+/**
+ * Returns true if the text may be partly correct. A text that repeats itself may be very probable, because the model
+ * expects each repetition. So its probability cannot be compared with that of another text.
+ */
+function isPlausible({ repeats, logProbability }: Hypothesis): boolean {
+  return !repeats && logProbability >= plausibleMin
 }
 
 export function emptyHypothesis(frames: number, noSpeech: number, temperature: number): Hypothesis {
@@ -63,6 +82,7 @@ export function emptyHypothesis(frames: number, noSpeech: number, temperature: n
     noSpeech,
     logProbability: 0,
     temperature,
+    repeats: false,
     verdict: 'doubtful',
   }
 }

@@ -113,6 +113,12 @@ function heardWith({ encoder, attendingDecoder, facts }: Whisper, ids: readonly 
   batch.close()
   encoded.close()
   const logProbabilities = tokens.map(() => -0.5)
-  const quality = { noSpeech: 0, logProbability: -0.5, temperature: 0, verdict: 'good' } as const
+  const quality = {
+    noSpeech: 0,
+    logProbability: -0.5,
+    temperature: 0,
+    repeats: false,
+    verdict: 'good',
+  } as const
   return { tokens, logProbabilities, attention, frames, unfinished: null, ...quality }
 }

@@ -28,6 +28,7 @@ function hypothesis(tokens: number[], ranges: [number, number][]) {
     noSpeech: 0,
     logProbability: -0.1,
     temperature: 0,
+    repeats: false,
     verdict: 'good' as const,
   }
 }

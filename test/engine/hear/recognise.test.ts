@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { guards } from '../../../src/engine/hear/guard.ts'
+import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
@@ -129,6 +130,42 @@ test('a row that loops at every temperature keeps its first result and is doubtf
   expect(decoder.begun.length).toBe(guards.temperatures.length)
   expect(looped).toMatchObject({ tokens: [5, 6, 7], verdict: 'doubtful' })
   expect(good!.tokens).toEqual(sure)
+})
+
+/** One attempt to decode a window: its tokens, their mean log probability, and whether decoding ended at a loop. */
+type Failed = { tokens: number[]; logProbability: number; looped?: boolean }
+
+/** Recognises a window for which a fake decoder returns `attempts`, and then the last of them again. */
+async function bestOf(attempts: Failed[]) {
+  const left = [...attempts]
+  const joint = {
+    decode: async ([task]: unknown[], temperature: number) => {
+      const { looped = false, ...given } = left.length > 1 ? left.shift()! : left[0]!
+      return [{ task, hypothesis: { ...emptyHypothesis(500, 0, temperature), ...given }, looped }]
+    },
+  }
+  const [best] = await recognise([new ScriptedWindow(0)], [{ frames: 500, speechSeconds: 5 }], {
+    whisper,
+    joint,
+  } as unknown as Parameters<typeof recognise>[2])
+  return best!
+}
+
+const improbable = { tokens: [1, 2, 3, 4], logProbability: -1.2 }
+const lessProbable = { tokens: [2, 3, 4, 5], logProbability: -1.4 }
+const meaningless = { tokens: [8, 9, 10, 11], logProbability: -4 }
+const repeating = { tokens: loop, logProbability: -0.3 }
+const cut = { tokens: [5, 6, 7], logProbability: -0.3, looped: true }
+
+test.each([
+  ['the more probable one', [lessProbable, improbable, lessProbable], improbable],
+  ['the one that does not repeat', [improbable, repeating], improbable],
+  ['the one that does not repeat, if it is a later one', [repeating, improbable], improbable],
+  ['the one that was not cut because of a loop', [cut, improbable], improbable],
+  ['the one that repeats, if the other one is far too improbable', [repeating, meaningless], repeating],
+  ['the more probable one, if all repeat', [cut, { ...repeating, logProbability: -0.2 }, cut], repeating],
+])('of the texts that fail the checks, a window keeps %s', async (_, attempts, { tokens }) => {
+  expect(await bestOf(attempts)).toMatchObject({ tokens, verdict: 'doubtful' })
 })
 
 test('unlikely text where speech is improbable is silence, and is not decoded again', async () => {
