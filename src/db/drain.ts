@@ -7,52 +7,65 @@
 // all copied changes.
 
 import { Database } from 'bun:sqlite'
+import { errorFields, log } from '../base/log.ts'
 import type { Flusher } from './flush.ts'
 
 export type Drain = {
   /**
    * Copies the changes that are in the write-ahead log at the time of this call into the database file. Resolves when
    * the database file with these changes is flushed to the disk. Also resolves if a step fails: the changes then stay
-   * in the log.
+   * in the log. After a failed flush of the database file, does nothing.
    */
   run(): Promise<void>
-  /** Returns true while the database file may have content that is not flushed to the disk yet. */
+  /**
+   * Returns true while the database file may have content that is not flushed to the disk yet: during a drain, and after
+   * a failed flush of the database file.
+   */
   isRunning(): boolean
 }
 
 /**
  * Creates a drain, which copies the write-ahead log into the database file. `path` is the path of the database, and
- * `sql` is an open connection to it. `log` flushes the write-ahead log, and `file` flushes the database file.
+ * `sql` is an open connection to it. `wal` flushes the write-ahead log, and `file` flushes the database file.
  */
 export function openDrain(
   sql: Database,
   path: string,
-  { log, file }: { log: Flusher; file: Flusher },
+  { wal, file }: { wal: Flusher; file: Flusher },
 ): Drain {
   const readers = new Set<Database>()
+  let flushFailed = false
+
+  /** Flushes the database file. If that fails, the open readers of the drains must stay open. */
+  async function flushFile(): Promise<void> {
+    file.written()
+    try {
+      await file.flush()
+    } catch (error) {
+      if (!flushFailed) log.error('database not flushed, restart the server', errorFields(error))
+      flushFailed = true
+    }
+  }
+
   return {
     async run() {
-      const reader = openReader(path)
+      const reader = flushFailed ? null : openReader(path)
       if (!reader) return
       readers.add(reader)
-      let isSafe = true
       try {
-        await log.flush()
-        isSafe = false
+        await wal.flush()
         moveLog(sql)
-        file.written()
-        await file.flush()
-        isSafe = true
-      } catch {
-        // If copying the log or flushing the database file failed, `isSafe` is false. Then `reader`, a connection with
-        // an open read transaction, is not closed. As long as this transaction is open, SQLite keeps all changes in the
-        // log, so a power cut loses none of them. The log grows until the server restarts.
-      } finally {
-        if (isSafe) {
-          readers.delete(reader)
-          reader.close()
-        }
+        await flushFile()
+      } catch (error) {
+        // If copying fails, SQLite counts no change as copied, and so keeps all changes in the log without this reader.
+        log.warn('write-ahead log not moved', errorFields(error))
       }
+      // After a failed flush, the operating system may have discarded the content of the database file, and a second
+      // flush would then succeed without writing it. SQLite counts the changes as copied, and does not copy them again
+      // until the server restarts. So the reader stays open, and the log grows until then.
+      if (flushFailed) return
+      readers.delete(reader)
+      reader.close()
     },
     isRunning: () => readers.size > 0,
   }

@@ -66,7 +66,7 @@ export function openDb(
 
   const flusher = openFlusher(`${databasePath(dataDir)}-wal`)
   const fileFlusher = openFlusher(databasePath(dataDir))
-  const drain = openDrain(sql, databasePath(dataDir), { log: flusher, file: fileFlusher })
+  const drain = openDrain(sql, databasePath(dataDir), { wal: flusher, file: fileFlusher })
   let txTime: number | null = null
   const now = () => txTime ?? clock()
   const attempted = waitOnce(sql, busyMs)
@@ -109,7 +109,8 @@ export function openDb(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
-      // A running drain already moves the log, and flushes it outside the event loop.
+      // A running drain already moves the log, and flushes it outside the event loop. After a failed flush of the
+      // database file, the log must stay.
       if (drain.isRunning()) return
       const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()?.timeout ?? busyMs
       sql.run(`pragma busy_timeout = ${waitMs}`)

@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { copyFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDrain } from '../../src/db/drain.ts'
@@ -16,7 +16,7 @@ function open() {
   sql.run('pragma wal_autocheckpoint = 0')
   sql.run('create table words (id integer primary key, word text)')
   const begun: PromiseWithResolvers<void>[] = []
-  const log = openFlusher(`${path}-wal`)
+  const wal = openFlusher(`${path}-wal`)
   const file = openFlusher(path, () => {
     const flush = Promise.withResolvers<void>()
     begun.push(flush)
@@ -26,10 +26,10 @@ function open() {
     path,
     sql,
     begun,
-    drain: openDrain(sql, path, { log, file }),
+    drain: openDrain(sql, path, { wal, file }),
     write(word: string) {
       sql.run('insert into words (word) values (?)', [word])
-      log.written()
+      wal.written()
     },
     logBytes: () => statSync(`${path}-wal`).size,
     /**
@@ -94,7 +94,30 @@ test('a transaction that is committed during a drain is not moved, because it ma
   await second
 })
 
-test('after a failed flush of the file, the log is never overwritten', async () => {
+test('after the log could not be moved, it is kept, and a later drain moves it', async () => {
+  const { sql, write, drain, begun, wordsInFile, logBytes } = open()
+  write('one')
+  const prepare = sql.query.bind(sql)
+  using query = spyOn(sql, 'query').mockImplementation(statement => {
+    if (statement.includes('wal_checkpoint')) throw new Error('database or disk is full')
+    return prepare(statement)
+  })
+  await drain.run()
+  query.mockRestore()
+  expect(drain.isRunning()).toBe(false)
+  const bytes = logBytes()
+  write('two')
+  expect(logBytes()).toBeGreaterThan(bytes)
+
+  const second = drain.run()
+  await until(() => begun.length === 1)
+  expect(wordsInFile()).toEqual(['one', 'two'])
+  begun[0]?.resolve()
+  await second
+  expect(drain.isRunning()).toBe(false)
+})
+
+test('after a failed flush of the file, the log is never overwritten, and no drain opens a further reader', async () => {
   const { write, drain, begun, logBytes } = open()
   write('one')
   const draining = drain.run()
@@ -104,6 +127,8 @@ test('after a failed flush of the file, the log is never overwritten', async () 
   expect(drain.isRunning()).toBe(true)
   const bytes = logBytes()
   write('two')
+  await drain.run()
+  expect(begun.length).toBe(1)
   expect(logBytes()).toBeGreaterThan(bytes)
 })
 
@@ -121,7 +146,7 @@ test('a drain that cannot open its reader does nothing, and does not fail', asyn
   const { sql, path, write, logBytes } = open()
   write('one')
   const bytes = logBytes()
-  const files = { log: openFlusher(`${path}-wal`), file: openFlusher(path) }
+  const files = { wal: openFlusher(`${path}-wal`), file: openFlusher(path) }
   const drain = openDrain(sql, join(path, 'missing'), files)
   await drain.run()
   expect(drain.isRunning()).toBe(false)
