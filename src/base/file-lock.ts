@@ -1,8 +1,9 @@
 // A lock between processes: an exclusive SQLite transaction on a separate lock file. When the process that holds the
 // lock ends for any reason, the operating system releases the lock.
 
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'
+import { reasonOf } from './reason.ts'
 
 /**
  * Takes the lock on the file at `path`, and returns the function that releases this lock. Returns null if another
@@ -12,10 +13,13 @@ export function lockFile(path: string): (() => void) | null {
   const file = new Database(touchPrivate(path))
   try {
     file.run('pragma busy_timeout = 0')
+    // Without a journal file, the lock needs no room on the disk.
+    file.run('pragma journal_mode = memory')
     file.run('begin exclusive')
-  } catch {
+    return () => file.close()
+  } catch (error) {
     file.close()
-    return null
+    if (error instanceof SQLiteError && error.code === 'SQLITE_BUSY') return null
+    throw new Error(`${path} cannot be locked: ${reasonOf(error)}`)
   }
-  return () => file.close()
 }

@@ -1,0 +1,21 @@
+import { expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lockFile } from '../../src/base/file-lock.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+test('a held lock cannot be taken, and has no file beside its own, which a full disk would refuse', () => {
+  const folder = temporaryFolder()
+  const path = join(folder, 'lock')
+  const release = lockFile(path)
+  expect(lockFile(path)).toBeNull()
+  expect(readdirSync(folder)).toEqual(['lock'])
+  release?.()
+  lockFile(path)?.()
+})
+
+test('a lock file that cannot be locked is not taken for one that another process holds', () => {
+  const path = join(temporaryFolder(), 'lock')
+  writeFileSync(path, 'not a database of SQLite'.repeat(100))
+  expect(() => lockFile(path)).toThrow(`${path} cannot be locked: file is not a database`)
+})
