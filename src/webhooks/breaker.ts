@@ -57,9 +57,15 @@ export function openBreaker(monotonic: () => number): Breaker {
   return {
     async run(receiver, deliver) {
       if (!admits(receiver)) return { kind: 'skipped' }
-      const outcome = await deliver()
-      record(receiver, outcome)
-      return outcome
+      try {
+        const outcome = await deliver()
+        record(receiver, outcome)
+        return outcome
+      } catch (error) {
+        // An error of this program says nothing about the receiver.
+        record(receiver, { kind: 'stopped' })
+        throw error
+      }
     },
   }
 }

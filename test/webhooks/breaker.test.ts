@@ -70,6 +70,15 @@ test('a probe that times out opens the breaker again; after an aborted probe ano
   expect(await room.deliver('delivered')).toBe('delivered')
 })
 
+test('after a probe that throws another one is admitted', async () => {
+  const room = openRoom()
+  await room.open()
+  room.later(webhookSkippedMs)
+  const broken = room.breaker.run('dead', () => Promise.reject(new Error('no signature')))
+  await expect(broken).rejects.toThrow('no signature')
+  expect(await room.deliver('delivered')).toBe('delivered')
+})
+
 test('timeouts that are long ago do not count', async () => {
   const room = openRoom()
   for (let count = 1; count < webhookTimeoutsMax; count++) await room.deliver('timeout')
