@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
 import { log } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -30,14 +31,15 @@ export const serve = command({
     const systemd = openSystemd(process.env)
     const running = await startService(config, {
       onStandby() {
-        say('steno waits: another server serves')
+        tell('steno waits: another server serves')
         systemd.ready()
       },
     })
     try {
+      const address = `steno listens on ${running.listening}`
       const key = createFirstAccount(running)
-      say(`steno listens on ${running.listening}`)
-      say(key ? `API key of local@localhost, shown this once: ${key}` : keyHint(running, config.dataDir))
+      if (key) say(address, `API key of local@localhost, shown this once: ${key}`)
+      else tell(address, keyHint(running, config.dataDir))
       systemd.ready()
       // Signals are handled before the log says that the service listens: a script may read this line and send a signal
       // at once.
@@ -53,6 +55,15 @@ export const serve = command({
     log.info('stopped')
   },
 })
+
+/** Prints lines. A failed write does not end the server: stdout may be a file on a full disk. */
+function tell(...lines: string[]): void {
+  try {
+    say(...lines)
+  } catch (error) {
+    log.warn('output not printed', { error: reasonOf(error) })
+  }
+}
 
 /**
  * Frees memory that only the start of the server needed: unreachable objects, and compiled code that is not running.
