@@ -17,6 +17,12 @@ export const workerLimits = {
   /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
   workerHelloMs: 5 * second,
   /**
+   * Maximum size of such a message. The server stores it. A real one with 64 jobs and 120 languages has less than 8 KB.
+   */
+  workerHelloBytesMax: 64 * KB,
+  /** Maximum number of workers with the same name. Of more workers, the server knows the ones that it heard last. */
+  workersOfNameMax: 100,
+  /**
    * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.
    */
   workerRememberedMs: 24 * hour,

@@ -139,7 +139,7 @@ export class Link {
     const request = readRequest(kind, data)
     if (request) return await this.#handlers.answer(worker, kind, request, bytesMax)
     this.#logOnce('request of a worker not understood', { worker, kind, bytes: data.length })
-    return { kind: 'refused', message: 'The server does not understand this message.' }
+    return { kind: 'refused', message: 'The server does not understand this message, or it is too large.' }
   }
 
   #lost(reason: string): void {

@@ -6,6 +6,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { nullable, oneOf } from '../base/schema.ts'
 import { type JobErrorCode, jobErrors } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { result, utterance } from '../transcripts/transcript.ts'
 import type { RequestKind } from './subjects.ts'
 
@@ -134,8 +135,12 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
   models: TypeCompiler.Compile(modelsRequest),
 }
 
-/** Parses a request of a worker. Returns null if the bytes are not a valid request of this kind. */
+/**
+ * Parses a request of a worker. Returns null if the bytes are not a valid request of this kind, or are a message `hello`
+ * that is too large.
+ */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
+  if (kind === 'hello' && bytes.length > limits.workerHelloBytesMax) return null
   return readMessage(checks[kind], bytes) as Requests[Kind] | null
 }
 

@@ -63,6 +63,7 @@ export class Roster {
   /**
    * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
    * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
+   * Keeps at most `workersOfNameMax` workers of a name, because each of them costs memory.
    */
   note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } {
     const id = workerId(name, hello.session)
@@ -77,6 +78,7 @@ export class Roster {
       refusal: refusalOf(hello),
     }
     this.#workers.set(id, worker)
+    if (!known) this.#dropOldest(name)
     if (isWorking(worker)) this.#remembered.set(name, memoryOf(worker))
     return { worker, before: known && !this.#isSilent(known) ? known : null }
   }
@@ -130,6 +132,14 @@ export class Roster {
       else pools.set(worker.pool, { name: worker.pool, slots: worker.slots, abilities: worker })
     }
     return [...pools.values()]
+  }
+
+  /** Removes the worker that has been silent for longest, if there are too many workers with this name. */
+  #dropOldest(name: string): void {
+    const same = [...this.#workers.values()].filter(worker => worker.name === name)
+    if (same.length <= limits.workersOfNameMax) return
+    const oldest = same.reduce((first, worker) => (worker.heardAt < first.heardAt ? worker : first))
+    this.#workers.delete(oldest.id)
   }
 
   #isSilent({ heardAt }: KnownWorker): boolean {
