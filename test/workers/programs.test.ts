@@ -14,6 +14,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { natsTest, startNats } from '../support/nats.ts'
 import { makeAccounts } from '../support/nats-accounts.ts'
 import { start } from '../support/server.ts'
+import { shownRights } from '../support/shown-nats.ts'
 
 const fixtures = join(import.meta.dir, '../fixtures')
 const program = process.env.STENO_TEST_PROGRAM ? [process.env.STENO_TEST_PROGRAM] : selfCommand()
@@ -27,14 +28,10 @@ natsTest(
       scheme: 'tls',
       settings: `${settings}\ntls { cert_file: "${join(fixtures, 'tls/server.pem')}", key_file: "${join(fixtures, 'tls/server-key.pem')}" }`,
     })
-    const serverCreds = writeCredentials(join(folder, 'server.creds'), 'server', {
-      publish: ['steno.main.>', '$JS.API.>'],
-      subscribe: ['steno.main.>'],
-    })
-    const workerCreds = writeCredentials(join(folder, 'worker.creds'), 'gpu-1', {
-      publish: ['steno.main.from.gpu-1.*', '$JS.API.CONSUMER.MSG.NEXT.STENO_main.*', '$JS.ACK.STENO_main.>'],
-      subscribe: ['steno.main.to.gpu-1.>'],
-    })
+    const credentialsOf = (user: string) =>
+      writeCredentials(join(folder, `${user}.creds`), user, shownRights(user))
+    const serverCreds = credentialsOf('server')
+    const workerCreds = credentialsOf('gpu-1')
     const dataDir = join(folder, 'data')
     makeDataDir(dataDir)
     const db = openDb(dataDir)

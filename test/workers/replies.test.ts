@@ -1,11 +1,15 @@
-// Tests where the server sends its answers. NATS does not check the rights of a worker for the reply subject of its
-// request, and the server has more rights than a worker. nats-server has the settings from docs/workers.md.
+// Tests where the server and JetStream send their answers. NATS does not check the rights of a worker for the reply
+// subject of its request, and both have more rights than a worker. nats-server has the settings from docs/workers.md.
 
 import { expect } from 'bun:test'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { limits } from '../../src/limits.ts'
 import { openNats } from '../../src/workers/connection.ts'
+import { poolOf } from '../../src/workers/pools.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
-import { subjectsOf } from '../../src/workers/subjects.ts'
+import { consumerOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
+import { helloOf, until } from '../support/fleet.ts'
 import { natsTest } from '../support/nats.ts'
 import { startShownNats } from '../support/shown-nats.ts'
 
@@ -17,10 +21,7 @@ natsTest('the server answers a worker only at the inbox of this worker', async (
   const heard: string[] = []
   wire.subscribe('steno.main.>', { callback: (_error, { subject }) => void heard.push(subject) })
   await wire.flush()
-  const thief = await openNats(
-    { address: addressOf('gpu-2'), credentials: null },
-    { name: 'thief', inboxPrefix: subjects.inbox('gpu-2') },
-  )
+  const thief = await openThief(addressOf('gpu-2'))
   const request = [subjects.request('gpu-2', 'models'), bytesOf({ protocol })] as const
   for (const reply of foreignReplies) thief.publish(...request, { reply })
   // The server answers requests in their order.
@@ -30,6 +31,31 @@ natsTest('the server answers a worker only at the inbox of this worker', async (
   expect(await queued()).toEqual([])
   await thief.close()
 })
+
+natsTest('JetStream answers a worker on no subject of another account', async () => {
+  const addressOf = await startShownNats()
+  const { hello, manager } = await openFleet(addressOf('server'), 'main')
+  await hello(['en'])
+  await until(async () => (await manager.streams.info('STENO_main')).state.consumer_count === 2)
+  const other = await openNats(
+    { address: addressOf('other'), credentials: null },
+    { name: 'other', inboxPrefix: '_INBOX' },
+  )
+  const { streams } = await jetstreamManager(other)
+  await streams.add({ name: 'ORDERS', subjects: ['orders.>'] })
+  await other.request('orders.new', '{}')
+  const thief = await openThief(addressOf('gpu-2'))
+  const next = `$JS.API.CONSUMER.MSG.NEXT.STENO_main.${consumerOf(poolOf(helloOf(['en'])), 'first')}`
+  // The queue is empty, so JetStream answers with an empty message, which would purge the whole stream.
+  thief.publish(next, '{"no_wait":true}', { reply: '$JS.API.STREAM.PURGE.ORDERS' })
+  await thief.request(next, '{"no_wait":true}', { noMux: true, timeout: limits.workerRequestMs })
+  expect((await streams.info('ORDERS')).state.messages).toBe(1)
+  await thief.close()
+  await other.close()
+})
+
+const openThief = (address: string) =>
+  openNats({ address, credentials: null }, { name: 'thief', inboxPrefix: subjects.inbox('gpu-2') })
 
 const foreignReplies = [
   subjects.job('pool', 'first', 'forged'),

@@ -5,6 +5,7 @@ import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
 import { type NatsConnection, openNats } from '../../src/workers/connection.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
+import { JobStream } from '../../src/workers/stream.ts'
 import { type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
 import { transcriptOf } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
@@ -51,6 +52,24 @@ natsTest('a stolen credential reads nothing of others and changes nothing', asyn
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
   expect(heard).toEqual([])
   await thief.close()
+})
+
+natsTest('the rights of the server are enough for its stream, and for no other stream', async () => {
+  const addressOf = await startShownNats()
+  const wire = { address: addressOf('server'), credentials: null }
+  const server = await openNats(wire, { name: 'server', inboxPrefix: subjects.serverInbox })
+  const stream = await JobStream.open(server, 'main', 1000)
+  await stream.openPool('pool')
+  const sequence = await stream.put('pool', 'first', 'job')
+  expect(await stream.put('pool', 'first', 'job')).toBe(sequence)
+  await stream.remove(sequence)
+  expect(await stream.put('pool', 'first', 'job')).toBe(sequence + 1)
+
+  const refused = collectRefusals(server)
+  for (const subject of forbiddenToServer) server.publish(subject, '{}')
+  await until(() => refused.length >= forbiddenToServer.length)
+  expect(refused.toSorted()).toEqual(forbiddenToServer.toSorted())
+  await server.close()
 })
 
 natsTest('a worker whose user has rights for another name logs why it gets nothing', async () => {
@@ -112,6 +131,20 @@ const forbiddenToSend = [
   '$JS.API.CONSUMER.DURABLE.CREATE.STENO_main.mine',
   '$JS.API.CONSUMER.DELETE.STENO_main.mine',
   '$JS.API.CONSUMER.MSG.NEXT.STENO_other.pool_first',
+]
+
+/** NATS subjects to which the server must not send. Most belong to a stream of another program. */
+const forbiddenToServer = [
+  'orders.new',
+  '$JS.API.STREAM.NAMES',
+  '$JS.API.STREAM.CREATE.ORDERS',
+  '$JS.API.STREAM.PURGE.ORDERS',
+  '$JS.API.STREAM.DELETE.ORDERS',
+  '$JS.API.STREAM.MSG.GET.ORDERS',
+  '$JS.API.CONSUMER.CREATE.ORDERS.mine',
+  '$JS.API.STREAM.UPDATE.STENO_main',
+  '$JS.API.STREAM.PURGE.STENO_main',
+  '$JS.API.STREAM.DELETE.STENO_main',
 ]
 
 /**
