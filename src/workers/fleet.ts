@@ -52,6 +52,8 @@ export class Fleet implements Engine {
   #refusal: string | null = null
   /** The pools whose queues JetStream did not create at the last attempt. They get no further jobs until it does. */
   readonly #unopened = new Set<string>()
+  /** The pools that may have queues in JetStream. */
+  readonly #opened: Set<string>
   /** The time, by the monotonic clock, at which the stream last became usable. */
   #linkedAt = 0
   #isClosed = false
@@ -59,6 +61,7 @@ export class Fleet implements Engine {
   constructor(parts: FleetParts) {
     this.#parts = parts
     this.#roster = new Roster(parts.leaseMs, parts, parts.remembered)
+    this.#opened = new Set(parts.remembered.map(({ pool }) => pool))
     this.#handOvers = new HandOvers(parts, entry => this.#passOn(entry))
     this.#link = new Link(parts, {
       answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
@@ -341,6 +344,7 @@ export class Fleet implements Engine {
       if (ready || jobs.length > 0) log.warn('worker silent', { worker: name, jobs: jobs.length })
       else log.info('worker left', { worker: name })
     }
+    this.#closeUnusedPools()
     this.rescue()
     const due = this.#handOvers
       .all()
@@ -379,6 +383,18 @@ export class Fleet implements Engine {
     const waitedFor = new Set(waiting.map(({ place }) => place?.pool))
     for (const { name } of this.#roster.pools())
       if (this.#unopened.has(name) || waitedFor.has(name)) this.#openPool(name)
+  }
+
+  /** Removes the queues of pools that no worker has, and no worker for which the server keeps jobs waiting. */
+  #closeUnusedPools(): void {
+    const used = new Set([...this.#roster.all(), ...this.#roster.remembered()].map(({ pool }) => pool))
+    for (const pool of this.#opened) {
+      if (used.has(pool)) continue
+      this.#opened.delete(pool)
+      this.#unopened.delete(pool)
+      // A queue that is not removed has no effect. A worker that comes back opens its pool again.
+      this.#link.closePool(pool).catch(() => {})
+    }
   }
 
   #isWorkedOn({ holder, heardAt }: HandOver): boolean {
@@ -432,6 +448,7 @@ export class Fleet implements Engine {
    * puts each job that waits for a worker into a queue.
    */
   #openPool(pool: string): void {
+    this.#opened.add(pool)
     this.#link.openPool(pool).then(
       () => {
         this.#unopened.delete(pool)

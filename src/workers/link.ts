@@ -65,6 +65,10 @@ export class Link {
     await this.stream?.openPool(pool)
   }
 
+  async closePool(pool: string): Promise<void> {
+    await this.stream?.closePool(pool)
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#nats?.close()

@@ -57,6 +57,13 @@ export class JobStream {
     await Promise.all(priorities.map(priority => this.#openQueue(pool, priority)))
   }
 
+  /** Removes the queues of a pool. The messages of its jobs stay in the stream. */
+  async closePool(pool: string): Promise<void> {
+    const { consumers } = this.#manager
+    for (const priority of priorities)
+      await consumers.delete(streamOf(this.#cluster), consumerOf(pool, priority)).catch(acceptRefusal)
+  }
+
   async #openQueue(pool: string, priority: Priority): Promise<void> {
     await this.#manager.consumers.add(streamOf(this.#cluster), {
       durable_name: consumerOf(pool, priority),
@@ -104,9 +111,7 @@ export class JobStream {
    * the job was moved to the queue of another pool of workers, where the job has a newer message.
    */
   async remove(sequence: number): Promise<void> {
-    await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(error => {
-      if (!(error instanceof JetStreamApiError)) throw error
-    })
+    await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(acceptRefusal)
   }
 
   async #find(subject: string): Promise<number | null> {
@@ -157,6 +162,11 @@ function requireSettings(found: StreamConfig, wanted: Wanted): void {
       `the stream ${wanted.name} has ${name} ${found[name]}, but ${wanted[name]} is needed: remove the stream, or choose another STENO_CLUSTER`,
     )
   }
+}
+
+/** Ignores an error with which JetStream refuses a removal, because there is nothing to remove. Throws other errors. */
+function acceptRefusal(error: unknown): void {
+  if (!(error instanceof JetStreamApiError)) throw error
 }
 
 function codeOf(error: unknown): number | null {

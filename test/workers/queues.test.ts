@@ -1,5 +1,5 @@
 // Tests that the server creates the stream and the queues of JetStream (the message store of NATS) again, if they were
-// not created or were removed while the server is connected.
+// not created or were removed while the server is connected, and removes queues that no worker uses.
 
 import { expect } from 'bun:test'
 import { AckPolicy } from '@nats-io/jetstream'
@@ -10,6 +10,7 @@ import { helloOf, until } from '../support/fleet.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 
 const nats = sharedNats()
+const hour = 3_600_000
 const german = { language: 'de', diarize: false }
 const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
@@ -20,7 +21,8 @@ async function open(cluster: string) {
   const { consumers } = parts.manager
   const queues = async () => {
     const found = await Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
-    return found.map(({ name }) => name).sort()
+    // JetStream lists null for a queue that is removed at this moment.
+    return found.flatMap(queue => queue?.name ?? []).sort()
   }
   return { ...parts, consumers, queues }
 }
@@ -63,4 +65,21 @@ natsTest('a sweep creates a queue, and a stream, that was removed while a job wa
   fleet.sweep()
   await until(async () => (await queues()).length === 2 && (await queued()).length === 1)
   expect(await queued()).toEqual([subjectsOf(cluster).job(pool, 'first', 'job')])
+})
+
+natsTest('a sweep removes the queues of pools that no present and no remembered worker has', async () => {
+  const { fleet, later, hello, queues } = await open('forgotten')
+  await hello(['en'], { session: 'y' })
+  await hello(['de'])
+  await until(async () => (await queues()).length === 4)
+  later(hour + 1)
+  fleet.sweep()
+  // The server remembers the last ready state of each name.
+  await until(async () => (await queues()).length === 2)
+  expect(await queues()).toEqual([again, first])
+  later(24 * hour)
+  fleet.sweep()
+  await until(async () => (await queues()).length === 0)
+  await hello(['de'])
+  await until(async () => (await queues()).length === 2)
 })

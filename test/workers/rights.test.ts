@@ -64,6 +64,7 @@ natsTest('the rights of the server are enough for its stream, and for no other s
   expect(await stream.put('pool', 'first', 'job')).toBe(sequence)
   await stream.remove(sequence)
   expect(await stream.put('pool', 'first', 'job')).toBe(sequence + 1)
+  await stream.closePool('pool')
 
   const refused = collectRefusals(server)
   for (const subject of forbiddenToServer) server.publish(subject, '{}')
