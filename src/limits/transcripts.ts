@@ -33,6 +33,13 @@ export const transcriptLimits = {
   editBytesMax: 4 * MB,
   editedUtterancesMax: 1000,
   editedTextLengthMax: 10_000,
+  /**
+   * The maximum size of an edited transcript is `editedSizesMax` times the size of the original transcript, plus
+   * `editedBytesMore`. The size is that of the JSON of all utterances. One utterance with a text of the maximum length
+   * has up to about `editedBytesMore` bytes.
+   */
+  editedSizesMax: 3,
+  editedBytesMore: 1 * MB,
   speakerNameLengthMax: 80,
   /** Number of words after which the indexer ends a transaction that writes the search index. */
   indexedWordsPerPiece: 500,

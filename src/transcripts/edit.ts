@@ -3,6 +3,7 @@
 // utterance: the original version from the engine, and the edited version.
 
 import type { Db } from '../db/db.ts'
+import { EditedSize } from './edited-size.ts'
 import { findUtterance } from './find-transcript.ts'
 import { joinTexts } from './join-texts.ts'
 import { fold } from './pieces.ts'
@@ -27,8 +28,9 @@ export function editTranscript(db: Db, job: IndexedJob, { utterances, speakers }
   if (!stored) throw new Error('the transcript is not there')
   const head = JSON.parse(stored.head) as Head
   const names = JSON.parse(stored.names ?? '{}') as Names
+  const size = new EditedSize(db, job)
   for (const [position, { index, text }] of utterances.entries())
-    editUtterance(db, job, head.language, { position, index, text })
+    editUtterance(db, job, { language: head.language, size, position, index, text })
   if (utterances.length > 0) head.full_transcript = joinedText(db, job, head.language)
   renameSpeakers(db, job, head, names, speakers)
   db.run(
@@ -45,16 +47,18 @@ function findHead(db: Db, jobId: string): StoredHead | null {
   )
 }
 
+type UtteranceEdit = { language: string; size: EditedSize; position: number; index: number; text: string }
+
 function editUtterance(
   db: Db,
   job: IndexedJob,
-  language: string,
-  { position, index, text }: { position: number; index: number; text: string },
+  { language, size, position, index, text }: UtteranceEdit,
 ): void {
   const before = findUtterance(db, job.seq, index)
   const original = findUtterance(db, job.seq, index, 'original')
   if (!before || !original) throw invalid(`utterances[${position}].index is not the index of an utterance.`)
   const after = withText(before, { original, text: fold(text), language })
+  size.count(position, before, after)
   db.run('update utterances set original = coalesce(original, body), body = $body where id = $id', {
     id: utteranceId(job.seq, index),
     body: JSON.stringify(after),

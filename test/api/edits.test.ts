@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { limits } from '../../src/limits.ts'
+import { utteranceId } from '../../src/transcripts/utterance-id.ts'
 import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
 import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
 
@@ -218,6 +219,39 @@ test.each<[unknown, string]>([
   expect([answer.status, answer.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
   expect(answer.body.error.message).toContain(named)
   expect(await result()).toEqual(before)
+})
+
+test('edits make a transcript at most a few times as large as the original', async () => {
+  const { patch, result } = await edited()
+  const before = await result()
+  const short = 'a '.repeat(limits.editedTextLengthMax / 2)
+  const all = await patch({ utterances: texts.map((_, index) => ({ index, text: short })) })
+  expect([all.status, all.body.error.code]).toEqual([400, 'INVALID_REQUEST'])
+  expect(all.body.error.message).toStartWith('utterances[2].text makes the transcript too large')
+  expect(await result()).toEqual(before)
+
+  const change = async (index: number, text: string) =>
+    (await patch({ utterances: [{ index, text }] })).status
+  expect([await change(0, short), await change(1, short), await change(2, short)]).toEqual([200, 200, 400])
+  expect([await change(1, 'b'), await change(2, short), await change(1, short)]).toEqual([200, 200, 400])
+  const size = JSON.stringify((await result()).utterances).length
+  expect(size).toBeLessThan(limits.editedBytesMore + limits.editedSizesMax * JSON.stringify(before).length)
+})
+
+test('a transcript that is already too large can still be made smaller', async () => {
+  const { service, id, patch, result } = await edited()
+  const { seq } = service.db.find<{ seq: number }>('select seq from jobs where id = $id', { id })!
+  const long = 'x'.repeat(limits.editedBytesMore * 2)
+  service.db.run(
+    `update utterances set original = body, body = json_set(body, '$.text', $long)
+     where id = $rowId`,
+    { rowId: utteranceId(seq, 0), long },
+  )
+  const change = async (index: number, text: string) =>
+    (await patch({ utterances: [{ index, text }] })).status
+  expect((await result()).utterances[0].text).toBe(long)
+  expect([await change(1, 'It'), await change(1, 'It is')]).toEqual([200, 400])
+  expect([await change(0, 'Good.'), await change(1, 'It is')]).toEqual([200, 200])
 })
 
 test('a job of somebody else, an unknown job and a deleted job cannot be edited', async () => {

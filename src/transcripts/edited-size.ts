@@ -1,0 +1,45 @@
+// Limits the size of an edited transcript. The times of a word need about 30 times as many bytes as a short word, so a
+// few edits could otherwise make a transcript of hundreds of megabytes.
+
+import type { Db } from '../db/db.ts'
+import { MB } from '../limits/units.ts'
+import { limits } from '../limits.ts'
+import { invalid, rowsOf } from './rename-speakers.ts'
+import type { Utterance } from './transcript.ts'
+import type { IndexedJob } from './utterance-id.ts'
+
+/** The size of the utterances of a transcript, in bytes of JSON, and its maximum. */
+export class EditedSize {
+  #bytes: number
+  readonly #bytesMax: number
+
+  constructor(db: Db, job: IndexedJob) {
+    const { bytes, original } = db.find<{ bytes: number; original: number }>(
+      `select coalesce(sum(octet_length(body)), 0) as bytes,
+         coalesce(sum(octet_length(coalesce(original, body))), 0) as original
+       from utterances where id between $first and $last`,
+      rowsOf(job),
+    )!
+    this.#bytes = bytes
+    this.#bytesMax = original * limits.editedSizesMax + limits.editedBytesMore
+  }
+
+  /**
+   * Counts the change of the utterance at `position` in the request. Throws an ApiError if the change makes the
+   * transcript larger than the maximum. A change that makes the transcript smaller is always allowed.
+   */
+  count(position: number, before: Utterance, after: Utterance): void {
+    const growth = bytesOf(after) - bytesOf(before)
+    this.#bytes += growth
+    if (growth <= 0 || this.#bytes <= this.#bytesMax) return
+    const { editedSizesMax, editedBytesMore } = limits
+    throw invalid(
+      `utterances[${position}].text makes the transcript too large: an edited transcript is at most ` +
+        `${editedSizesMax} times as large as the original one, plus ${editedBytesMore / MB} MB.`,
+    )
+  }
+}
+
+function bytesOf(utterance: Utterance): number {
+  return Buffer.byteLength(JSON.stringify(utterance))
+}
