@@ -1,6 +1,7 @@
 // The hits of a search: utterances, and the parts of their texts that match the query.
 
-import { findPhrases, type Phrase, type Stretch } from '../transcripts/search-words.ts'
+import { findPhrases, type Stretch } from '../transcripts/find-phrases.ts'
+import type { Phrase } from '../transcripts/search-words.ts'
 import type { Utterance } from '../transcripts/transcript.ts'
 import { placeOfUtterance } from '../transcripts/utterance-id.ts'
 
@@ -44,8 +45,13 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
  */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
+  // The matches and the words are both in the order of the text, so one pass over the words is enough.
+  let next = 0
   return findPhrases(text, phrases).map(({ from, to }) => {
-    const touched = spoken.filter(word => word.from < to && word.to > from)
+    while ((spoken[next]?.to ?? to) <= from) next += 1
+    let after = next
+    while ((spoken[after]?.from ?? to) < to) after += 1
+    const touched = spoken.slice(next, after)
     return { from, to, start: touched[0]?.start ?? start, end: touched.at(-1)?.end ?? end }
   })
 }

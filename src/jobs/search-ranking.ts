@@ -2,7 +2,8 @@
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
-import { countPhrases, type Phrase } from '../transcripts/search-words.ts'
+import { countPhrases } from '../transcripts/find-phrases.ts'
+import type { Phrase } from '../transcripts/search-words.ts'
 import type { HitRow } from './search-hits.ts'
 import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Query } from './search-pages.ts'
 
@@ -29,7 +30,7 @@ export function bestPage(db: Db, query: Query): Page {
   const { top, skip } = after ?? { top: newestTop, skip: 0 }
   const candidates = findRows<{ rowId: number; text: string }>(
     db,
-    "search.rowid as rowId, utterances.body ->> '$.text' as text",
+    `search.rowid as rowId, substr(utterances.body ->> '$.text', 1, ${limits.searchRankedCharacters}) as text`,
     query,
     { top, limit: limits.searchRankedMax },
   )

@@ -76,4 +76,6 @@ export const transcriptLimits = {
    * ranked. Ranking 1000 hits takes about 30 ms.
    */
   searchRankedMax: 1000,
+  /** Number of characters at the start of a hit in which the ranking counts the words of the query. */
+  searchRankedCharacters: 1000,
 } as const

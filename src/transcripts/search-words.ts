@@ -5,12 +5,6 @@
 /** A word in the form of the search index. `from` and `to` are its position in the text, in UTF-16 code units. */
 type SearchWord = { word: string; from: number; to: number }
 
-/**
- * A part of a text. `from` is its first position, and `to` is the position after its last character. Positions are
- * counted in UTF-16 code units.
- */
-export type Stretch = { from: number; to: number }
-
 const unspaced =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}\\p{scx=Tibt}'
 const pattern = new RegExp(
@@ -23,7 +17,8 @@ const pattern = new RegExp(
  */
 const accents = /[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]/g
 
-function searchWords(text: string): SearchWord[] {
+/** Returns the words of a text with their positions. */
+export function searchWords(text: string): SearchWord[] {
   const words: SearchWord[] = []
   for (const { 0: found, index } of text.matchAll(pattern)) {
     const word = folded(found)
@@ -65,38 +60,4 @@ export function phrasesOf(query: string): Phrase[] {
     if (words.length > 0) phrases.set(words.join(' '), words)
   }
   return [...phrases.values()]
-}
-
-/** Returns, for each phrase, how often it occurs in a text. */
-export function countPhrases(text: string, phrases: readonly Phrase[]): number[] {
-  const words = searchWords(text)
-  return phrases.map(phrase => words.filter((_, at) => isAt(words, at, phrase)).length)
-}
-
-/**
- * Returns the parts of a text that match a phrase, in the order of the text. Overlapping matches are joined into one
- * part.
- */
-export function findPhrases(text: string, phrases: readonly Phrase[]): Stretch[] {
-  const words = searchWords(text)
-  const marked = words.map(() => false)
-  const joined = words.slice(1).map(() => false)
-  for (const phrase of phrases)
-    for (let at = 0; at + phrase.length <= words.length; at++) {
-      if (!isAt(words, at, phrase)) continue
-      marked.fill(true, at, at + phrase.length)
-      joined.fill(true, at, at + phrase.length - 1)
-    }
-  const found: Stretch[] = []
-  for (const [index, { from, to }] of words.entries()) {
-    const last = found.at(-1)
-    if (!marked[index]) continue
-    if (last && joined[index - 1]) last.to = to
-    else found.push({ from, to })
-  }
-  return found
-}
-
-function isAt(words: readonly SearchWord[], at: number, phrase: Phrase): boolean {
-  return phrase.every((word, offset) => words[at + offset]?.word === word)
 }

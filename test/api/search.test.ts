@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { hitOf } from '../../src/jobs/search-hits.ts'
 import { limits } from '../../src/limits.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
-import { addTranscript, completeIndex, transcriptWith } from '../support/transcripts.ts'
+import { addTranscript, completeIndex, transcriptWith, utteranceOf } from '../support/transcripts.ts'
 
 shareServices()
 
@@ -81,6 +82,27 @@ test('with order=best, the utterance that repeats the word comes first', async (
   expect(placesIn((await search({ q: 'apple', order: 'best' })).body.items)).toEqual([
     [ids[0], 0],
     [ids[1], 0],
+  ])
+})
+
+test('with order=best, words at the end of a very long utterance do not count', async () => {
+  const long = `${'pear '.repeat(limits.searchRankedCharacters / 5)}${'apple '.repeat(100)}`
+  const { ids, search } = await serviceWith(['this one has an apple'], [long])
+  const { items } = (await search({ q: 'apple', order: 'best' })).body
+  expect(placesIn(items)).toEqual([
+    [ids[0], 0],
+    [ids[1], 0],
+  ])
+  expect(items[1].matches).toHaveLength(100)
+})
+
+test('the times of many matches in one utterance are found in one pass over its words', () => {
+  const utterance = utteranceOf('a '.repeat(200_000).trimEnd())
+  const row = { jobId: '', filename: null, sourceUrl: null, createdAt: 0, rowId: 0 }
+  const { matches } = hitOf({ ...row, body: JSON.stringify(utterance) }, [['a']])
+  expect([matches.length, matches.at(-1)]).toEqual([
+    200_000,
+    { from: 399_998, to: 399_999, start: 99_999.5, end: 100_000 },
   ])
 })
 

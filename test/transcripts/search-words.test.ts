@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { findPhrases, indexedWords, phrasesOf } from '../../src/transcripts/search-words.ts'
+import { countPhrases, findPhrases } from '../../src/transcripts/find-phrases.ts'
+import { indexedWords, type Phrase, phrasesOf } from '../../src/transcripts/search-words.ts'
 
 /** Returns the parts of `text` that match the query: one text for each match. */
 function found(text: string, query: string): string[] {
@@ -33,6 +34,32 @@ test.each([
   ['twenty-one', 'twenty one', ['twenty', 'one']],
 ])('in %p the query %p finds %p', (text, query, expected) => {
   expect(found(text, query)).toEqual(expected)
+})
+
+test.each([
+  ['a a a a', '"a a"', 3, ['a a a a']],
+  ['a b a b a c', '"a b a"', 2, ['a b a b a']],
+  ['a a b a a a b', '"a a b"', 2, ['a a b', 'a a b']],
+  ['a b a b a b c', '"a b a b c"', 1, ['a b a b c']],
+])('in %p the phrase %p is found at each place, %p times', (text, query, count, expected) => {
+  expect(countPhrases(text, phrasesOf(query))).toEqual([count])
+  expect(found(text, query)).toEqual(expected)
+})
+
+test('a phrase is read a few times for each word of a text, also where it repeats itself', () => {
+  let reads = 0
+  const phrase: Phrase = new Proxy(Array<string>(100).fill('a'), {
+    get: (words, name, whole) => {
+      reads += Number(typeof name === 'string' && /^\d+$/.test(name))
+      return Reflect.get(words, name, whole)
+    },
+  })
+  for (const text of ['a '.repeat(5000), `${'a '.repeat(99)}b `.repeat(50)]) {
+    reads = 0
+    countPhrases(text, [phrase])
+    findPhrases(text, [phrase])
+    expect(reads).toBeLessThan(50_000)
+  }
 })
 
 test('a query without a letter or a digit has no phrase', () => {
