@@ -2,13 +2,14 @@
 // Marked).
 
 import { speakerName } from './export-options.ts'
+import { joinTexts } from './join-texts.ts'
 import type { SpeakerTurn, Transcript } from './transcript.ts'
 
 /**
  * Returns a Markdown page with `title` as its heading. The text has one paragraph for each turn of a speaker, and one
  * for each utterance without a speaker.
  */
-export function writeMarkdown({ utterances }: Transcript, title: string): string {
+export function writeMarkdown({ utterances, language }: Transcript, title: string): string {
   const turns: { speaker: string | null; start: number; texts: string[] }[] = []
   for (const { speaker, start, text } of utterances) {
     const turn = turns.at(-1)
@@ -17,7 +18,7 @@ export function writeMarkdown({ utterances }: Transcript, title: string): string
   }
   const paragraphs = turns.map(({ speaker, start, texts }) => {
     const name = speaker === null ? '' : `**${markdown(speakerName(speaker))}** `
-    return `${name}_${clock(start)}_ ${texts.map(markdown).join(' ')}\n`
+    return `${name}_${clock(start)}_ ${markdown(joinTexts(texts, language))}\n`
   })
   return [`# ${markdown(title)}\n`, ...paragraphs].join('\n')
 }

@@ -388,7 +388,8 @@ test.skipIf(!clips)(
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
       if (calls++ === 0) return made
-      options.onUtterances?.(made.utterances, 0, 'en')
+      const heard = ['我们开始吧。', 'OK。'].map(text => ({ ...made.utterances[0]!, text }))
+      options.onUtterances?.(heard, 0, 'zh')
       controller.abort()
       throw new Error('killed')
     }
@@ -398,7 +399,7 @@ test.skipIf(!clips)(
       new Interrupted(`interrupted in ${files[1]}; its first 0:01 are in ${out}/b.partial.txt`),
     )
     expect(readdirSync(out).sort()).toEqual(['a.txt', 'b.partial.txt'])
-    expect(readFileSync(join(out, 'b.partial.txt'), 'utf8')).toBe('It rains.\n')
+    expect(readFileSync(join(out, 'b.partial.txt'), 'utf8')).toBe('我们开始吧。OK。\n')
   },
 )
 

@@ -30,6 +30,13 @@ test('Markdown has one paragraph for each turn, and no text is read as markup', 
   )
 })
 
+test('Markdown has no spaces between the sentences of a language that is written without them', () => {
+  const utterances = ['我们开始吧。', 'OK.', '#1', '好的。'].map((text, at) => said(at, 'Ann', text))
+  expect(writeMarkdown({ ...transcript, language: 'zh', utterances }, 'a')).toEndWith(
+    '_00:00:00_ 我们开始吧。OK. \\#1好的。\n',
+  )
+})
+
 test('CSV has one row for each utterance, quoted as in RFC 4180', () => {
   expect(writeCsv(transcript)).toBe(
     'start,end,speaker,text\r\n' +

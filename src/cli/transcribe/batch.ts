@@ -60,7 +60,7 @@ export class Batch {
     for (const [source, outputs] of sources) {
       number += 1
       const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
-      const work: Work = { source, outputs, screen, utterances: [], turns: [], elapsedMs: 0 }
+      const work: Work = { source, outputs, screen, utterances: [], language: '', turns: [], elapsedMs: 0 }
       // The copy of standard input, or a download, is removed when the next such source is read. So such a source is
       // transcribed alone.
       const isAlone = source.kind !== 'file'
@@ -172,7 +172,7 @@ export class Batch {
       return await engine.transcribe(input, {
         signal: this.#run.signal,
         onSeconds: seconds => screen.progress(seconds, input.durationMs / 1000),
-        onUtterances: utterances => this.#results.hear(work, utterances),
+        onUtterances: (utterances, _, language) => this.#results.hear(work, utterances, language),
         onTurns: turns => (work.turns = turns),
       })
     } finally {

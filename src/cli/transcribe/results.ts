@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { visible } from '../../base/visible.ts'
+import { joinTexts } from '../../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript, Utterance } from '../../transcripts/transcript.ts'
 import { Interrupted } from '../failure.ts'
 import { terminal } from '../terminal.ts'
@@ -19,6 +20,8 @@ export type Work = {
   outputs: Output[]
   screen: Screen
   utterances: Utterance[]
+  /** The language of the text of the utterances. Empty before the first utterance. */
+  language: string
   /**
    * The turns of the speakers. Empty before the end of the recognition. The times of the turns count from the start of
    * the section, which is the part of the recording between --from and --to.
@@ -55,10 +58,11 @@ export class Results {
     return outputs.filter(output => !there.includes(output))
   }
 
-  hear(work: Work, utterances: readonly Utterance[]): void {
+  hear(work: Work, utterances: readonly Utterance[], language: string): void {
     const { fromMs } = this.#task.section
     for (const { start, text } of utterances) work.screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
     work.utterances.push(...utterances)
+    work.language = language
   }
 
   /**
@@ -89,7 +93,7 @@ export class Results {
    * known only at the end. Returns the error that ends the command.
    */
   interruption(work: Work): Interrupted {
-    const { source, outputs, utterances } = work
+    const { source, outputs, utterances, language } = work
     const heard = utterances.at(-1)
     const texts = outputs.filter(({ format }) => format !== 'rttm')
     const hasText = outputs.length === 0 ? this.#stdoutFormat !== 'rttm' : texts.length > 0
@@ -97,8 +101,11 @@ export class Results {
     const { fromMs } = this.#task.section
     const transcript = shifted(
       {
-        full_transcript: utterances.map(({ text }) => text).join(' '),
-        language: this.#task.input.language ?? '',
+        full_transcript: joinTexts(
+          utterances.map(({ text }) => text),
+          language,
+        ),
+        language,
         duration_seconds: heard.end,
         speakers: null,
         utterances,
