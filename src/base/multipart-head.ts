@@ -2,6 +2,7 @@
 // the part.
 
 import { limits } from '../limits.ts'
+import { percentDecoded } from './percent.ts'
 
 /** The error for a request body that is not a valid multipart form. */
 export class MultipartError extends Error {}
@@ -16,21 +17,50 @@ export function boundaryOf(contentType: string): string | null {
   return boundary !== null && boundary.length <= limits.formBoundaryLengthMax ? boundary : null
 }
 
+const ascii = /^\p{ASCII}*$/u
+
 export function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
   const disposition = /^content-disposition\s*:\s*form-data\s*(;.*)$/im.exec(head)?.[1] ?? ''
-  const name = parameterOf(disposition, 'name')
-  if (name === null) throw new MultipartError('A part has no Content-Disposition with a name.')
-  return { name, filename: parameterOf(disposition, 'filename') ?? parameterOf(disposition, 'filename\\*') }
+  const parameters = parametersOf(disposition)
+  const name = parameters.get('name')
+  if (name === undefined) throw new MultipartError('A part has no Content-Disposition with a name.')
+  return { name, filename: filenameIn(parameters) }
 }
 
 /**
- * Returns the value of a parameter of the header Content-Disposition. The value may be in quotes. A quote inside the
- * value is written as `\"` or as `%22`. Returns null if the header does not have this parameter.
+ * Returns the parameters of the header Content-Disposition, by their names in lower case. A value may be in quotes. A
+ * quote inside the value is written as `\"` or as `%22`. If a parameter is repeated, the first one counts.
  */
-function parameterOf(disposition: string, name: string): string | null {
-  const pattern = new RegExp(`;\\s*${name}\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]*))`, 'i')
-  const [, quoted, token] = pattern.exec(disposition) ?? []
-  return quoted?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"') ?? token ?? null
+function parametersOf(disposition: string): Map<string, string> {
+  const parameters = new Map<string, string>()
+  const pattern = /;\s*([^\s;=]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;]*))/g
+  for (const [, name = '', quoted, token = ''] of disposition.matchAll(pattern)) {
+    const key = name.toLowerCase()
+    const value = quoted?.replace(/\\(["\\])/g, '$1').replaceAll('%22', '"') ?? token
+    if (!parameters.has(key)) parameters.set(key, value)
+  }
+  return parameters
+}
+
+/**
+ * Returns the name of the file: from `filename*` (RFC 8187) such as `utf-8''%C3%BC.mp3`, or else from `filename`.
+ * Returns the text of `filename*` unchanged if it is not valid and there is no `filename`.
+ */
+function filenameIn(parameters: ReadonlyMap<string, string>): string | null {
+  const extended = parameters.get('filename*') ?? null
+  const plain = parameters.get('filename')
+  const encoded = /^utf-8'[^']*'(.*)$/is.exec(extended ?? '')?.[1]
+  const decoded = encoded === undefined ? null : percentDecoded(encoded)
+  return decoded ?? (plain === undefined ? extended : decodedName(plain))
+}
+
+/**
+ * Decodes a name that is percent-encoded, as by Python's aiohttp. A name counts as percent-encoded if it is in ASCII,
+ * and if the decoded name is not: `a%20b.mp3` may be the real name of a file.
+ */
+function decodedName(name: string): string {
+  const decoded = percentDecoded(name) ?? name
+  return ascii.test(name) && !ascii.test(decoded) ? decoded : name
 }
 
 export type Part = {

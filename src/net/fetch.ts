@@ -1,6 +1,7 @@
 // Sends requests to URLs that callers supply. The IP address of every connection is checked, also after a redirect. A
 // network failure is returned as a named result, and is not thrown.
 
+import { percentDecoded } from '../base/percent.ts'
 import { limits } from '../limits.ts'
 import { type ConnectOptions, connect, type NoConnection } from './connect.ts'
 import { type Answer, exchange, type HttpRequest, type NoAnswer } from './exchange.ts'
@@ -88,8 +89,8 @@ function cookieHeader(jar: Map<string, string> | undefined): Record<string, stri
 
 function basicAuthorization(url: URL): string | null {
   if (url.username === '' && url.password === '') return null
-  const credentials = `${percentDecoded(url.username)}:${percentDecoded(url.password)}`
-  return `Basic ${Buffer.from(credentials).toString('base64')}`
+  const [user, password] = [url.username, url.password].map(text => percentDecoded(text) ?? text)
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
 }
 
 function withoutCredentials(url: URL): URL {
@@ -98,14 +99,6 @@ function withoutCredentials(url: URL): URL {
   bare.password = ''
   bare.hash = ''
   return bare
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readMultipart } from '../../src/base/multipart.ts'
-import { boundaryOf, MultipartError } from '../../src/base/multipart-head.ts'
+import { boundaryOf, MultipartError, parseHead } from '../../src/base/multipart-head.ts'
 import { seeded } from '../support/random.ts'
 
 type Read = { name: string; filename: string | null; data: string }
@@ -95,9 +95,27 @@ test('names with escaped quotes, extended names and bare names are read', async 
   ]
   expect(await readAll(whole.join(''), 'b')).toEqual([
     { name: 'a"b', filename: 'c"d.wav', data: 'x' },
-    { name: 'file', filename: "UTF-8''na%20me.wav", data: 'x' },
+    { name: 'file', filename: 'na me.wav', data: 'x' },
     { name: 'file', filename: 'n.wav', data: 'x' },
   ])
+})
+
+test.each([
+  ["filename*=utf-8''Gespr%C3%A4ch.flac", 'Gespräch.flac'],
+  [`filename="=?utf-8?B?5Lya6K6uLm1wMw==?="; filename*=utf-8''%E4%BC%9A%E8%AE%AE.mp3`, '会议.mp3'],
+  [`filename*=UTF-8'de'%C3%BC.mp3; filename="u.mp3"`, 'ü.mp3'],
+  ['filename="Gespr%C3%A4ch%20mit%20%22Ann%22.flac"', 'Gespräch mit "Ann".flac'],
+  ["filename=u.mp3; filename*=utf-8''%FC.mp3", 'u.mp3'],
+  ["filename*=iso-8859-1''%FC.mp3", "iso-8859-1''%FC.mp3"],
+  ['filename="Gespr%E4ch.flac"', 'Gespr%E4ch.flac'],
+  ['filename="100% Gespr%C3%A4ch.flac"', '100% Gespr%C3%A4ch.flac'],
+  ['filename="Gespräch%20%C3%A4.flac"', 'Gespräch%20%C3%A4.flac'],
+  ['filename="a%20b.flac"', 'a%20b.flac'],
+  ['filename="a; name=b.flac"', 'a; name=b.flac'],
+  ['filename="a.flac"; filename="b.flac"', 'a.flac'],
+])('the parameters %p give the file name %p', (parameters, filename) => {
+  const head = `Content-Disposition: form-data; ${parameters}; name="file"`
+  expect(parseHead(head)).toEqual({ name: 'file', filename })
 })
 
 test('a part without a name, a long head, a long preamble and a long epilogue are refused', async () => {

@@ -2,6 +2,7 @@
 
 import type { Stats } from 'node:fs'
 import { basename, resolve } from 'node:path'
+import { percentDecoded } from '../../base/percent.ts'
 
 export type Source = {
   kind: 'file' | 'pipe' | 'address'
@@ -24,7 +25,7 @@ export function remote(place: string): Source {
   if (place === '-') return { kind: 'pipe', place, name: 'stdin' }
   const url = URL.parse(place)
   const name = basename(url?.pathname ?? '') || url?.hostname || 'address'
-  return { kind: 'address', place, name: decoded(name).replace(/[\p{Cc}/]/gu, '_') }
+  return { kind: 'address', place, name: (percentDecoded(name) ?? name).replace(/[\p{Cc}/]/gu, '_') }
 }
 
 /**
@@ -33,17 +34,8 @@ export function remote(place: string): Source {
  */
 export function flatAddress(place: string): string {
   const { host, pathname } = URL.parse(place) ?? { host: 'address', pathname: '' }
-  return decoded(`${host}${pathname}`)
-    .replaceAll('/', '-')
-    .replace(/\p{Cc}/gu, '_')
-}
-
-function decoded(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+  const address = `${host}${pathname}`
+  return (percentDecoded(address) ?? address).replaceAll('/', '-').replace(/\p{Cc}/gu, '_')
 }
 
 /**
