@@ -6,6 +6,12 @@ import { limits } from '../../limits.ts'
 import { answer, checkedInTests, instant, uuid } from './answer-values.ts'
 import { closed, uuidFormat } from './request-values.ts'
 
+/**
+ * Matches the label of a speaker in any case: exports write `SPEAKER 1` as `Speaker 1`. A pattern in JSON Schema has no
+ * flag to ignore the case.
+ */
+const label = '[Ss][Pp][Ee][Aa][Kk][Ee][Rr]\\s+\\d+'
+
 const voiceFields = Type.Object(
   {
     id: uuid,
@@ -27,8 +33,8 @@ export const voiceRequest = Type.Object(
     name: text({
       minLength: 1,
       maxLength: limits.speakerNameLengthMax,
-      description: `a name of at most ${limits.speakerNameLengthMax} characters, without line breaks and -->`,
-      pattern: '^(?!\\s)(?!SPEAKER \\d+$)(?!.*-->)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$',
+      description: `a name of at most ${limits.speakerNameLengthMax} characters, without line breaks and -->, without white space at its start and end, and not a label such as SPEAKER 1 or Speaker 1`,
+      pattern: `^(?!\\s|.*\\s$|.*-->|${label}$)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$`,
     }),
     upload_id: Type.Optional(
       Type.String({ description: 'the id of an upload in which one person speaks', ...uuidFormat }),
