@@ -7,8 +7,11 @@ type SearchWord = { word: string; from: number; to: number }
 
 const unspaced =
   '\\p{scx=Han}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Mymr}\\p{scx=Tibt}'
+
+/** The marks that belong to the character before them. The voicing marks of half-width kana count as letters in Unicode. */
+const marks = '\\p{M}\\uff9e\\uff9f'
 const pattern = new RegExp(
-  `(?=[\\p{L}\\p{N}])[${unspaced}]\\p{M}*|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`,
+  `(?=[\\p{L}\\p{N}])[${unspaced}][${marks}]*|(?:(?![${unspaced}])[\\p{L}\\p{N}\\p{M}])+`,
   'gu',
 )
 
