@@ -24,13 +24,22 @@ export type IdleTimer = { timeout(request: Request, seconds: number): void } | n
 /**
  * Switches off Bun's idle timeout for the connection of a request, because this connection may carry no bytes for a
  * long time. Returns a function that switches the timeout on again. The caller calls it at the end of the response.
- * Otherwise, the connection of a client that sends no further request would stay open for ever.
+ * Otherwise, the connection of a client that sends no further request would stay open for ever. If `msMax` is given, the
+ * timeout is switched on again after this time at the latest.
  */
 export function pauseIdleTimeout(
   config: Pick<Config, 'requestIdleMs'>,
   server: IdleTimer,
   request: Request,
+  msMax?: number,
 ): () => void {
+  const resume = () => server?.timeout(request, idleSeconds(config))
   server?.timeout(request, 0)
-  return () => server?.timeout(request, idleSeconds(config))
+  if (msMax === undefined) return resume
+  const timer = setTimeout(resume, msMax)
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
+    resume()
+  }
 }

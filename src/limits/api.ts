@@ -53,6 +53,11 @@ export const apiLimits = {
    * Maximum time for which a tool waits for a job. This time must be below 60 s, which is the timeout of MCP clients.
    */
   toolWaitMs: 45 * second,
+  /**
+   * Time after which the idle timeout of a connection applies again while the response of a tool is sent. This time is
+   * longer than `toolWaitMs`, so that it ends only the connection of a client that does not read.
+   */
+  toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */
   toolPageCharacters: 30_000,
   toolItemsMax: 50,

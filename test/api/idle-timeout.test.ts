@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { idleSeconds } from '../../src/api/idle-timeout.ts'
+import { idleSeconds, pauseIdleTimeout } from '../../src/api/idle-timeout.ts'
 import { idleTime } from '../../src/setting-values.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startTestService } from '../support/service.ts'
@@ -10,6 +10,13 @@ test('Bun may close an idle connection four seconds early, so it gets four secon
   )
   expect(timeouts).toEqual([5, 7, 64, 255])
   expect(() => idleTime('252s')).toThrow('from 1s to 251s')
+})
+
+test('a pause with a maximum ends by itself', async () => {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  const server = { timeout: (_: Request, seconds: number) => seconds > 0 && resolve(seconds) }
+  pauseIdleTimeout({ requestIdleMs: 1000 }, server, new Request('http://127.0.0.1/'), 1)
+  expect(await promise).toBe(5)
 })
 
 test('the connection of a client that sends no further request is closed after each kind of response', async () => {

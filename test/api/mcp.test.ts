@@ -416,6 +416,16 @@ test('a message that is no JSON or no message gets an error of JSON-RPC', async 
   for (const method of ['GET', 'DELETE']) expect((await service.fetch('/mcp', { method })).status).toBe(401)
 })
 
+test('a request that the same body cancels is answered, so that the response ends', async () => {
+  const service = await startTestService()
+  const headers = { Authorization: `Bearer ${service.account('ana').key}` }
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }
+  const body = [{ jsonrpc: '2.0', id: 7, method: 'tools/list' }, cancelled]
+  const { status, text } = await post(service, body, headers)
+  expect(status).toBe(200)
+  expect(text).toContain('transcribe_url')
+})
+
 test('a caller may send 120 messages a minute, and a tool counts towards the quota of its endpoint', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'search=2' } })
   const ana = service.account('ana')

@@ -4,6 +4,7 @@
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
+import { limits } from '../../limits.ts'
 import { readBody } from '../gate/body.ts'
 import { type Caller, requireScope } from '../gate/credential.ts'
 import { gate } from '../gate/gate.ts'
@@ -35,7 +36,8 @@ export const mcp = (service: Service) =>
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
         const response = await answerMessage(service, { request, caller, message })
         // A tool may wait for a job before the end of the response.
-        return atEnd(response, pauseIdleTimeout(service.config, server, request))
+        const resumeTimeout = pauseIdleTimeout(service.config, server, request, limits.toolAnswerMs)
+        return atEnd(response, resumeTimeout)
       },
       { assistant: 'mcp', parse: 'none' },
     )

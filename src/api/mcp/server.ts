@@ -5,6 +5,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  CancelledNotificationSchema,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { errorFields, log } from '../../base/log.ts'
@@ -62,6 +63,9 @@ export async function answer(service: Service, { request, caller, message }: Ask
     }
     return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
   })
+  // A cancelled request gets no answer from the SDK, and the SDK ends a response only after all its answers. So requests
+  // cannot be cancelled, which MCP allows: a client closes the connection instead.
+  server.setNotificationHandler(CancelledNotificationSchema, () => {})
   const transport = new WebStandardStreamableHTTPServerTransport()
   await server.connect(transport)
   return transport.handleRequest(request, { parsedBody: message })
