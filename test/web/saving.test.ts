@@ -50,6 +50,23 @@ test('an edit that conflicts with another person is not sent with the rest of a 
   expect(saving.conflicts.value).toEqual([{ utterance: 3, mine: 'mine', theirs: utterance('theirs') }])
 })
 
+test('changes of many texts at once count as one change', async () => {
+  const count = 50
+  const read = async () => resultOf(Array<string>(count).fill('theirs'))
+  const saving = new Saving(
+    'many',
+    resultOf(Array<string>(count).fill('a')),
+    { read } as EditRequests,
+    listeners,
+  )
+  const counts: number[] = []
+  saving.textChanges.subscribe(changes => void counts.push(changes))
+  await saving.compare()
+  saving.show(Array.from({ length: count }, (_, utterance) => ({ utterance, text: 'mine' })))
+  saving.close()
+  expect(counts).toEqual([0, 1, 2])
+})
+
 test('a text that is taken from another person comes with its words', async () => {
   const theirs = {
     ...utterance('theirs'),

@@ -73,6 +73,7 @@ export class Saving {
       this.#put(utterance, { text })
       this.listeners.onText(utterance, text)
     }
+    this.textChanges.value += 1
     this.conflicts.value = conflicts
     this.#keep()
     if (this.#unsaved.size > 0) this.#plan()
@@ -189,6 +190,7 @@ export class Saving {
     for (const { index, ...utterance } of saved) {
       if (!this.#unsaved.has(index)) this.#put(index, utterance)
     }
+    this.textChanges.value += 1
     this.listeners.onWords()
     this.#keep()
     this.state.value = 'waiting'
@@ -221,6 +223,7 @@ export class Saving {
       else conflicts.push({ utterance, mine: mine.text, theirs })
     })
     this.conflicts.value = conflicts
+    this.textChanges.value += 1
     this.listeners.onWords()
     this.state.value = 'waiting'
     this.#goOn()
@@ -242,17 +245,18 @@ export class Saving {
       this.#put(utterance, { text })
       if (this.#unsaved.get(utterance) === text) this.#unsaved.delete(utterance)
     }
+    this.textChanges.value += 1
     this.#keep()
     this.#goOn()
   }
 
   /**
    * Changes an utterance. The label of its speaker stays the one that the page has read first. `Edits.names` holds the
-   * present name for this label.
+   * present name for this label. The caller counts all its changes as one in `textChanges`, because each count makes the
+   * page search the whole transcript again while the search bar is open.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
     Object.assign(this.result.utterances[utterance] ?? {}, fresh)
-    this.textChanges.value += 1
   }
 
   #plan(delayMs: number = timing.saveMs): void {
