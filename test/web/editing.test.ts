@@ -347,6 +347,12 @@ seen('a speaker with a new name stays one speaker, also when another person give
   await rename('Ann', 'Anne')
   expect(await names()).toEqual(['Anne', 'Ben'])
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anne', 'Ben'])
+  // An undo leaves a name alone that another person has given since then.
+  await lou.send('PATCH', `/v1/transcribe/${lou.jobId}`, { speakers: { Anne: 'Annie' } })
+  await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
+  await page.getByLabel('Name of Annie').waitFor()
+  await rename('Annie', 'Anja')
+  expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anja', 'Ben'])
 })
 
 seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {

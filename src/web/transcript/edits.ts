@@ -66,20 +66,25 @@ export class Edits {
   undo(): void {
     const step = this.history.undo()
     if (step) this.saving.show(step.changes.map(({ utterance, before }) => ({ utterance, text: before })))
-    if (step?.rename) this.#setName(step.rename.speaker, step.rename.before).catch(tellFault)
+    if (step?.rename) this.#revertName(step.rename.speaker, step.rename.before)
   }
 
   redo(): void {
     const step = this.history.redo()
     if (step) this.saving.show(step.changes.map(({ utterance, after }) => ({ utterance, text: after })))
-    if (step?.rename) this.#setName(step.rename.speaker, step.rename.after).catch(tellFault)
+    if (step?.rename) this.#revertName(step.rename.speaker, step.rename.after)
   }
 
   /** Changes the name of a speaker. The new name applies to the whole transcript. */
   async rename(speaker: string, name: string): Promise<void> {
-    const before = this.nameOf(speaker)
-    await this.#setName(speaker, name)
+    const before = await this.#setName(speaker, name, () => true)
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
+  }
+
+  /** Changes a name for an undo or a redo. Leaves a name alone that another person has given since then. */
+  #revertName(speaker: string, name: string): void {
+    const before = this.nameOf(speaker)
+    this.#setName(speaker, name, present => present === before).catch(tellFault)
   }
 
   /**
@@ -110,15 +115,25 @@ export class Edits {
     this.listeners.onNames()
   }
 
-  async #setName(speaker: string, name: string): Promise<void> {
+  /**
+   * Sends a new name of a speaker, and returns the name before. If the transcript on the server has changed, reads it
+   * again, and sends the name once more if `mayReplace` returns true for the present name.
+   */
+  async #setName(speaker: string, name: string, mayReplace: (present: string) => boolean): Promise<string> {
     await this.saving.idle()
     const send = async () => this.#requests.saveName(await this.#requestName(speaker), name)
-    await send().catch(async fault => {
+    let before = this.nameOf(speaker)
+    try {
+      await send()
+    } catch (fault) {
       if (!isOutdated(fault)) throw fault
       await this.saving.compare()
-      return send()
-    })
+      before = this.nameOf(speaker)
+      if (!mayReplace(before)) return before
+      await send()
+    }
     this.names.value = { ...this.names.value, [speaker]: name }
     this.listeners.onNames()
+    return before
   }
 }
