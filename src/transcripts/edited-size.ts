@@ -8,12 +8,18 @@ import { invalid, rowsOf } from './rename-speakers.ts'
 import type { Utterance } from './transcript.ts'
 import type { IndexedJob } from './utterance-id.ts'
 
-/** The size of the utterances of a transcript, in bytes of JSON, and its maximum. */
+/**
+ * The size of the utterances of a transcript, in bytes of JSON, and its maximum. The names of the speakers do not count,
+ * because a person may give a long name to a speaker, and each word has this name.
+ */
 export class EditedSize {
   #bytes: number
   readonly #bytesMax: number
+  readonly #countNames: () => number
+  #names: number | null = null
 
   constructor(db: Db, job: IndexedJob) {
+    this.#countNames = () => countNames(db, job)
     const { bytes, original } = db.find<{ bytes: number; original: number }>(
       `select coalesce(sum(octet_length(body)), 0) as bytes,
          coalesce(sum(octet_length(coalesce(original, body))), 0) as original
@@ -32,12 +38,28 @@ export class EditedSize {
     const growth = bytesOf(after) - bytesOf(before)
     this.#bytes += growth
     if (growth <= 0 || this.#bytes <= this.#bytesMax) return
+    this.#names ??= this.#countNames()
+    if (this.#bytes - this.#names <= this.#bytesMax) return
     const { editedSizesMax, editedBytesMore } = limits
     throw invalid(
       `utterances[${position}].text makes the transcript too large: an edited transcript is at most ` +
         `${editedSizesMax} times as large as the original one, plus ${editedBytesMore / MB} MB.`,
     )
   }
+}
+
+/**
+ * Returns the bytes that the names of the speakers take in the utterances. All words of an utterance have one name. This
+ * takes about ten times as long as the sum of the sizes, so it is computed only for a large transcript.
+ */
+function countNames(db: Db, job: IndexedJob): number {
+  const { bytes } = db.find<{ bytes: number }>(
+    `select coalesce(sum((octet_length(body) - octet_length(replace(body, $key, ''))) / octet_length($key)
+         * octet_length(json_quote(body ->> '$.speaker'))), 0) as bytes
+     from utterances where id between $first and $last`,
+    { key: '"speaker":', ...rowsOf(job) },
+  )!
+  return bytes
 }
 
 function bytesOf(utterance: Utterance): number {

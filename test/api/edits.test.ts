@@ -238,6 +238,17 @@ test('edits make a transcript at most a few times as large as the original', asy
   expect(size).toBeLessThan(limits.editedBytesMore + limits.editedSizesMax * JSON.stringify(before).length)
 })
 
+test('long names of speakers leave room for edits', async () => {
+  const { patch } = await edited()
+  const change = async (index: number, text: string) =>
+    (await patch({ utterances: [{ index, text }] })).status
+  expect(await change(0, 'a '.repeat(limits.editedTextLengthMax / 2))).toBe(200)
+  // Each of the 5,000 words gets this name, which takes 320 bytes.
+  const name = '😀'.repeat(limits.speakerNameLengthMax)
+  expect((await patch({ speakers: { 'SPEAKER 1': name } })).status).toBe(200)
+  expect(await change(1, 'One more word than before.')).toBe(200)
+})
+
 test('a transcript that is already too large can still be made smaller', async () => {
   const { service, id, patch, result } = await edited()
   const { seq } = service.db.find<{ seq: number }>('select seq from jobs where id = $id', { id })!
