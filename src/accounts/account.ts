@@ -42,8 +42,12 @@ export function findAccountByEmail(db: Db, email: string): Account | null {
   return db.find<Account>(`select ${columns} from accounts where email = $email`, { email })
 }
 
+/** Lists the accounts, without those whose erasure is complete. */
 export function listAccounts(db: Db): Account[] {
-  return db.list<Account>(`select ${columns} from accounts where deleted_at is null order by created_at, id`)
+  return db.list<Account>(
+    `select ${columns} from accounts where deleted_at is null or email <> 'deleted-' || id
+     order by created_at, id`,
+  )
 }
 
 export function verifyAccount(db: Db, id: string, passwordHash: string): void {

@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setDefaultWebhook } from '../../src/accounts/account.ts'
+import { closeAccount, listAccounts, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createGrant } from '../../src/accounts/grant.ts'
 import { createKey } from '../../src/accounts/key.ts'
 import { createSession } from '../../src/accounts/session.ts'
@@ -144,6 +144,16 @@ steered('a request that began before an erasure adds nothing to the account', as
   setPassword(db, id, 'hash')
   setDefaultWebhook(db, id, 'https://a.example/hook')
   expect(findAccountSettings(db, id)).toEqual({ operator: false, passwordHash: null, webhookUrl: null })
+})
+
+test('an account is listed until its erasure is complete', async () => {
+  const { db, dataDir, account } = await startTestService()
+  const { id, email } = account('unlucky')
+  const isListed = () => listAccounts(db).some(each => each.id === id)
+  closeAccount(db, id)
+  expect(isListed()).toBe(true)
+  eraseAccount(db, dataDir, { id, email })
+  expect(isListed()).toBe(false)
 })
 
 test('the media that an erasure would remove include uploads without a job', async () => {

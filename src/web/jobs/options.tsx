@@ -47,8 +47,8 @@ export function reasonAgainstOptions(): string | null {
   const isCount = Number.isInteger(count) && count >= 1 && count <= speakersMax
   if (diarize.value && speakers.value !== '' && !isCount) return text.wrongSpeakers(speakersMax)
   const terms = chosenTerms()
-  const long = terms.find(term => term.length > termLengthMax)
-  if (long !== undefined) return text.longTerm(`${long.slice(0, termLengthMax)}…`, termLengthMax)
+  const long = terms.map(term => [...term]).find(({ length }) => length > termLengthMax)
+  if (long) return text.longTerm(`${long.slice(0, termLengthMax).join('')}…`, termLengthMax)
   return terms.length > termsMax ? text.manyTerms(terms.length, termsMax) : null
 }
 
