@@ -53,7 +53,7 @@ function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Bou
     if (!last || !next) return null
     if (next.from - last.to < pauseMin) continue
     const isHere = textsKept === boundary.textsKept
-    const begin = isHere ? Math.min(boundary.sample, next.from) : next.from - speechPad
+    const begin = isHere && boundary.sample < next.from ? boundary.sample : next.from - speechPad
     const sample = Math.max(last.to, begin)
     return sample >= earliest ? { textsKept, sample } : null
   }

@@ -23,7 +23,7 @@ const words = wordsWith(25.5)
 
 test.each([
   ['at the boundary, if it is in a pause', words, 1, 25.8, 1, 25.8],
-  ['at the start of the next word, if the boundary is in this word', words, 1, 26, 1, 25.9],
+  ['before the next word, if the boundary is in this word', words, 1, 26, 1, 25.65],
   ['at the end of the last word, if the boundary is in this word', words, 1, 25.4, 1, 25.5],
   ['in the last pause before a boundary without a pause', words, 2, 26.9, 1, 25.65],
   ['at the end of the last word, if the pause is short', wordsWith(25.7), 2, 26.9, 1, 25.7],
