@@ -51,6 +51,8 @@ export function openIngest({
    */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
+    // The file of an earlier download, which is missing or is replaced, must not count beside the running download.
+    if (job.fileBytes !== null) setFileBytes(db, job.id, null)
     live.changed(job.id)
     const tell = throttled(progress => {
       setProgress(db, job.id, progress)

@@ -130,6 +130,6 @@ function fromRow({
   }
 }
 
-export function setFileBytes(db: Db, id: string, fileBytes: number): void {
+export function setFileBytes(db: Db, id: string, fileBytes: number | null): void {
   db.run('update jobs set file_bytes = $fileBytes where id = $id', { id, fileBytes })
 }

@@ -67,7 +67,10 @@ export class Transfers {
         if (bytes < checkAt) return
         checkAt = bytes + limits.downloadCheckBytes
         const excess = this.#excessOf(accountId)
-        if (excess) throw new JobFailure('DOWNLOAD_FAILED', excess)
+        if (!excess) return
+        // The refused download ends later. Until then, its bytes must not end other downloads of the account.
+        this.#downloads.delete(download)
+        throw new JobFailure('DOWNLOAD_FAILED', excess)
       },
       end: () => void this.#downloads.delete(download),
     }
