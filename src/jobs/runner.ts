@@ -59,7 +59,7 @@ export class Runner {
     this.#recognitions = new Recognitions({
       db: parts.db,
       engine: parts.engine,
-      recognise: job => this.#work(job, recognise),
+      recognise: job => this.#work(job, recognise).then(() => this.#removeIfDeleted(job)),
       onStart: job => {
         parts.webhooks.send(job)
         parts.live.changed(job.id)

@@ -1,9 +1,10 @@
 // Tests waiting jobs whose media files are missing after a restart, as on a second server without these files.
 
 import { afterAll, expect } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
+import { findCommand } from '../support/command.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
@@ -56,4 +57,57 @@ steered('a waiting job without its file downloads it again, or fails and costs n
     'select kind from ledger where job_id is not null order by id',
   )
   expect(ledger.map(({ kind }) => kind)).toEqual(['reserve', 'reserve', 'reserve', 'release', 'release'])
+})
+
+/**
+ * Submits a job with a `url`, and restarts the service without the file of the job. `answer` makes the responses of the
+ * server with the file. The engine becomes ready after the restart, so the job downloads its file again.
+ */
+async function downloadTwice(
+  answer: () => Response | Promise<Response>,
+  settings: Record<string, string> = {},
+) {
+  const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  afterAll(() => origin.stop(true))
+  const engine = steeredEngine()
+  engine.setReady(false)
+  const options = { settings: { STENO_ALLOW_NETS: '127.0.0.0/8', ...settings }, parts: { engine } }
+  const before = await startTestService(options)
+  const ana = before.account('ana')
+  const { id } = (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.mp3` })).body
+  await ana.until(id, 'pending')
+  await before.stop()
+  rmSync(join(before.dataDir, 'media'), { recursive: true })
+  makeMediaFolders(before.dataDir)
+  const service = await startTestService({ ...options, dataDir: before.dataDir })
+  engine.setReady(true)
+  return { engine, service, ana, jobId: id, folder: join(service.dataDir, 'media') }
+}
+
+steered('a file that is downloaded again does not count twice for the quota', async () => {
+  const file = speech(60)
+  const quota = { STENO_ACCOUNT_DISK: `${Math.round(file.length * 1.5)}B` }
+  const { engine } = await downloadTwice(() => new Response(file), quota)
+  expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
+})
+
+steered('a file that is downloaded again while its account is erased is removed', async () => {
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
+  let requests = 0
+  const { service, ana, jobId, folder } = await downloadTwice(() => {
+    requests += 1
+    if (requests === 1) return new Response(speech(60))
+    asked.resolve()
+    return answer.promise
+  })
+  await asked.promise
+  await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
+  const appeared = Promise.withResolvers<void>()
+  const watcher = watch(folder, (_, name) => name === jobId && appeared.resolve())
+  answer.resolve(new Response(speech(60)))
+  await appeared.promise
+  watcher.close()
+  // The sweep ends the recognition of the job, which no longer exists.
+  service.later(0)
+  while (readdirSync(folder).length > 0) await Bun.sleep(2)
 })
