@@ -268,7 +268,10 @@ export class Fleet implements Engine {
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
-    const pools = this.#roster.pools()
+    // Without queues, a pool gets a job only if no pool has queues.
+    const all = this.#roster.pools()
+    const open = all.filter(({ name }) => !this.#unopened.has(name))
+    const pools = open.length > 0 ? open : all
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
     if (able.length === 0 && this.mayServeLater(entry.input)) return
     const others = this.#othersFor(entry).map(worker => worker.pool)

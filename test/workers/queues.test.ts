@@ -67,6 +67,34 @@ natsTest('a sweep creates a queue, and a stream, that was removed while a job wa
   expect(await queued()).toEqual([subjectsOf(cluster).job(pool, 'first', 'job')])
 })
 
+natsTest(
+  'a waiting job leaves a pool whose queues cannot be created, if another pool can do it',
+  async () => {
+    const cluster = 'stuck'
+    const { fleet, consumers, hello, passGerman, queued, queues } = await open(cluster)
+    await hello(['de'])
+    passGerman()
+    await until(async () => (await queued()).length === 1 && (await queues()).length === 2)
+    await consumers.delete(streamOf(cluster), first)
+    await consumers.add(streamOf(cluster), {
+      durable_name: first,
+      deliver_subject: 'other',
+      ack_policy: AckPolicy.Explicit,
+      filter_subject: subjectsOf(cluster).jobsOf(pool, 'first'),
+    })
+    fleet.sweep()
+    await until(() => fleet.fault() !== null)
+    await hello(['en', 'de'], {}, 'gpu-2')
+    await until(() => fleet.fault() === null)
+    const other = subjectsOf(cluster).job(poolOf(helloOf(['en', 'de'])), 'first', 'job')
+    // The message is removed from one pool after it is in the other.
+    await until(async () => {
+      fleet.sweep()
+      return (await queued()).join() === other
+    })
+  },
+)
+
 natsTest('a sweep removes the queues of pools that no present and no remembered worker has', async () => {
   const { fleet, later, hello, queues } = await open('forgotten')
   await hello(['en'], { session: 'y' })
