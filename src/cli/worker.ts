@@ -49,7 +49,9 @@ export const worker = command({
     log: 'pretty or json (STENO_LOG)',
     'log-level': 'lowest level that is logged (STENO_LOG_LEVEL)',
   },
-  more: ['SIGTERM ends the worker when the jobs in hand are done. A second signal ends it at once.'],
+  more: [
+    'SIGTERM ends the worker when the jobs in hand are done. A second SIGTERM or Ctrl-C ends it at once.',
+  ],
   async run(positionals, { name, 'work-dir': workDir, ...values }) {
     need(positionals)
     const config = localConfig(values)
