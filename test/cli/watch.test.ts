@@ -72,18 +72,21 @@ test.skipIf(missing)(
     const add = (name: string) => copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, name))
     add('talk.flac')
     let told = ''
-    for await (const chunk of child.stderr) {
-      told += new TextDecoder().decode(chunk)
-      if (told.includes('talk.srt') && !existsSync(join(inbox, 'later.flac'))) {
-        // The kernel sends SIGHUP to all processes of the group. The programs that the engine starts would not ignore it.
-        const engines = childrenOf(child.pid)
-        expect(engines.map(groupOf)).toEqual(engines)
-        process.kill(-child.pid, 'SIGHUP')
-        add('later.flac')
+    try {
+      for await (const chunk of child.stderr) {
+        told += new TextDecoder().decode(chunk)
+        if (told.includes('talk.srt') && !existsSync(join(inbox, 'later.flac'))) {
+          // The kernel sends SIGHUP to all processes of the group. The programs that the engine starts would not ignore it.
+          const engines = childrenOf(child.pid)
+          expect(engines.map(groupOf)).toEqual(engines)
+          process.kill(-child.pid, 'SIGHUP')
+          add('later.flac')
+        }
+        if (told.includes('later.flac:')) break
       }
-      if (told.includes('later.flac:')) break
+    } finally {
+      child.kill('SIGINT')
     }
-    child.kill('SIGINT')
     expect(await child.exited).toBe(0)
     expect(told).toContain('broken.mp3: The file is not audio or video that can be read.')
     expect(readdirSync(out).sort()).toEqual(['later.srt', 'talk.srt'])
