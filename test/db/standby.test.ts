@@ -102,10 +102,20 @@ test('the server that takes over has the accounts of the last copy', async () =>
   expect(namesIn(two)).toEqual(['ana'])
 })
 
-test('a planned stop loses nothing, and the first server comes back with what the second one stored', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
+/**
+ * Starts the first server of a pair with the account `ana`, and copies its database. Returns the shared folder and the
+ * data folder of this server.
+ */
+async function startPair(): Promise<[folder: string, one: string]> {
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
   addAccount(one, 'ana')
   await (await joinPair(folder, one).joined).startCopies()
+  return [folder, one]
+}
+
+test('a planned stop loses nothing, and the first server comes back with what the second one stored', async () => {
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
   addAccount(one, 'late')
   await closing.pop()?.()
 
@@ -121,9 +131,7 @@ test('a planned stop loses nothing, and the first server comes back with what th
 })
 
 test('a server whose last copy fails keeps its lease, and has at its restart what it stored', async () => {
-  const [folder, one] = [sharedFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
   addAccount(one, 'late')
   // The next copy fails: a folder has the name of its key.
   mkdirSync(join(folder, 'copy-00000001-00000001.db.key'))
@@ -134,9 +142,7 @@ test('a server whose last copy fails keeps its lease, and has at its restart wha
 })
 
 test('a restart of the same server keeps its own database', async () => {
-  const [folder, one] = [sharedFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
   addAccount(one, 'late')
   await joinPair(folder, one).joined
   expect(namesIn(one)).toEqual(['ana', 'late'])
@@ -158,9 +164,7 @@ test('a server keeps its own database if the other one failed while it took over
 })
 
 test('after a takeover by an older program that failed, the newest copy is restored', async () => {
-  const [folder, one] = [sharedFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
   await closing.pop()?.()
   addAccount(one, 'late')
   writeFileSync(join(folder, 'lease-00000002'), '{"holder":null,"beat":7,"isReleased":false}')
@@ -169,9 +173,8 @@ test('after a takeover by an older program that failed, the newest copy is resto
 })
 
 test('a server that was frozen while it took over ends before it serves', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder] = await startPair()
+  const two = temporaryFolder()
   await closing.pop()?.()
   // The lease period is so long that no renewal is due during the test. The clock jumps when the lease is taken.
   const dayMs = 86_400_000
@@ -191,9 +194,8 @@ test('a server that was frozen while it took over ends before it serves', async 
 })
 
 test('a server renews its lease while it checks and restores a copy', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
   await closing.pop()?.()
   // Opening a FIFO blocks the process until another process opens it too. So this newest copy is checked until the test
   // opens it.
@@ -225,9 +227,8 @@ function readLease(folder: string, generation: number): string {
 }
 
 test('a damaged or incomplete copy is skipped for an older one', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
   addAccount(one, 'late')
   await closing.pop()?.()
   truncateSync(join(folder, 'copy-00000001-00000001.db'), 5000)
@@ -238,9 +239,8 @@ test('a damaged or incomplete copy is skipped for an older one', async () => {
 })
 
 test('a server that finds no intact copy does not start, and the other one goes on', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
   await closing.pop()?.()
   for (const name of readdirSync(folder).filter(name => name.endsWith('.db')))
     truncateSync(join(folder, name), 5000)
@@ -265,9 +265,8 @@ test('an old copy that cannot be removed stops neither the server nor its last c
 })
 
 test('a server without a copy of the other one, or with the data of another service, does not start', async () => {
-  const [folder, one, two] = [sharedFolder(), temporaryFolder(), temporaryFolder()]
-  addAccount(one, 'ana')
-  await (await joinPair(folder, one).joined).startCopies()
+  const [folder] = await startPair()
+  const two = temporaryFolder()
   await closing.pop()?.()
   addAccount(two, 'other')
   await expect(joinPair(folder, two).joined).rejects.toThrow('belongs to another service')

@@ -7,7 +7,19 @@ import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { findCommand } from '../support/command.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
-import { startTestService, steered } from '../support/service.ts'
+import { startTestService, steered, type TestService } from '../support/service.ts'
+
+const nets = { STENO_ALLOW_NETS: '127.0.0.0/8' }
+
+type Options = NonNullable<Parameters<typeof startTestService>[0]>
+
+/** Stops a service, removes its media, and starts it again. */
+async function restartWithoutMedia(before: TestService, options: Options): Promise<TestService> {
+  await before.stop()
+  for (const name of ['media', 'uploads']) rmSync(join(before.dataDir, name), { recursive: true })
+  makeMediaFolders(before.dataDir)
+  return await startTestService({ ...options, dataDir: before.dataDir })
+}
 
 steered('a waiting job without its file downloads it again, or fails and costs nothing', async () => {
   const recordings: Record<string, string> = { '/same.mp3': speech(60), '/other.mp3': speech(60) }
@@ -24,19 +36,16 @@ steered('a waiting job without its file downloads it again, or fails and costs n
   afterAll(() => origin.stop(true))
   const engine = steeredEngine()
   engine.setReady(false)
-  const options = { settings: { STENO_ALLOW_NETS: '127.0.0.0/8' }, parts: { engine } }
+  const options = { settings: nets, parts: { engine } }
   const before = await startTestService(options)
   const ana = before.account('ana')
   const submit = async (path: string): Promise<string> =>
     (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}${path}` })).body.id
   const ids = [await submit('/other.mp3'), await ana.transcribe(speech(60)), await submit('/same.mp3')]
   for (const id of ids) await ana.until(id, 'pending')
-  await before.stop()
-  for (const name of ['media', 'uploads']) rmSync(join(before.dataDir, name), { recursive: true })
-  makeMediaFolders(before.dataDir)
   recordings['/other.mp3'] = speech(90)
 
-  const after = await startTestService({ ...options, dataDir: before.dataDir })
+  const after = await restartWithoutMedia(before, options)
   engine.setReady(true)
   const { input } = await engine.given(1)
   expect(await Bun.file(input.path).text()).toBe(speech(60))
@@ -71,15 +80,12 @@ async function downloadTwice(
   afterAll(() => origin.stop(true))
   const engine = steeredEngine()
   engine.setReady(false)
-  const options = { settings: { STENO_ALLOW_NETS: '127.0.0.0/8', ...settings }, parts: { engine } }
+  const options = { settings: { ...nets, ...settings }, parts: { engine } }
   const before = await startTestService(options)
   const ana = before.account('ana')
   const { id } = (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.mp3` })).body
   await ana.until(id, 'pending')
-  await before.stop()
-  rmSync(join(before.dataDir, 'media'), { recursive: true })
-  makeMediaFolders(before.dataDir)
-  const service = await startTestService({ ...options, dataDir: before.dataDir })
+  const service = await restartWithoutMedia(before, options)
   engine.setReady(true)
   return { engine, service, ana, jobId: id, folder: join(service.dataDir, 'media') }
 }

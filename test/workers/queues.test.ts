@@ -2,9 +2,9 @@
 // not created or were removed while the server is connected, and removes queues that no worker uses.
 
 import { expect } from 'bun:test'
-import { AckPolicy } from '@nats-io/jetstream'
+import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
 import { poolOf } from '../../src/workers/pools.ts'
-import { consumerOf, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { consumerOf, type Priority, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { helloOf, until } from '../support/fleet.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
@@ -15,28 +15,36 @@ const german = { language: 'de', diarize: false }
 const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
-/** Opens a fleet. `queues` lists the names of its queues, in alphabetical order. */
+/**
+ * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` makes a queue with the name of a
+ * queue of steno, and of another kind: it sends its messages to a subject. The server then cannot create its own queue.
+ */
 async function open(cluster: string) {
   const parts = await openFleet(nats.url, cluster)
   const { consumers } = parts.manager
   const queues = async () => {
-    const found = await Array.fromAsync(consumers.list(streamOf(cluster))).catch(() => [])
+    const found = await Array.fromAsync(consumers.list(streamOf(cluster))).catch(error => {
+      const isGone = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound
+      if (isGone) return []
+      throw error
+    })
     // JetStream lists null for a queue that is removed at this moment.
     return found.flatMap(queue => queue?.name ?? []).sort()
   }
-  return { ...parts, consumers, queues }
+  const block = (priority: Priority) =>
+    consumers.add(streamOf(cluster), {
+      durable_name: consumerOf(pool, priority),
+      deliver_subject: 'other',
+      ack_policy: AckPolicy.Explicit,
+      filter_subject: subjectsOf(cluster).jobsOf(pool, priority),
+    })
+  return { ...parts, consumers, queues, block }
 }
 
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
   const cluster = 'blocked'
-  const { fleet, consumers, hello, queues } = await open(cluster)
-  // A queue with the name of a queue of steno, and of another kind: it sends its messages to a subject.
-  await consumers.add(streamOf(cluster), {
-    durable_name: again,
-    deliver_subject: 'other',
-    ack_policy: AckPolicy.Explicit,
-    filter_subject: subjectsOf(cluster).jobsOf(pool, 'again'),
-  })
+  const { fleet, consumers, hello, queues, block } = await open(cluster)
+  await block('again')
   await hello(['de'])
   await until(() => fleet.fault() !== null)
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
@@ -71,17 +79,12 @@ natsTest(
   'a waiting job leaves a pool whose queues cannot be created, if another pool can do it',
   async () => {
     const cluster = 'stuck'
-    const { fleet, consumers, hello, passGerman, queued, queues } = await open(cluster)
+    const { fleet, consumers, hello, passGerman, queued, queues, block } = await open(cluster)
     await hello(['de'])
     passGerman()
     await until(async () => (await queued()).length === 1 && (await queues()).length === 2)
     await consumers.delete(streamOf(cluster), first)
-    await consumers.add(streamOf(cluster), {
-      durable_name: first,
-      deliver_subject: 'other',
-      ack_policy: AckPolicy.Explicit,
-      filter_subject: subjectsOf(cluster).jobsOf(pool, 'first'),
-    })
+    await block('first')
     fleet.sweep()
     await until(() => fleet.fault() !== null)
     await hello(['en', 'de'], {}, 'gpu-2')

@@ -15,22 +15,23 @@ export type DecodedText = {
   text: string
   logProbability: number
   noSpeech: number
-  looped: boolean
+  /** True if the text repeats itself (see `repeatsItself`). */
+  repeats: boolean
   /** The total length of the speech spans in the window, in seconds. */
   speechSeconds: number
 }
 
 export type Verdict = 'good' | 'silence' | 'again'
 
-export function judge({ text, logProbability, noSpeech, looped, speechSeconds }: DecodedText): Verdict {
+export function judge({ text, logProbability, noSpeech, repeats, speechSeconds }: DecodedText): Verdict {
   if (noSpeech > guards.noSpeechMin && logProbability < guards.logProbabilityMin) return 'silence'
-  if (repeats({ text, looped })) return 'again'
+  if (repeats) return 'again'
   if (logProbability < guards.logProbabilityMin) return 'again'
   if (text.trim() === '' && speechSeconds > 2 && noSpeech < guards.noSpeechMin) return 'again'
   return 'good'
 }
 
-/** Returns true if a text repeats itself: decoding was ended because of a loop, or the compression ratio is high. */
-export function repeats({ text, looped }: Pick<DecodedText, 'text' | 'looped'>): boolean {
+/** Returns true if decoding was ended because of a loop (`looped`), or if the compression ratio of the text is high. */
+export function repeatsItself(text: string, looped: boolean): boolean {
   return looped || compressionOf(text) > guards.compressionMax
 }

@@ -2,7 +2,7 @@
 // with the next higher temperature.
 
 import type { RecogniseOptions, Row, Task } from './decode-rows.ts'
-import { guards, judge, repeats } from './guard.ts'
+import { guards, judge, repeatsItself } from './guard.ts'
 import { better, emptyHypothesis, type Hypothesis } from './hypothesis.ts'
 import type { JointDecoding } from './joint-decoding.ts'
 import type { EncodedWindow } from './network.ts'
@@ -22,8 +22,8 @@ export async function recognise(
     open = []
     for (const { task, hypothesis, looped } of attempts) {
       const text = options.whisper.tokenizer.decode(hypothesis.tokens)
-      const verdict = judge({ ...hypothesis, looped, text, speechSeconds: task.row.speechSeconds })
-      hypothesis.repeats = repeats({ text, looped })
+      hypothesis.repeats = repeatsItself(text, looped)
+      const verdict = judge({ ...hypothesis, text, speechSeconds: task.row.speechSeconds })
       if (verdict === 'again') open.push(task)
       else hypothesis.verdict = verdict
       task.best = better(task.best, hypothesis, options.whisper.facts.firstTimestamp)

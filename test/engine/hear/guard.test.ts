@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { compressionOf } from '../../../src/engine/hear/compression.ts'
-import { judge } from '../../../src/engine/hear/guard.ts'
+import { judge, repeatsItself } from '../../../src/engine/hear/guard.ts'
 import { loopStart } from '../../../src/engine/hear/loop.ts'
 
 const fine = {
@@ -9,6 +9,10 @@ const fine = {
   noSpeech: 0.1,
   looped: false,
   speechSeconds: 3,
+}
+
+function verdictOf({ text, looped, ...further }: typeof fine) {
+  return judge({ text, repeats: repeatsItself(text, looped), ...further })
 }
 
 test.each([
@@ -21,7 +25,7 @@ test.each([
   ['no text for seconds of speech', { text: '' }, 'again'],
   ['no text for a second of speech', { text: '', speechSeconds: 1 }, 'good'],
 ] as const)('%s is judged %p', (_, change, verdict) => {
-  expect(judge({ ...fine, ...change })).toBe(verdict)
+  expect(verdictOf({ ...fine, ...change })).toBe(verdict)
 })
 
 test('two different sentences have a low compression ratio', () => {
@@ -44,12 +48,12 @@ test.each([
     'ဒီမနက် ကျွန်တော် ဈေးကိုသွားပြီး လတ်ဆတ်တဲ့ ဟင်းသီးဟင်းရွက်တွေ ဝယ်ခဲ့တယ်။ ဒီနှစ် မိုးနည်းလို့ ခရမ်းချဉ်သီးတွေ အရမ်းဈေးကြီးနေတယ်လို့ ဆိုင်ရှင်က ပြောတယ်။ ဒါပေမဲ့ ခရမ်းချဉ်သီး နှစ်ကီလို ဝယ်ခဲ့တယ်။',
   ],
 ])('plain text in %s is good, and is decoded again when it repeats itself', (_, text) => {
-  expect(judge({ ...fine, text })).toBe('good')
-  expect(judge({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
+  expect(verdictOf({ ...fine, text })).toBe('good')
+  expect(verdictOf({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
 })
 
 test('a loop of Chinese text is decoded again', () => {
-  expect(judge({ ...fine, text: '谢谢大家的收看。'.repeat(12) })).toBe('again')
+  expect(verdictOf({ ...fine, text: '谢谢大家的收看。'.repeat(12) })).toBe('again')
 })
 
 test.each([
