@@ -8,6 +8,12 @@ import ts from 'typescript'
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url))
 
+/** Comments are not parsed: no rule reads their syntax, and to parse them takes a fifth of the time. */
+const options: ts.CreateSourceFileOptions = {
+  languageVersion: ts.ScriptTarget.ESNext,
+  jsDocParsingMode: ts.JSDocParsingMode.ParseNone,
+}
+
 export type SourceFile = { path: string; text: string; readonly tree: ts.SourceFile }
 
 /** Returns a source file, whose syntax tree is made at its first use. */
@@ -17,7 +23,7 @@ export function parse(path: string, text: string): SourceFile {
     path,
     text,
     get tree() {
-      tree ??= ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, true)
+      tree ??= ts.createSourceFile(path, text, options, true)
       return tree
     },
   }
@@ -44,7 +50,7 @@ function readSources(folder: string, root: string): SourceFile[] {
 }
 
 /** Returns a function that calls `find` once for each file. For a known file, it returns the first result again. */
-function oncePerFile<Found>(find: (file: SourceFile) => readonly Found[]) {
+export function oncePerFile<Found>(find: (file: SourceFile) => readonly Found[]) {
   const known = new WeakMap<SourceFile, readonly Found[]>()
   return (file: SourceFile): readonly Found[] => {
     const found = known.get(file) ?? find(file)

@@ -16,6 +16,7 @@ import {
   importsOf,
   listSources,
   nodesOf,
+  oncePerFile,
   parse,
   projectRoot,
   roomOf,
@@ -160,16 +161,21 @@ function propertiesOf(variable: string, files: SourceFile[]): Set<string> {
  */
 function isRun(command: string, files: SourceFile[]): boolean {
   const [first = '', second] = command.split(' ')
-  const mentioning = files.filter(({ text }) => text.includes(first))
-  return mentioning.some(file => {
-    const lists = nodesOf(file).filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))
-    const words = lists.map(list => (ts.isCallExpression(list) ? list.arguments : list.elements).map(wordOf))
+  const mentioning = files.filter(({ text }) => text.includes(`'${first}'`))
+  return mentioning.map(listsOf).some(lists => {
     const has = (a: string, b: string) =>
-      words.some(list => list.some((word, at) => word === a && list[at + 1] === b))
-    if (second === undefined) return words.some(list => list.includes(first))
-    return has(first, second) || (has(first, '...') && words.some(list => list[0] === second))
+      lists.some(list => list.some((word, at) => word === a && list[at + 1] === b))
+    if (second === undefined) return lists.some(list => list.includes(first))
+    return has(first, second) || (has(first, '...') && lists.some(list => list[0] === second))
   })
 }
+
+/** Returns the words of all arrays and arguments of calls in a file. */
+const listsOf = oncePerFile(file =>
+  nodesOf(file)
+    .filter(node => ts.isCallExpression(node) || ts.isArrayLiteralExpression(node))
+    .map(list => (ts.isCallExpression(list) ? list.arguments : list.elements).map(wordOf)),
+)
 
 function wordOf(node: ts.Expression): string {
   if (ts.isSpreadElement(node)) return '...'
