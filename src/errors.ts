@@ -32,7 +32,7 @@ export const requestErrors = {
   NOT_FOUND: { status: 404, message: 'There is nothing at this address.' },
   METHOD_NOT_ALLOWED: { status: 405, message: 'This address does not take that method.' },
   REQUEST_TIMEOUT: { status: 408, message: 'The bytes of the request stopped coming.' },
-  CONFLICT: { status: 409, message: 'The transcription is in a state that does not allow this.' },
+  CONFLICT: { status: 409, message: 'The present state does not allow this.' },
   IDEMPOTENCY_KEY_LOCKED: {
     status: 409,
     message: 'The first request with this Idempotency-Key is still running.',
@@ -44,7 +44,10 @@ export const requestErrors = {
   },
   TUS_VERSION_NOT_SUPPORTED: { status: 412, message: 'Send Tus-Resumable: 1.0.0.' },
   PAYLOAD_TOO_LARGE: { status: 413, message: 'The request body is too large.' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, message: 'Send the body as application/json.' },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    message: 'The body has a media type or an encoding that is not accepted here.',
+  },
   RANGE_NOT_SATISFIABLE: { status: 416, message: 'The file is shorter than this range.' },
   IDEMPOTENCY_KEY_CONFLICT: { status: 422, message: 'This Idempotency-Key was used with a different body.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'Too many requests; wait before the next one.' },

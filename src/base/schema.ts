@@ -14,9 +14,10 @@ import {
 /**
  * Returns a schema option for keywords that are only documentation. The keywords appear in the OpenAPI document, but
  * the schema does not check values against them. The handler of the request checks the value itself, and returns a
- * specific error for a wrong value.
+ * specific error for a wrong value. `needed` marks a header that the handler requires.
  */
 export const documented = (keywords: {
+  needed?: true
   format?: string
   pattern?: string
   maxLength?: number

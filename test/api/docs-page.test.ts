@@ -35,12 +35,20 @@ withClips(
     const folder = temporaryFolder()
     copyFileSync(join(clips ?? '', 'doctor.flac'), join(folder, 'talk.mp3'))
     const runners = startRunners(folder, ana.key)
-    const run = async ({ language, code }: Example) => {
+    const resumable = async () => {
+      const headers = {
+        'Tus-Resumable': '1.0.0',
+        'Upload-Length': '24000000',
+        'Upload-Metadata': `filename ${btoa('talk.mp3')}`,
+      }
+      return (await ana.post('/v1/upload/resumable', undefined, headers)).headers.get('upload-id')!
+    }
+    const run = async (path: string, { language, code }: Example) => {
       const { body: upload } = await ana.post('/v1/upload', { filename: 'talk.mp3' })
       const text = code
         .replaceAll('UPLOAD_URL', upload.upload_url)
         .replace(/\bUPLOAD_ID\b/, await ana.upload())
-        .replace(/\bID\b/g, add())
+        .replace(/\bID\b/g, path.includes('resumable') ? await resumable() : add())
       return statusOf(runners[language], language, text)
     }
     const imports = new Set<string>()
@@ -53,12 +61,13 @@ withClips(
       )
       const { code = '' } = examples.find(({ language }) => language === 'Python') ?? {}
       if (code) imports.add(code.slice(0, code.indexOf('\n')))
-      const statuses = await Promise.all(examples.map(run))
+      const statuses = await Promise.all(examples.map(example => run(endpoint.path, example)))
       const name = `${endpoint.method} ${endpoint.path}`
       expect([name, new Set(statuses).size]).toEqual([name, 1])
-      expect([name, [400, 401, 405, 406, 413, 415, 422].filter(status => statuses.includes(status))]).toEqual(
-        [name, []],
-      )
+      expect([
+        name,
+        [400, 401, 405, 406, 412, 413, 415, 422].filter(status => statuses.includes(status)),
+      ]).toEqual([name, []])
     }
     // One process runs all Python examples. An example with fewer imports than the first one could work only here.
     expect([...imports]).toEqual(python ? ['import os, urllib.request'] : [])
@@ -86,12 +95,12 @@ function startRunners(folder: string, key: string): Runners {
  */
 async function statusOf(run: RunExample, language: Example['language'], code: string): Promise<number> {
   const programs = {
-    curl: `${code} -o /dev/null -w '%{http_code}'`,
+    curl: `${code.replace(/ -o \w+$/, '')} -o /dev/null -w '%{http_code}'`,
     Python: code.replace(
       /with urllib[\s\S]*$/,
       'try:\n    print(urllib.request.urlopen(request).status)\nexcept urllib.error.HTTPError as error:\n    print(error.status)\n',
     ),
-    TypeScript: code.replace(/console\.log\(.*\)$/, 'console.log(answer.status)'),
+    TypeScript: code.replace(/.*$/, 'console.log(answer.status)'),
   }
   const out = await run(programs[language])
   if (!/^\d{3}\s*$/.test(out)) throw new Error(`${language}: ${code}\n${out}`)
@@ -116,9 +125,28 @@ test('every link of the page leads to a part of it, and every endpoint has field
     service.url,
   ])
     expect(text).toContain(part)
+  for (const [operation, codes] of Object.entries(errorsShown))
+    expect([operation, errorsOf(text, operation)]).toEqual([operation, expect.arrayContaining(codes)])
   expect(text).not.toContain('<script')
   expect(text).not.toContain('style="')
+  const parameters = endpointsOf(document).flatMap(({ operation }) => operation.parameters ?? [])
+  const tus = parameters.filter(({ name }) => name === 'tus-resumable')
+  expect(new Set(tus.map(({ required }) => required))).toEqual(new Set([true]))
   // The page contains the explanation of each error only once, and the endpoints link to it. If the explanation occurs
   // once, `split` returns two parts.
   expect(text.split('The API key is missing or not valid.').length).toBe(2)
 })
+
+/** Some error codes of some endpoints: codes of one word and of two words, and a code of OpenAI's API. */
+const errorsShown: Record<string, string[]> = {
+  postTranscribeIdCancel: ['CONFLICT', 'FORBIDDEN', 'TRANSCRIPTION_NOT_FOUND'],
+  getTranscribeIdAudio: ['GONE', 'RANGE_NOT_SATISFIABLE'],
+  getModelsId: ['model_not_found', 'service_unavailable'],
+}
+
+function errorsOf(page: string, operation: string): string[] {
+  const [, part = ''] = page.split(`<h3 id="${operation}">`)
+  const [section = ''] = part.split('</section>')
+  const [, errors = ''] = section.split('Errors: ')
+  return [...errors.matchAll(/<code>(\w+)<\/code>/g)].map(([, code = '']) => code)
+}

@@ -1,6 +1,19 @@
 // Writes a call of the API in curl, Python and TypeScript. The code uses only the standard libraries.
 
-export type Call = { method: string; url: string; headers: Record<string, string>; body: string | null }
+export type Call = {
+  method: string
+  url: string
+  headers: Record<string, string>
+  body: string | null
+  /**
+   * What the code does with the response: it prints the text of the body, prints the text while it comes in, stores the
+   * body in a file, or prints the headers of a response without a body.
+   */
+  result: 'text' | 'stream' | 'file' | 'headers'
+}
+
+/** Returns the name of the file in which the code stores the response: the end of the path. */
+const fileOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
 /**
  * The letter that is added to `curl -s` for a method: none for GET, and I for HEAD. Any other method is given with -X.
@@ -8,16 +21,29 @@ export type Call = { method: string; url: string; headers: Record<string, string
  */
 const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
 
-export function curl({ method, url, headers, body }: Call): string {
+/** The letter that is added to `curl -s` for a kind of response. */
+const resultFlags: Partial<Record<Call['result'], string>> = { stream: 'N', headers: 'i' }
+
+export function curl({ method, url, headers, body, result }: Call): string {
   const parts = [
-    `curl -s${methodFlags[method] ?? ` -X ${method}`} '${url}'`,
+    `curl -s${method === 'HEAD' ? '' : (resultFlags[result] ?? '')}${methodFlags[method] ?? ` -X ${method}`} '${url}'`,
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body === null ? [] : [`-d '${body}'`]),
+    ...(result === 'file' ? [`-o ${fileOf(url)}`] : []),
   ]
   return parts.join(' \\\n  ')
 }
 
-export function python({ method, url, headers, body }: Call): string {
+type Results = Record<Call['result'], (url: string) => string>
+
+const pythonResults: Results = {
+  text: () => 'print(answer.read().decode())',
+  stream: () => 'for line in answer: print(line.decode(), end="")',
+  file: url => `open("${fileOf(url)}", "wb").write(answer.read())`,
+  headers: () => 'print(answer.status, answer.headers)',
+}
+
+export function python({ method, url, headers, body, result }: Call): string {
   const given = Object.entries(headers).map(([name, value]) =>
     value.includes('$KEY') ? `"${name}": "Bearer " + os.environ["KEY"]` : `"${name}": "${value}"`,
   )
@@ -31,20 +57,29 @@ export function python({ method, url, headers, body }: Call): string {
     ...(body === null ? [] : [`    data=b'${body}',`]),
     ')',
     'with urllib.request.urlopen(request) as answer:',
-    '    print(answer.read().decode())',
+    `    ${pythonResults[result](url)}`,
   ].join('\n')
 }
 
-export function typescript({ method, url, headers, body }: Call): string {
+const typescriptResults: Results = {
+  text: () => 'console.log(await answer.text())',
+  stream: () =>
+    'for await (const part of answer.body!.pipeThrough(new TextDecoderStream())) process.stdout.write(part)',
+  file: url => `await writeFile('${fileOf(url)}', Buffer.from(await answer.arrayBuffer()))`,
+  headers: () => 'console.log(answer.status, answer.headers)',
+}
+
+export function typescript({ method, url, headers, body, result }: Call): string {
   const given = Object.entries(headers).map(([name, value]) =>
     value.includes('$KEY') ? `${name}: \`Bearer \${process.env.KEY}\`` : `'${name}': '${value}'`,
   )
   return [
+    ...(result !== 'file' ? [] : ["import { writeFile } from 'node:fs/promises'", '']),
     `const answer = await fetch('${url}', {`,
     `  method: '${method}',`,
     ...(given.length > 0 ? [`  headers: { ${given.join(', ')} },`] : []),
     ...(body === null ? [] : [`  body: JSON.stringify(${body}),`]),
     '})',
-    'console.log(await answer.text())',
+    typescriptResults[result](url),
   ].join('\n')
 }

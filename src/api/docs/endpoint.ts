@@ -1,5 +1,6 @@
 // Renders an endpoint for the docs page: its parameters, its request body, example requests, and its responses.
 
+import { requestErrors } from '../../errors.ts'
 import { escapeHtml, pre } from '../html.ts'
 import type { Document, Endpoint } from './document.ts'
 import { type Example, examplesOf } from './examples.ts'
@@ -50,7 +51,10 @@ function examplesHtml(examples: Example[]): string {
     .join('')
 }
 
-/** Returns the HTML of the success response of an endpoint, and of the links to the endpoint's error codes. */
+/**
+ * Returns the HTML of the success response of an endpoint, and of the endpoint's error codes. The codes of OpenAI's API
+ * are not explained on the page, so they have no links.
+ */
 function answerHtml(document: Document, { operation }: Endpoint): string {
   const responses = Object.entries(operation.responses)
   const good = responses.filter(([status]) => status.startsWith('2'))
@@ -60,9 +64,11 @@ function answerHtml(document: Document, { operation }: Endpoint): string {
     const types = Object.keys(content).map(escapeHtml).join(', ')
     return `<details><summary>Answer ${status}: ${escapeHtml(description)}${types ? ` (${types})` : ''}</summary>${sample}</details>`
   })
-  const codes = responses.flatMap(
-    ([, { description }]) => description.match(/\b[A-Z]+(_[A-Z]+)+(?=:)/g) ?? [],
+  const codes = responses
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, { description }]) => description.match(/(?<=^|[.] )\w+(?=: )/g) ?? [])
+  const errors = [...new Set(codes)].map(code =>
+    code in requestErrors ? `<a href="#${code}"><code>${code}</code></a>` : `<code>${code}</code>`,
   )
-  const errors = [...new Set(codes)].map(code => `<a href="#${code}"><code>${code}</code></a>`)
   return `${shown.join('')}${errors.length > 0 ? `<p class="codes">Errors: ${errors.join(' ')}</p>` : ''}`
 }

@@ -2,7 +2,7 @@
 // curl.
 
 import { type Call, curl, python, typescript } from './call-code.ts'
-import type { Document, Endpoint } from './document.ts'
+import type { Document, Endpoint, Operation } from './document.ts'
 import { sampleOf } from './sample.ts'
 
 /** The request bodies in the examples. If an endpoint is not in this table, its body is generated from its schema. */
@@ -21,9 +21,19 @@ const queries: Record<string, string> = {
   'GET /v1/search': '?q=monday',
 }
 
+const tus = { 'Tus-Resumable': '1.0.0' }
+
 /** Request headers that an example needs in addition to its credential and its Content-Type. */
 const extraHeaders: Record<string, Record<string, string>> = {
-  'POST /v1/upload/resumable/{id}': { 'X-HTTP-Method-Override': 'DELETE' },
+  'POST /v1/upload/resumable': {
+    ...tus,
+    'Upload-Length': '24000000',
+    'Upload-Metadata': `filename ${btoa('talk.mp3')}`,
+  },
+  'HEAD /v1/upload/resumable/{id}': tus,
+  'PATCH /v1/upload/resumable/{id}': { ...tus, 'Upload-Offset': '0' },
+  'DELETE /v1/upload/resumable/{id}': tus,
+  'POST /v1/upload/resumable/{id}': { ...tus, 'X-HTTP-Method-Override': 'DELETE' },
 }
 
 export type Example = { language: 'curl' | 'Python' | 'TypeScript'; code: string }
@@ -32,8 +42,9 @@ export function examplesOf(document: Document, endpoint: Endpoint): Example[] {
   const types = Object.keys(endpoint.operation.requestBody?.content ?? {})
   const url = `${document.servers[0]?.url}${endpoint.path.replaceAll(/\{(\w+)\}/g, (_, name) => name.toUpperCase())}${queries[nameOf(endpoint)] ?? ''}`
   if (types.includes('multipart/form-data')) return [formExample(url)]
-  if (types.length > 0 && !types.includes('application/json')) return [uploadExample()]
   const call = callOf(document, endpoint, url)
+  const [type = ''] = types
+  if (type !== '' && type !== 'application/json') return [uploadExample(call, type)]
   return [
     { language: 'curl', code: curl(call) },
     { language: 'Python', code: python(call) },
@@ -59,7 +70,16 @@ function callOf(document: Document, endpoint: Endpoint, url: string): Call {
       ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
     body: body === undefined ? null : JSON.stringify(body),
+    result: resultOf(operation),
   }
+}
+
+function resultOf({ responses }: Operation): Call['result'] {
+  const [, good] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? []
+  const types = Object.keys(good?.content ?? {})
+  if (types.length === 0) return 'headers'
+  if (types.includes('text/event-stream')) return 'stream'
+  return types.every(type => /^text\/|^application\/json$/.test(type)) ? 'text' : 'file'
 }
 
 function formExample(url: string): Example {
@@ -67,7 +87,10 @@ function formExample(url: string): Example {
   return { language: 'curl', code }
 }
 
-function uploadExample(): Example {
-  const code = `curl -s -X PUT 'UPLOAD_URL' \\\n  -H 'Content-Type: audio/mpeg' \\\n  --data-binary @talk.mp3`
-  return { language: 'curl', code }
+/** The request to a signed address is sent to the `upload_url` that the service has returned. */
+function uploadExample(call: Call, type: string): Example {
+  const isSigned = call.method === 'PUT'
+  const url = isSigned ? 'UPLOAD_URL' : call.url
+  const headers = { ...call.headers, 'Content-Type': isSigned ? 'audio/mpeg' : type }
+  return { language: 'curl', code: `${curl({ ...call, url, headers })} \\\n  --data-binary @talk.mp3` }
 }

@@ -48,11 +48,18 @@ export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>)
 }
 
 /** Returns the response with the exported transcript. Throws an ApiError when the job has no transcript. */
-export function exportJob(db: Db, { id }: Job, query: Static<typeof exportQuery>): Response {
+export function exportJob(
+  db: Db,
+  { id, state, errorCode }: Job,
+  query: Static<typeof exportQuery>,
+): Response {
   const options = exportOptions(query)
   const transcript = findTranscript(db, id, query.version)
   if (!transcript)
-    throw new ApiError('INVALID_REQUEST', `format ${query.format} needs a completed transcription.`)
+    throw new ApiError(
+      'INVALID_REQUEST',
+      `format ${query.format} needs a completed transcription; this one is ${state}${errorCode ? ` (${errorCode})` : ''}.`,
+    )
   const { type, write } = exporters[query.format]
   return new Response(write(transcript, options), { headers: { 'Content-Type': type } })
 }

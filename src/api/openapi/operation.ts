@@ -13,7 +13,7 @@ type Operation = { parameters?: Parameter[] }
 export function operation(route: Route, collected: Operation, components: Components): object {
   const { detail } = route.hooks
   const parameters = [
-    ...parametersOf(detail, collected).map(parameter => withDescription(parameter, components)),
+    ...parametersOf(detail, collected).map(parameter => withFacts(parameter, components)),
     ...(detail.idempotent ? [idempotencyParameter] : []),
   ]
   return {
@@ -59,10 +59,13 @@ function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operatio
   return [...parameters.filter(parameter => parameter.in !== 'query'), ...shown]
 }
 
-/** Moves the description of a parameter from the schema of the parameter to the parameter itself. */
-function withDescription({ schema, ...parameter }: Parameter, { reference }: Components): object {
-  const { description, ...plain } = reference(schema)
-  return { ...parameter, description, schema: plain }
+/**
+ * Moves two facts from the schema of a parameter to the parameter itself: its description, and that the handler of the
+ * request requires it.
+ */
+function withFacts({ schema, ...parameter }: Parameter, { reference }: Components): object {
+  const { description, needed = parameter.required, ...plain } = reference(schema)
+  return { ...parameter, required: needed, description, schema: plain }
 }
 
 function requestBody({ hooks: { body, detail } }: Route, { reference }: Components): object {
