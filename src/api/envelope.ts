@@ -6,6 +6,7 @@ import { refusalOf } from '../db/refusal.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
+import { type Limited, limitsOf } from './limits-text.ts'
 
 /**
  * The request fields that have an error code of their own. For an invalid value in any other field, the code is
@@ -38,7 +39,8 @@ export function statusOf(code: RequestErrorCode): number {
   return requestErrors[code].status
 }
 
-type Problem = { path: string; message: string; schema: { description?: string } }
+type FieldSchema = Limited & { type?: string; description?: string; anyOf?: FieldSchema[] }
+type Problem = { path: string; message: string; value: unknown; schema: FieldSchema }
 
 /**
  * Converts a validation error to an ApiError. The message names the invalid field. If there are several errors, an
@@ -66,8 +68,16 @@ function nameOf(path: string): string {
 }
 
 function wanted(problem: Problem | undefined): string {
-  const description = problem?.schema.description
-  return description ? `is not valid: ${description.replace(/\.$/, '')}` : 'is missing or not valid'
+  const fault = problem?.value === undefined ? 'is missing' : 'is not valid'
+  const meaning = problem && meaningOf(problem.schema)
+  return meaning ? `${fault}: ${meaning}` : fault
+}
+
+/** Returns what the value of a field means. For a field that may be null, also returns the type and the limits. */
+function meaningOf({ anyOf = [], description }: FieldSchema): string {
+  const [given] = anyOf
+  if (given) return `${meaningOf(given)} (${[given.type, limitsOf(given)].filter(Boolean).join(', ')})`
+  return description?.replace(/\.$/, '') ?? ''
 }
 
 /**

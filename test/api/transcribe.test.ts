@@ -292,6 +292,26 @@ test.each(refusals)(
   },
 )
 
+test.each([
+  [{ diarize: 'yes' }, 'diarize is not valid: tell speakers apart (boolean).'],
+  [
+    { speaker_count: 51 },
+    'speaker_count is not valid: how many speakers are expected; needs diarize (integer, 1 to 50).',
+  ],
+  [
+    { vocabulary: 'a' },
+    'vocabulary is not valid: terms that may be said, at most 100 of 80 characters (array, up to 100 items).',
+  ],
+  [
+    { metadata: { a: 1 } },
+    'metadata is not valid: texts of your own, at most 16; jobs and webhooks show them (object).',
+  ],
+])('the message about the field in %j says what is wanted', async (field, message) => {
+  const ana = (await startTestService(unlimited)).account('ana')
+  const { body } = await ana.post('/v1/transcribe', { url: 'https://a.example/x.mp3', ...field })
+  expect(body.error.message).toBe(message)
+})
+
 test('a field that is null counts as missing', async () => {
   const service = await startTestService(unlimited)
   const ana = service.account('ana')

@@ -1,6 +1,7 @@
 // Renders HTML tables of fields from schemas: the name, type, default, limits and meaning of each field.
 
 import { escapeHtml } from '../html.ts'
+import { limitsOf } from '../limits-text.ts'
 import { type Document, refName, resolve, type Schema } from './document.ts'
 
 type Row = { name: string; required: boolean; schema: Schema; description?: string | undefined }
@@ -42,20 +43,4 @@ function typeOf(document: Document, schema: Schema): string {
   if (schema.enum) return schema.enum.map(each => `<code>${escapeHtml(String(each))}</code>`).join(', ')
   const types = [schema.type ?? 'any'].flat().join(' or ')
   return schema.items ? `${escapeHtml(types)} of ${typeOf(document, schema.items)}` : escapeHtml(types)
-}
-
-function limitsOf({ minimum, maximum, minLength, maxLength, maxItems, format }: Schema): string {
-  const parts = [
-    range(minimum, maximum, ''),
-    range(minLength, maxLength, ' characters'),
-    range(undefined, maxItems, ' items'),
-    format ?? '',
-  ]
-  return parts.filter(part => part !== '').join('; ')
-}
-
-function range(min: number | undefined, max: number | undefined, unit: string): string {
-  if (min === undefined && max === undefined) return ''
-  if (max === undefined) return `from ${min}${unit}`
-  return min === undefined ? `up to ${max}${unit}` : `${min} to ${max}${unit}`
 }
