@@ -4,6 +4,9 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { contentTypes, isExtension } from '../media/formats.ts'
 
+const forbidden = /[^\x20-\x7e]|[/\\<>"'`]/u
+const rule = 'it may have printable ASCII only, without / \\ < > " \' and `'
+
 /** Returns the Content-Type for a filename. Throws an ApiError if the filename is not valid. */
 export function contentTypeOf(filename: unknown): string {
   if (typeof filename !== 'string' || filename === '')
@@ -11,10 +14,12 @@ export function contentTypeOf(filename: unknown): string {
   if (filename.length > limits.filenameLengthMax) {
     throw new ApiError('INVALID_FILENAME', `filename is longer than ${limits.filenameLengthMax} characters.`)
   }
-  if (!/^[\x20-\x7e]+$/.test(filename) || /[/\\<>"'`]/.test(filename)) {
-    throw new ApiError('INVALID_FILENAME', 'filename has a character that is not allowed.')
+  const [bad] = forbidden.exec(filename) ?? []
+  if (bad) {
+    const code = bad.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')
+    throw new ApiError('INVALID_FILENAME', `filename has the character U+${code}; ${rule}.`)
   }
-  const [, extension] = /[^.]\.([^.]+)$/.exec(filename) ?? []
+  const [, extension] = /[^.].*\.([^.]+)$/.exec(filename) ?? []
   if (!extension) throw new ApiError('INVALID_FILENAME', 'filename has no extension.')
   const known = extension.toLowerCase()
   if (!isExtension(known)) {
@@ -28,5 +33,5 @@ export function contentTypeOf(filename: unknown): string {
  * this function, because their clients send the name that the file has on a person's disk.
  */
 export function plainFilename(filename: string): string {
-  return filename.replace(/[^\x20-\x7e]|[/\\<>"'`]/gu, '_')
+  return filename.replace(new RegExp(forbidden, 'gu'), '_')
 }

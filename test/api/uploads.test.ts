@@ -48,11 +48,22 @@ const filenames: [unknown, string][] = [
   ['talk.mp3.txt', 'INVALID_MEDIA_FORMAT'],
   [`${'x'.repeat(limits.filenameLengthMax - 4)}.mp3`, ''],
   ['a b (1).final.wav', ''],
+  ['Wait for it....mp3', ''],
+  ['...a..mp3', ''],
+  ['...mp3', 'INVALID_FILENAME'],
 ]
 test.each(filenames)('the filename %p results in %p', async (filename, code) => {
   const service = await startTestService(unlimited)
   const { status, body } = await service.account('ana').post('/v1/upload', { filename })
   expect([status, body.error?.code ?? '']).toEqual([code === '' ? 200 : 400, code])
+})
+
+test('the refusal of a filename names the character that is not allowed', async () => {
+  const ana = (await startTestService(unlimited)).account('ana')
+  const { body } = await ana.post('/v1/upload', { filename: 'Besprechung März.mp3' })
+  expect(body.error.message).toBe(
+    'filename has the character U+00E4; it may have printable ASCII only, without / \\ < > " \' and `.',
+  )
 })
 
 test('all 25 extensions are accepted', async () => {

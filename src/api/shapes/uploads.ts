@@ -30,7 +30,7 @@ export const stored = answer('Stored', Type.Object({ upload_id: uuid, file_size_
  */
 const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
 const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')
-const filenamePattern = `^[.${inFilename}]*[${inFilename}]\\.(${extensions})$`
+const filenamePattern = `^[.]*[${inFilename}][.${inFilename}]*\\.(${extensions})$`
 
 /** Returns a regular expression that matches a text in lower and upper case: `[mM][pP]3` for `mp3`. */
 function inAnyCase(text: string): string {
