@@ -15,7 +15,10 @@ export const requestErrors = {
   FILE_TOO_LARGE: { status: 400, message: 'The file is larger than the limit.' },
   UPLOAD_ALREADY_USED: { status: 400, message: 'This upload has already been used for a transcription.' },
   UPLOAD_EXPIRED: { status: 400, message: 'This upload has expired; create a new one.' },
-  INVALID_API_KEY: { status: 401, message: 'The API key is missing or not valid.' },
+  INVALID_API_KEY: {
+    status: 401,
+    message: 'The API key is missing or not valid; send it as Authorization: Bearer KEY.',
+  },
   API_KEY_REVOKED: { status: 401, message: 'This API key has been revoked.' },
   INVALID_CREDENTIALS: { status: 401, message: 'The email address and password, or the API key, are wrong.' },
   INVALID_TOKEN: { status: 401, message: 'The access token is not valid or has expired.' },

@@ -134,7 +134,7 @@ test('every link of the page leads to a part of it, and every endpoint has field
   expect(new Set(tus.map(({ required }) => required))).toEqual(new Set([true]))
   // The page contains the explanation of each error only once, and the endpoints link to it. If the explanation occurs
   // once, `split` returns two parts.
-  expect(text.split('The API key is missing or not valid.').length).toBe(2)
+  expect(text.split('The API key is missing or not valid').length).toBe(2)
 })
 
 /** Some error codes of some endpoints: codes of one word and of two words, and a code of OpenAI's API. */

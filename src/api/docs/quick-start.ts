@@ -19,7 +19,7 @@ curl -s -X POST ${url}/v1/transcribe -H "Authorization: Bearer $KEY" \\
 curl -s '${url}/v1/transcribe/ID?wait=60' -H "Authorization: Bearer $KEY"`
   return [
     '<h2 id="start">Quick start</h2>',
-    `<p>Each request has an API key, as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>. You make keys in the web app, on the page API keys. The operator of the server makes them with <code>steno keys create EMAIL</code>.</p>`,
+    `<p>Each request has an API key, as <code>Authorization: Bearer ${keyStart}…</code> or <code>X-Api-Key: ${keyStart}…</code>. The operator of the server makes keys with <code>steno keys create EMAIL</code>. You make them in the web app, on the page API keys, if the operator has not switched it off.</p>`,
     pre(code),
     '<p>Clients of OpenAI work too: set their base address to ',
     `<code>${escapeHtml(url)}/v1</code> and their key to yours.</p>`,
