@@ -3,11 +3,13 @@
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'
+import { ignoreTerminal } from './cli/stop-signals.ts'
 
 const [given = 'help', ...args] = process.argv.slice(2)
 const name = /^(--version|-v|-V)$/.test(given) ? 'version' : given
 const child = children[name]
 if (child) {
+  ignoreTerminal()
   await (await child())()
 } else {
   const { find } = await import('./cli/find.ts')

@@ -141,6 +141,11 @@ test('every entry file and every pair of neighbours is used', () => {
 
 const confined: [string, RegExp, (path: string) => boolean][] = [
   [
+    'only one file starts child processes that go on beside this process',
+    /Bun\.spawn\(/,
+    path => path === 'src/base/spawn-child.ts',
+  ],
+  [
     'only one file starts the media program',
     /findProgram\(/,
     path => /^src\/media\/(spawn|program)/.test(path),

@@ -8,7 +8,7 @@ import { openLibc } from './libc.ts'
  * architectures.
  */
 const numbers = {
-  setpgid: [109, 154],
+  rt_sigprocmask: [14, 135],
   prctl: [157, 167],
   capset: [126, 91],
   adjtimex: [159, 171],

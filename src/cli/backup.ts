@@ -3,7 +3,7 @@ import { secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { copyDatabase } from '../db/copy.ts'
 import { need } from './arguments.ts'
-import { command } from './command.ts'
+import { command, runCommand } from './command.ts'
 import { print } from './print.ts'
 import { dataConfig, recordOptions } from './settings.ts'
 
@@ -28,6 +28,11 @@ export const backup = command({
     ])
   },
 })
+
+/** The entry point of the child process that copies the database for a server of a pair (see db/shared-copies.ts). */
+export async function backupCopy(): Promise<void> {
+  process.exitCode = await runCommand(backup, process.argv.slice(3))
+}
 
 type NewFile = { path: string; fill: (draft: string) => void }
 

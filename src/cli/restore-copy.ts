@@ -1,6 +1,7 @@
 // The child process that restores a copy of the database for a server of a pair (see db/restore-child.ts).
 
 import { mkdirSync } from 'node:fs'
+import { dieWithParent } from '../base/parent.ts'
 import { reasonOf } from '../base/reason.ts'
 import { filesOf, placeCopy, problemOf } from '../db/copy.ts'
 import { terminal } from './terminal.ts'
@@ -10,7 +11,8 @@ import { terminal } from './terminal.ts'
  * restored, prints the reason to stderr, and exits with 1.
  */
 export async function restoreCopy(): Promise<void> {
-  const [file = '', folder = ''] = process.argv.slice(3)
+  const [parent = '', file = '', folder = ''] = process.argv.slice(3)
+  dieWithParent(Number(parent))
   try {
     const problem = problemOf(file)
     if (problem !== null) {

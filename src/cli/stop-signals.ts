@@ -1,6 +1,6 @@
 // The signals that end a running command: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
-import { isHangUpIgnored } from '../base/hang-up.ts'
+import { existsSync, readFileSync } from 'node:fs'
 
 /**
  * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with the
@@ -9,7 +9,7 @@ import { isHangUpIgnored } from '../base/hang-up.ts'
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
-  if (!isHangUpIgnored(process.pid)) names.push('SIGHUP')
+  if (!isHangUpIgnored()) names.push('SIGHUP')
   let isStopping = false
   const handle = (name: NodeJS.Signals) => {
     if (isStopping && name !== 'SIGHUP') process.exit(exitCode)
@@ -20,4 +20,24 @@ export function handleStopSignals(stop: () => void, exitCode: number): () => voi
   return () => {
     for (const name of names) process.off(name, handle)
   }
+}
+
+/**
+ * Ignores SIGINT and SIGHUP in this child process: only its parent process decides when it ends (see
+ * base/spawn-child.ts).
+ */
+export function ignoreTerminal(): void {
+  for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
+}
+
+/**
+ * Returns true if this process ignores the signal SIGHUP, because it was started by nohup. Returns false if /proc does
+ * not show it.
+ */
+function isHangUpIgnored(): boolean {
+  const path = '/proc/self/status'
+  const status = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const ignored = /^SigIgn:\t([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'
+  // The bit 0 belongs to the signal 1, which is SIGHUP.
+  return (BigInt(`0x${ignored}`) & 1n) === 1n
 }

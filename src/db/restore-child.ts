@@ -2,6 +2,7 @@
 // The server renews its lease and sends heartbeats to systemd during this time.
 
 import { selfCommand } from '../base/self.ts'
+import { spawnChild } from '../base/spawn-child.ts'
 
 /**
  * Checks a copy of the database, and restores it into `folder`, which must not exist. Returns the reason if the copy is
@@ -9,8 +10,8 @@ import { selfCommand } from '../base/self.ts'
  * full.
  */
 export async function restoreInChild(file: string, folder: string): Promise<string | null> {
-  const command = selfCommand('restore-copy', file, folder)
-  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  const command = selfCommand('restore-copy', `${process.pid}`, file, folder)
+  const child = spawnChild(command, { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [problem, message] = await Promise.all([child.stdout.text(), child.stderr.text()])
   if ((await child.exited) !== 0) throw new Error(`${file} was not restored: ${message.trim()}`)
   return problem === '' ? null : problem

@@ -6,6 +6,7 @@ import { removeOldDrafts } from '../base/draft-names.ts'
 import { errorFields, log } from '../base/log.ts'
 import { secretPath } from '../base/seal.ts'
 import { selfCommand } from '../base/self.ts'
+import { spawnChild } from '../base/spawn-child.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { filesOf } from './copy.ts'
@@ -95,8 +96,8 @@ export function openCopies({ folder, dataDir }: Settings, generation: number): {
   let running = Promise.resolve(true)
   async function copyNow(): Promise<boolean> {
     const name = `copy-${digits(generation)}-${digits(count++)}.db`
-    const command = selfCommand('backup', join(folder, name), '--data-dir', dataDir)
-    const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+    const command = selfCommand('backup-copy', join(folder, name), '--data-dir', dataDir)
+    const child = spawnChild(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
     const message = await child.stderr.text()
     if ((await child.exited) !== 0) {
       log.error('database not copied', { reason: message.trim() })

@@ -4,6 +4,7 @@
 import { nativeEnvironment } from '../base/carried.ts'
 import { levels, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
+import { spawnChild } from '../base/spawn-child.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
@@ -13,7 +14,7 @@ import type { Order, Report } from './protocol.ts'
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   const { promise, resolve } = Promise.withResolvers<Report | null>()
-  const child = Bun.spawn(selfCommand('engine'), {
+  const child = spawnChild(selfCommand('engine'), {
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'inherit',

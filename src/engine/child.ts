@@ -3,7 +3,6 @@
 // (messages of the type `Order`) from the server and sends reports to the server, both as IPC messages.
 
 import { getPriority, setPriority } from 'node:os'
-import { leaveTerminalAfterNohup } from '../base/hang-up.ts'
 import { passLogTo } from '../base/log.ts'
 import { dieWithParent } from '../base/parent.ts'
 import { firstLineOf } from '../base/reason.ts'
@@ -22,10 +21,6 @@ export async function engine(): Promise<void> {
   // already has a lower priority than `engineNice`, and keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
-  // Ignores SIGINT and SIGHUP. Ctrl-C in a terminal sends SIGINT to all processes of the program, and a terminal that is
-  // closed sends SIGHUP. But only the parent process decides when this engine process ends.
-  for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
-  leaveTerminalAfterNohup()
   process.on('uncaughtException', endByFault)
   process.on('unhandledRejection', endByFault)
   passLogTo(event => send({ kind: 'log', ...event }))

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'
 import { errorFields, log } from '../base/log.ts'
+import { spawnChild } from '../base/spawn-child.ts'
 import { environment, writeToLog } from './ask.ts'
 import type { Order, Report } from './protocol.ts'
 
@@ -33,7 +34,7 @@ export class EngineProcess {
     { lookMs, gpu, onExit }: { lookMs: number; gpu: string | null; onExit: () => void },
   ) {
     this.#lookMs = lookMs
-    this.#child = Bun.spawn(command, {
+    this.#child = spawnChild(command, {
       stdin: 'ignore',
       stdout: 'ignore',
       stderr: 'inherit',

@@ -3,6 +3,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
+import { spawnChild } from '../base/spawn-child.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { findProgram } from './program.ts'
@@ -52,7 +53,13 @@ function start(mediaProgram: string | null, args: string[], path: string) {
   const file = open(path)
   try {
     const program = findProgram(mediaProgram)
-    return Bun.spawn([program, ...args], { stdin: file, stdout: 'pipe', stderr: 'ignore', cwd: '/', env: {} })
+    return spawnChild([program, ...args], {
+      stdin: file,
+      stdout: 'pipe',
+      stderr: 'ignore',
+      cwd: '/',
+      env: {},
+    })
   } catch (error) {
     throwIfExhausted(error)
     log.error('media program cannot start', errorFields(error))

@@ -18,9 +18,12 @@ import { createSession, useSession } from '../../src/accounts/session.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import { restoreInChild } from '../../src/db/restore-child.ts'
+import { openCopies } from '../../src/db/shared-copies.ts'
 import { joinStandby } from '../../src/db/standby.ts'
 import { claimJob } from '../../src/jobs/moves.ts'
 import { startService } from '../../src/service.ts'
+import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { prepareData, type Ready, serve } from '../support/server.ts'
@@ -197,11 +200,9 @@ test('a server renews its lease while it checks and restores a copy', async () =
   const [folder, one] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // Opening a FIFO blocks the process until another process opens it too. So this newest copy is checked until the test
-  // opens it.
-  const copy = join(folder, 'copy-00000009-00000000.db')
+  // This newest copy is checked until the test opens it.
+  const copy = makeFifo(folder, 'copy-00000009-00000000.db')
   writeFileSync(`${copy}.key`, readFileSync(join(one, 'secret.key')))
-  expect(Bun.spawnSync(['mkfifo', copy]).exitCode).toBe(0)
   const script = `
     const { joinStandby } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/standby.ts'))})
     const settings = ${JSON.stringify({ folder, dataDir: two, afterMs: 1000, everyMs: 3_600_000 })}
@@ -218,6 +219,55 @@ test('a server renews its lease while it checks and restores a copy', async () =
   await (await open(copy, 'w')).close()
   expect(await server.exited).toBe(0)
   expect(namesIn(two)).toEqual(['ana'])
+})
+
+/** Creates a FIFO. Opening it blocks a process until another process opens it too. */
+function makeFifo(folder: string, name: string): string {
+  const path = join(folder, name)
+  expect(Bun.spawnSync(['mkfifo', path]).exitCode).toBe(0)
+  return path
+}
+
+/** Kills child processes after the test, if they are still running. */
+function killLater(pids: number[]): void {
+  closing.push(async () => {
+    for (const pid of pids) if (isRunning(pid)) process.kill(pid, 'SIGKILL')
+  })
+}
+
+test('neither Ctrl-C nor a closed terminal ends the copying or the restoring of a database', async () => {
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  rmSync(join(one, 'secret.key'))
+  const fifos = [makeFifo(one, 'secret.key'), makeFifo(folder, 'copy.db')]
+  const listChildren = watchChildren()
+  const copied = openCopies({ folder, dataDir: one, afterMs, everyMs: 3_600_000 }, 1).copy()
+  const restored = restoreInChild(fifos[1]!, join(folder, 'restored'))
+  await Promise.resolve()
+  const children = listChildren()
+  expect(children).toHaveLength(2)
+  killLater(children)
+  // The bits 0 and 1 belong to the signals 1 and 2: SIGHUP and SIGINT.
+  const hasHandlers = (pid: number) => /^SigCgt:.*[37bf]$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  while (!children.every(hasHandlers)) await Bun.sleep(5)
+  for (const pid of children) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
+  // Each `open` waits for a child process that reads the FIFO. Neither FIFO can be used as a file.
+  for (const fifo of fifos) await (await open(fifo, 'w')).close()
+  expect(await copied).toBe(false)
+  expect(await restored).toContain('no sound backup')
+})
+
+test('the restoring of a database ends with the server that started it', async () => {
+  const copy = makeFifo(temporaryFolder(), 'copy.db')
+  const script = `
+    const { restoreInChild } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/restore-child.ts'))})
+    await restoreInChild(${JSON.stringify(copy)}, ${JSON.stringify(join(temporaryFolder(), 'restored'))})`
+  const server = Bun.spawn([process.execPath, '-e', script], { stdin: 'ignore', stderr: 'inherit' })
+  while (childrenOf(server.pid).length === 0) await Bun.sleep(5)
+  const [child = 0] = childrenOf(server.pid)
+  killLater([child])
+  server.kill('SIGKILL')
+  while (isRunning(child)) await Bun.sleep(5)
 })
 
 /** Returns the content of a lease file, or an empty text if the lease is not taken yet. */

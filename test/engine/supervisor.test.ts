@@ -444,7 +444,7 @@ const real = () => ({
 })
 
 test.skipIf(missing)(
-  `the real child transcribes a clip, survives a broken file, has a low priority, and inherits no socket or database${skipped}`,
+  `the real child transcribes a clip, survives a broken file, Ctrl-C and a closed terminal, has a low priority, and inherits no socket or database${skipped}`,
   async () => {
     using server = Bun.serve({ port: 0, fetch: () => new Response('here') })
     // A confined engine can read only those entries of the data folder that exist when the engine starts. The test must
@@ -452,6 +452,10 @@ test.skipIf(missing)(
     const media = join(folder, 'media')
     mkdirSync(media, { recursive: true })
     const opened = open('', real())
+    await ready(opened)
+    const engines = () => childrenOf(process.pid).filter(child => command(child).endsWith('engine'))
+    const started = engines()
+    for (const pid of started) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
     const input = job({ path: join(clips ?? '', 'doctor.flac'), durationMs: 4083, language: 'en' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
 
@@ -460,7 +464,8 @@ test.skipIf(missing)(
     await expect(run(opened, job({ path: rubbish }))).rejects.toMatchObject({ code: 'INVALID_MEDIA_FORMAT' })
     expect((await run(opened, input)).full_transcript).toContain('cloudy this evening')
 
-    const [pid = 0] = childrenOf(process.pid).filter(child => command(child).endsWith('engine'))
+    expect(engines()).toEqual(started)
+    const [pid = 0] = started
     const held = readdirSync(`/proc/${pid}/fd`).map(fd => link(`/proc/${pid}/fd/${fd}`))
     expect(held.filter(path => path.includes('.sqlite') || path.includes('steno-data'))).toEqual([])
     const serverSocket = link(`/proc/self/fd/${listening(server.port ?? 0)}`)
