@@ -31,6 +31,8 @@ export const netLimits = {
   /** Maximum time from the start of sending a request to the arrival of the response headers. */
   answerTimeoutMs: 60 * second,
   answerHeaderBytesMax: 64 * KB,
+  /** Maximum number of interim responses (1xx) before the response. */
+  interimAnswersMax: 20,
 
   // Limits of downloads.
   /** A download attempt fails if fewer than `downloadStallBytesMin` bytes arrive within `downloadStallMs`. */

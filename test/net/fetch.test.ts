@@ -287,6 +287,7 @@ const noAnswers: Record<string, [Scene, FetchFailure['kind']]> = {
     'broken-answer',
   ],
   'floods with headers': [floodHeaders, 'broken-answer'],
+  'floods with promises': [floodPromises, 'broken-answer'],
   'switches protocols': [
     socket => socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
     'broken-answer',
@@ -462,6 +463,11 @@ async function get(address: string, way: Partial<ConnectOptions> = {}, extra: Ex
     bytes: body.length,
     text: body.toString('latin1'),
   }
+}
+
+function floodPromises(socket: Parameters<Scene>[0]): void {
+  const promise = 'HTTP/1.1 100 Continue\r\n\r\n'
+  void pour(socket, Number.POSITIVE_INFINITY, Buffer.from(promise.repeat(1000)))
 }
 
 function floodHeaders(socket: Parameters<Scene>[0]): void {
