@@ -217,6 +217,8 @@ test('the address of the caller is read from X-Forwarded-For of a trusted proxy'
   expect(await status('192.0.2.1')).toBe(403)
   expect(await status('192.0.2.1, 10.1.1.1')).toBe(403)
   expect(await status('192.0.2.1, 203.0.113.9, 10.1.1.1')).toBe(200)
+  expect(await status('192.0.2.1:5123')).toBe(403)
+  expect(await status('[::ffff:192.0.2.1]:5123, 10.1.1.1:80')).toBe(403)
   expect(await status('nonsense')).toBe(200)
 })
 

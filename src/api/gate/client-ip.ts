@@ -11,7 +11,7 @@ import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
   if (forwardedFor === null || !trustProxy.has(address)) return address
-  const hops = forwardedFor.split(',').map(hop => plainAddress(hop.trim()))
+  const hops = forwardedFor.split(',').map(hop => plainAddress(withoutPort(hop.trim())))
   let caller = address
   for (const hop of hops.reverse()) {
     if (isIP(hop) === 0) break
@@ -19,6 +19,11 @@ export function callerIp(peer: string, forwardedFor: string | null, trustProxy: 
     if (!trustProxy.has(hop)) break
   }
   return caller
+}
+
+/** Removes the port that some proxies add: `192.0.2.1:5123` or `[2001:db8::1]:5123`. */
+function withoutPort(hop: string): string {
+  return hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^([\d.]+):\d+$/, '$1')
 }
 
 /**
