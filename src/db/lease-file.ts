@@ -3,9 +3,10 @@
 // lease, with a file of its own in the shared folder. The name of the file contains the number of the lease, which is
 // called its generation.
 
-import { readdir, rename, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { draftPath } from '../base/draft-names.ts'
+import { placeFile } from '../base/whole-file.ts'
 
 /** The content of a lease file. */
 export type Content = {
@@ -38,8 +39,25 @@ export function contentOf(text: string): Content {
   return text.endsWith('}') ? (JSON.parse(text) as Content) : unnamed
 }
 
+/** Creates a file with its whole content. Fails if the file exists. */
+export async function createFile(path: string, text: string): Promise<void> {
+  await writeDraft(path, text, draft => placeFile(draft, path))
+}
+
 export async function replaceFile(path: string, text: string): Promise<void> {
+  await writeDraft(path, text, draft => rename(draft, path))
+}
+
+/**
+ * Writes `text` to a draft beside `path`, and then calls `move`, which gives the draft its final name. On a full disk,
+ * the write fails. The draft is then removed, so that a server that tries again and again leaves no files.
+ */
+async function writeDraft(path: string, text: string, move: (draft: string) => unknown): Promise<void> {
   const draft = draftPath(path)
-  await writeFile(draft, text, { mode: 0o600 })
-  await rename(draft, path)
+  try {
+    await writeFile(draft, text, { mode: 0o600 })
+    await move(draft)
+  } finally {
+    await rm(draft, { force: true })
+  }
 }

@@ -3,9 +3,17 @@
 // server takes the lease. Each lease has a number, its generation. The generation of a new lease is higher by 1 than
 // the generation of the previous lease.
 
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import type { Clock } from './db.ts'
-import { type Content, contentOf, findGeneration, pathOf, replaceFile, unnamed } from './lease-file.ts'
+import {
+  type Content,
+  contentOf,
+  createFile,
+  findGeneration,
+  pathOf,
+  replaceFile,
+  unnamed,
+} from './lease-file.ts'
 
 export type LeaseOptions = {
   folder: string
@@ -86,9 +94,9 @@ async function take(
   let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
-    // With the flag `wx`, the write fails if the lease file exists. If several servers create this file at the same
-    // time, only one of them succeeds.
-    await writeFile(path, JSON.stringify(content), { flag: 'wx', mode: 0o600 })
+    // If several servers create this file at the same time, only one of them succeeds. A file without content would not
+    // name the last holder, and this holder would then replace its own database by an older copy.
+    await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null
     throw error

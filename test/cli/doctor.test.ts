@@ -11,6 +11,7 @@ import { findCommand } from '../support/command.ts'
 import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { runOnFullDisk } from '../support/full-disk.ts'
 import { steno } from '../support/program.ts'
 
 const folderBefore = process.env.STENO_NATIVE_DIR
@@ -139,10 +140,6 @@ test('the check of a data folder on a full disk leaves no file there', async () 
     const { hostChecks } = await import(${JSON.stringify(join(import.meta.dir, '../../src/cli/doctor/host.ts'))})
     const host = { dataDir: ${JSON.stringify(folder)} }
     console.log(await hostChecks['data folder'](host).catch(error => error.code))`
-  // No file may grow, and a write fails with EFBIG. Without the trap, the signal SIGXFSZ would end the process.
-  const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 0; exec "$0" -e "$1"`, process.execPath, script]
-  const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
-  expect(await new Response(child.stdout).text()).toBe('EFBIG\n')
-  expect(await child.exited).toBe(0)
+  expect(await runOnFullDisk(0, script)).toBe('EFBIG\n')
   expect(readdirSync(folder)).toEqual([])
 })

@@ -9,6 +9,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { openBeside } from '../../src/db/open-beside.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { runOnFullDisk } from '../support/full-disk.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
 import { projectRoot } from '../support/source.ts'
@@ -167,22 +168,6 @@ test('a copy that fails on a full disk leaves no journal', async () => {
   expect(await runOnFullDisk(100, script)).toBe('full\n')
   expect(readdirSync(dirname(target))).toEqual(['copy.db'])
 })
-
-/**
- * Runs the code `script` in a child process in which no file can have more than `kilobytes`, and returns its output. On
- * a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With the trap, the write fails in the
- * same way as on a full disk.
- */
-async function runOnFullDisk(kilobytes: number, script: string): Promise<string> {
-  const limit = `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" -e "$1"`
-  const child = Bun.spawn(['bash', '-c', limit, process.execPath, script], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  const output = await child.stdout.text()
-  expect(await child.exited).toBe(0)
-  return output
-}
 
 test('a checkpoint does not wait for a backup, and the next one empties the log', () => {
   const folder = temporaryFolder()

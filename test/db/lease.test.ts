@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Lease, openLease } from '../../src/db/lease.ts'
 import { contentOf, pathOf } from '../../src/db/lease-file.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { runOnFullDisk } from '../support/full-disk.ts'
 
 const afterMs = 30_000
 let folder = ''
@@ -144,6 +145,21 @@ test('a lease file that is not complete counts as held, and old lease files are 
   nowMs = 3 * afterMs
   expect((await third())?.generation).toBe(6)
   expect(readdirSync(folder).toSorted()).toEqual(['lease-00000005', 'lease-00000006'])
+})
+
+test('a lease that a full disk has no room for leaves no file, and the last holder stays known', async () => {
+  await takenBy('first')
+  const modules = ['lease', 'lease-file'].map(name => join(import.meta.dir, `../../src/db/${name}.ts`))
+  const script = `
+    const [{ openLease }, { pathOf, replaceFile }] = await Promise.all(
+      ${JSON.stringify(modules)}.map(module => import(module)))
+    const folder = ${JSON.stringify(folder)}
+    const failure = async attempt => console.log(await attempt.catch(error => error.code))
+    await failure(openLease({ folder, holder: 'first', afterMs: ${afterMs}, monotonic: () => 0 })())
+    await failure(replaceFile(pathOf(folder, 1), 'a renewal'))`
+  expect(await runOnFullDisk(0, script)).toBe('EFBIG\nEFBIG\n')
+  expect(readdirSync(folder)).toEqual(['lease-00000001'])
+  expect((await takenBy('first')).last).toEqual({ generation: 1, holder: 'first' })
 })
 
 test('a lease that is released during renewals stays released', async () => {
