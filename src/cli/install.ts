@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'n
 import { dirname, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
+import { requireNothingForeign } from '../db/data-dir.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { settingsIn } from './installed.ts'
@@ -36,6 +37,7 @@ export const install = command({
     }
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
+    requireNothingForeign(below(dataDir))
 
     putProgram(process.execPath, below(binary))
     put(

@@ -23,10 +23,8 @@ const ownNames =
 export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    if (!hasDatabase(dataDir)) {
-      requireNothingForeign(dataDir)
-      if (!restoring) requireNoMedia(dataDir)
-    }
+    requireNothingForeign(dataDir)
+    if (!restoring && !hasDatabase(dataDir)) requireNoMedia(dataDir)
     chmodSync(dataDir, 0o700)
   } catch (error) {
     const reason = reasonOf(error)
@@ -43,7 +41,12 @@ export function hasDatabase(dataDir: string): boolean {
   return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
 }
 
-function requireNothingForeign(dataDir: string): void {
+/**
+ * Throws if the folder has no database but contains files of another program. Only one user may enter a data folder, so
+ * all other users would lose these files.
+ */
+export function requireNothingForeign(dataDir: string): void {
+  if (!existsSync(dataDir) || hasDatabase(dataDir)) return
   const foreign = readdirSync(dataDir).find(name => !ownNames.test(name) && !isDraft(name))
   if (foreign !== undefined) throw new Error(`${dataDir} is not empty and not of steno: it has ${foreign}`)
 }

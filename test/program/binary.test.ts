@@ -180,6 +180,15 @@ test('install keeps the settings of an operator when it runs again', () => {
   expect(readdirSync(join(place, 'usr/local/bin'))).toEqual(['steno'])
 })
 
+test('install refuses a data folder that has files of others, and writes nothing', () => {
+  const place = emptyFolder('others')
+  mkdirSync(join(place, 'srv/www'), { recursive: true })
+  const command = [binary, 'install', '--root', '.', '--data-dir', '/srv']
+  const { exitCode, stderr } = Bun.spawnSync(command, { cwd: place, env: {} })
+  expect([exitCode, `${stderr}`]).toEqual([1, expect.stringContaining('/srv is not empty and not of steno')])
+  expect(readdirSync(place)).toEqual(['srv'])
+})
+
 test('upgrade replaces the program and keeps the old one; a file that is not steno changes nothing', async () => {
   const place = emptyFolder('upgrade')
   const here = join(place, 'steno')
