@@ -7,7 +7,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { settingsIn } from './installed.ts'
 import { say } from './print.ts'
-import { unitText } from './unit.ts'
+import { requireVisible, unitText } from './unit.ts'
 
 const binary = '/usr/local/bin/steno'
 const environmentFile = '/etc/steno.env'
@@ -30,6 +30,7 @@ export const install = command({
     // The path of the data folder is written into a systemd unit. There, a space ends a value, and a percent sign
     // starts a specifier, so only the characters below are allowed in the path.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
+    requireVisible(dataDir, below)
     const unit = unitText({ binary, dataDir, environmentFile })
     if (values['dry-run']) {
       say(unit.trimEnd())

@@ -1,6 +1,9 @@
 // Returns the text of the systemd unit of the server. The unit runs the server as a separate user, with access to the
 // GPU. This user may write only to the data folder.
 
+import { realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
 /**
@@ -36,6 +39,37 @@ UMask=0077
 DevicePolicy=closed
 DeviceAllow=char-nvidia* rw
 DeviceAllow=char-drm rw`
+
+/** The folders that the unit hides from the service, with the line of the unit that hides them. */
+const hidden = {
+  '/home': 'ProtectHome',
+  '/root': 'ProtectHome',
+  '/run/user': 'ProtectHome',
+  '/tmp': 'PrivateTmp',
+  '/var/tmp': 'PrivateTmp',
+}
+
+/**
+ * Throws if the unit hides the data folder from the service, which could then not start. `below` returns a path of the
+ * installation as a path of this machine.
+ */
+export function requireVisible(dataDir: string, below: (path: string) => string): void {
+  const real = realPathOf(below(dataDir))
+  for (const [folder, line] of Object.entries(hidden))
+    if (`${real}/`.startsWith(`${realPathOf(below(folder))}/`))
+      throw new Error(
+        `${dataDir}: ${line} in the unit hides ${folder} from the service; name a folder elsewhere, such as /srv/steno`,
+      )
+}
+
+/** Returns the path without symbolic links. The last parts of the path need not exist. */
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return join(realPathOf(dirname(path)), basename(path))
+  }
+}
 
 export function unitText({ binary, dataDir, environmentFile }: UnitPlace): string {
   return `[Unit]

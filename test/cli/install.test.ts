@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
@@ -27,6 +28,27 @@ test('a checkout is not installed, and a folder that systemd would misread is re
   expect([checkout.code, checkout.err]).toEqual([1, expect.stringContaining('make build')])
   const odd = await findCommand(folder, 'install', '--dry-run', '--data-dir', '/srv/a b')
   expect([odd.code, odd.out]).toEqual([1, ''])
+})
+
+test('a folder that the unit hides from the service is refused, also behind a link', async () => {
+  const install = async (dataDir: string, ...options: string[]) => {
+    const { code, err } = await findCommand(folder, 'install', '--dry-run', '--data-dir', dataDir, ...options)
+    return code === 0 ? '' : /(\S+) in the unit hides (\S+) from/.exec(err)?.slice(1).join(' ')
+  }
+  const link = join(folder, 'link')
+  symlinkSync('/home', link)
+  for (const [dataDir, refusal] of [
+    ['/home/steno', 'ProtectHome /home'],
+    ['/root', 'ProtectHome /root'],
+    ['/tmp/a/b', 'PrivateTmp /tmp'],
+    ['/var/tmp/steno', 'PrivateTmp /var/tmp'],
+    [join(link, 'new/steno'), 'ProtectHome /home'],
+    ['/homes/steno', ''],
+    ['/srv/home', ''],
+  ] as const)
+    expect([dataDir, await install(dataDir)]).toEqual([dataDir, refusal])
+  expect(await install('/srv/steno', '--root', '/tmp/image')).toBe('')
+  expect(await install('/home/steno', '--root', '/tmp/image')).toBe('ProtectHome /home')
 })
 
 const analyze = Bun.which('systemd-analyze')
