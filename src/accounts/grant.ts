@@ -29,7 +29,8 @@ type Asked = {
 
 /**
  * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants. If the created grant
- * exceeds this number, the grant that was unused for the longest time is deleted.
+ * exceeds this number, the grant that was unused for the longest time is deleted. Before it, a grant whose time is in the
+ * future is deleted: the clock was ahead, and the time says nothing.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
@@ -55,8 +56,8 @@ export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): str
     db.run(
       `delete from grants where id in (
          select id from grants where account_id = $accountId
-         order by last_used_at desc, id desc limit -1 offset $kept)`,
-      { accountId: asked.accountId, kept: limits.grantsMax },
+         order by last_used_at > $now, last_used_at desc, id desc limit -1 offset $kept)`,
+      { accountId: asked.accountId, now, kept: limits.grantsMax },
     )
   })
   return code

@@ -22,7 +22,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
 
 /**
  * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions. If the created session
- * exceeds this number, the session that was unused for the longest time is deleted.
+ * exceeds this number, the session that was unused for the longest time is deleted. Before it, a session whose time is in
+ * the future is deleted: the clock was ahead, and the time says nothing.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()
@@ -37,8 +38,8 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
     db.run(
       `delete from sessions where token_hash in (
          select token_hash from sessions where account_id = $accountId
-         order by last_used_at desc, rowid desc limit -1 offset $kept)`,
-      { accountId, kept: limits.sessionsMax },
+         order by last_used_at > $now, last_used_at desc, rowid desc limit -1 offset $kept)`,
+      { accountId, now, kept: limits.sessionsMax },
     )
   })
   return token
