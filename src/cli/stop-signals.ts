@@ -1,20 +1,25 @@
 // The signals that end a running command: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 
 import { existsSync, readFileSync } from 'node:fs'
+import { limits } from '../limits.ts'
 
 /**
  * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with the
- * exit code `exitCode`. When a terminal is closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has
- * no effect. A command that was started by nohup ignores SIGHUP. Returns a function that removes the signal handlers.
+ * exit code `exitCode`, unless it arrives at almost the same time as the first signal: timeout(1) sends each signal to
+ * the process and to its process group, and npm forwards the signal that the terminal has also sent. When a terminal is
+ * closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A command that was started by
+ * nohup ignores SIGHUP. Returns a function that removes the signal handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
   if (!isHangUpIgnored()) names.push('SIGHUP')
-  let isStopping = false
+  let stoppedAt: number | null = null
   const handle = (name: NodeJS.Signals) => {
-    if (isStopping && name !== 'SIGHUP') process.exit(exitCode)
-    if (!isStopping) stop()
-    isStopping = true
+    if (stoppedAt === null) {
+      stop()
+      stoppedAt = performance.now()
+    } else if (name !== 'SIGHUP' && performance.now() - stoppedAt >= limits.sameSignalMs)
+      process.exit(exitCode)
   }
   for (const name of names) process.on(name, handle)
   return () => {

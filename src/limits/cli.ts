@@ -13,8 +13,10 @@ export const commandLimits = {
   diskBytesPerSecondMin: 10 * MB,
   healthTimeoutMs: 5 * second,
 
-  // Limits of four things: the files of the command `transcribe`, the output of all commands, the command `watch`, and
-  // the command `upgrade`.
+  // Limits of five things: the signals that end a command, the files of the command `transcribe`, the output of all
+  // commands, the command `watch`, and the command `upgrade`.
+  /** Maximum time between two signals that count as one signal. */
+  sameSignalMs: 500,
   /** Maximum length of a file name in bytes, on almost all file systems. */
   fileNameBytesMax: 255,
   /** Interval at which a command retries a write to a full non-blocking pipe. */

@@ -57,30 +57,35 @@ test.skipIf(missing)(
   60_000,
 )
 
-test('a second Ctrl-C removes the copy of standard input, and a second SIGHUP does not end the command', async () => {
+test('a second Ctrl-C removes the copy of standard input; a second SIGHUP, or a second signal at the same moment, does not end the command', async () => {
   const temporary = temporaryFolder()
   const module = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/cli/transcribe', name))
   const script = `
     const { openFetcher } = await import(${module('fetcher.ts')})
     const { untilInterrupted } = await import(${module('interrupt.ts')})
     const { readdirSync } = await import('node:fs')
+    let now = 0
+    performance.now = () => now
     await untilInterrupted(async signal => {
       const fetcher = openFetcher({ fileBytesMax: 100 }, signal)
       await fetcher.bring({ kind: 'pipe', place: '-', name: 'stdin' }, { status() {} })
       console.log(readdirSync(process.env.TMPDIR).length)
-      for (const name of ['SIGHUP', 'SIGHUP', 'SIGINT']) {
+      const send = async name => {
         const { promise, resolve } = Promise.withResolvers()
         process.once(name, resolve)
         process.kill(process.pid, name)
         await promise
         console.log(name)
       }
+      for (const name of ['SIGTERM', 'SIGTERM', 'SIGINT']) await send(name)
+      now = 1000
+      for (const name of ['SIGHUP', 'SIGINT']) await send(name)
     })`
   const { exitCode, stdout } = Bun.spawnSync([process.execPath, '-e', script], {
     stdin: new TextEncoder().encode('sound'),
     env: { ...process.env, TMPDIR: temporary },
   })
-  expect([exitCode, `${stdout}`]).toEqual([130, '1\nSIGHUP\nSIGHUP\n'])
+  expect([exitCode, `${stdout}`]).toEqual([130, '1\nSIGTERM\nSIGTERM\nSIGINT\nSIGHUP\n'])
   expect(readdirSync(temporary)).toEqual([])
 })
 
