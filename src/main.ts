@@ -13,6 +13,5 @@ if (child) {
   await (await child())()
 } else {
   const { find } = await import('./cli/find.ts')
-  const found = await find(commands, name, args)
-  process.exitCode = await runCommand(found.command, found.args)
+  process.exitCode = await runCommand(await find(commands, name, args))
 }

@@ -31,7 +31,11 @@ export const backup = command({
 
 /** The entry point of the child process that copies the database for a server of a pair (see db/shared-copies.ts). */
 export async function backupCopy(): Promise<void> {
-  process.exitCode = await runCommand(backup, process.argv.slice(3))
+  process.exitCode = await runCommand({
+    called: 'steno backup',
+    command: backup,
+    args: process.argv.slice(3),
+  })
 }
 
 type NewFile = { path: string; fill: (draft: string) => void }

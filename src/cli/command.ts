@@ -68,29 +68,25 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
+/** A command that the user's words name. `called` has the words that name it, such as `steno keys create`. */
+export type Found = { called: string; command: Command; args: string[] }
+
 /**
  * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. The error
  * `Reported` is an exception: its message is already printed.
  */
-export async function runCommand({ usage, run }: Command, args: string[]): Promise<number> {
+export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {
-    await run(args)
+    await command.run(args)
     return 0
   } catch (error) {
     if (error instanceof Reported) return 1
     const isUsage = error instanceof UsageError
-    const hint = isUsage ? ` (${nameOf(usage)} --help says more)` : ''
+    const hint = isUsage ? ` (${called} --help says more)` : ''
     for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${visible(line)}\n`)
     if (error instanceof Interrupted) return interruptedCode
     return isUsage ? 2 : 1
   }
-}
-
-/**
- * Returns the name of a command: the words of its usage line before the first argument, such as `steno keys create`.
- */
-export function nameOf(usage: string): string {
-  return /^steno(?: [a-z]+)*/.exec(usage)?.[0] ?? 'steno'
 }
 
 function helpOf({ usage, summary, options, help, more }: Description): string {

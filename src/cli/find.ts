@@ -1,23 +1,25 @@
-// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. If the
-// words name no command, returns a command that prints the list of commands, or that throws a UsageError.
+// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. The words
+// `help keys create` mean `keys create --help`. If the words name no command, returns a command that prints the list of
+// commands, or that throws a UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
-import type { Command } from './command.ts'
+import type { Command, Found } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
 
 type Commands = Record<string, () => Promise<Command>>
 
-export async function find(
-  commands: Commands,
-  name: string,
-  args: string[],
-): Promise<{ command: Command; args: string[] }> {
-  const ofTwoWords = commands[`${name} ${args[0] ?? ''}`]
-  if (ofTwoWords) return { command: await ofTwoWords(), args: args.slice(1) }
+const helpWords = ['help', '--help', '-h']
+
+export async function find(commands: Commands, name: string, args: string[]): Promise<Found> {
+  const [second, ...others] = args
+  if (helpWords.includes(name) && second !== undefined && !helpWords.includes(second))
+    return find(commands, second, [...others, '--help'])
+  const ofTwoWords = commands[`${name} ${second ?? ''}`]
+  if (ofTwoWords) return { called: `steno ${name} ${second}`, command: await ofTwoWords(), args: others }
   const ofOneWord = commands[name]
-  if (ofOneWord) return { command: await ofOneWord(), args }
-  return { command: overview(commands, name, args), args: [] }
+  if (ofOneWord) return { called: `steno ${name}`, command: await ofOneWord(), args }
+  return overview(commands, name, args)
 }
 
 /**
@@ -26,14 +28,15 @@ export async function find(
  * commands whose first word is `name`, such as all `keys` commands. If no command begins with `name`, the list has all
  * commands.
  */
-function overview(commands: Commands, name: string, args: string[]): Command {
+function overview(commands: Commands, name: string, args: string[]): Found {
   const all = Object.entries(commands)
   const family = all.filter(([command]) => command.startsWith(`${name} `))
   const isFamily = family.length > 0
-  const isHelp =
-    ['help', '--help', '-h'].includes(name) || (isFamily && args.some(arg => /^(--help|-h)$/.test(arg)))
-  return {
-    usage: isFamily ? `steno ${name} COMMAND` : 'steno COMMAND [OPTIONS]',
+  const isHelp = helpWords.includes(name) || (isFamily && args.some(arg => helpWords.includes(arg)))
+  const called = isFamily ? `steno ${name}` : 'steno'
+  const usage = `${called} COMMAND [OPTIONS]`
+  const command: Command = {
+    usage,
     summary: 'A transcription service in one file.',
     options: {},
     help: {},
@@ -41,12 +44,13 @@ function overview(commands: Commands, name: string, args: string[]): Command {
     more: [],
     run: async () => {
       if (!isHelp) throw new UsageError(complaint(Object.keys(commands), name, isFamily ? args : []))
-      say('usage: steno COMMAND [OPTIONS]', '')
+      say(`usage: ${usage}`, '')
       for (const [command, load] of isFamily ? family : all)
         say(`  ${command.padEnd(18)} ${(await load()).summary}`)
-      say('', 'steno COMMAND --help says more.')
+      say('', `${called} COMMAND --help says more.`)
     },
   }
+  return { called, command, args: [] }
 }
 
 /**

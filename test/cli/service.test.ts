@@ -160,7 +160,10 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'list', '-j'], 2, 'steno: there is no option -j ('],
     [['keys', 'revoke', 'x'], 1, 'no key'],
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
-    [['fly'], 2, 'no command'],
+    [['fly'], 2, 'no command fly (steno --help says more)'],
+    [['help', 'fly'], 2, 'no command fly'],
+    [['completion'], 2, 'SHELL expected (steno completion --help says more)'],
+    [['runtime', 'pull', 'rocm'], 2, 'there is cuda (steno runtime pull --help says more)'],
     [['--fly'], 2, 'no option --fly'],
     [['serve', '--prot', '1'], 2, 'no option --prot; did you mean --port?'],
   ]
@@ -478,6 +481,24 @@ test('help lists the commands', async () => {
     expect(out).toContain(`usage: steno ${args.join(' ')}`)
   }
   expect((await findCommand(folder, 'serve', '--help')).out).toContain('--upload-ttl')
+})
+
+test('help of a command is also asked with the word help, and a list of commands shows the words that they begin with', async () => {
+  const print = async (...words: string[]) => {
+    const { code, out } = await findCommand(folder, ...words)
+    return { code, out }
+  }
+  expect(await print('help', 'keys', 'create')).toEqual(await print('keys', 'create', '--help'))
+  const ofKeys = await print('keys', '--help')
+  expect(ofKeys.code).toBe(0)
+  expect(ofKeys.out).toStartWith('usage: steno keys COMMAND [OPTIONS]\n\n  keys create ')
+  expect(ofKeys.out).toEndWith('\n\nsteno keys COMMAND --help says more.\n')
+  for (const words of [
+    ['help', 'keys'],
+    ['keys', 'help'],
+  ])
+    expect(await print(...words)).toEqual(ofKeys)
+  expect(await print('help', '--help')).toEqual(await print('help'))
 })
 
 test('openapi prints the document', async () => {

@@ -20,8 +20,7 @@ export async function findCommand(dataDir: string, ...[name = '', ...args]: stri
     written.err += text
   })
   try {
-    const found = await find(commands, name, args)
-    const code = await runCommand(found.command, found.args)
+    const code = await runCommand(await find(commands, name, args))
     return { code, ...written, json: () => JSON.parse(written.out) }
   } finally {
     out.mockRestore()
