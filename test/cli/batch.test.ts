@@ -204,7 +204,7 @@ test.skipIf(!clips)(
     expect(done).toBe(20)
     expect([ended.slice(0, 16).sort(), ended.slice(16).sort()]).toEqual([files.slice(0, 16), files.slice(16)])
     expect(ended).not.toEqual(files)
-    expect(out).toBe(files.map(file => `This is ${basename(file)}.\n`).join(''))
+    expect(out).toBe(files.map(file => `This is ${basename(file)}.\n`).join('\n'))
   },
 )
 

@@ -108,6 +108,7 @@ test.each([
   ],
   [[import.meta.path, '--fromat', 'srt'], 'no option --fromat; did you mean --format?'],
   [[import.meta.path, '--format', 'srt,vtt'], 'several formats need --out'],
+  [[import.meta.path, clip('es-a.flac'), '--format', 'srt'], 'several sources as srt need --out FOLDER'],
 ])('%j is refused: %s', async (args, why) => {
   const environment = { ...process.env }
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)

@@ -15,17 +15,38 @@ type Presentation = {
 
 type Written = {
   extension: string
+  /**
+   * The text between two transcripts on stdout. Null if the transcripts of two recordings cannot follow each other in
+   * this format.
+   */
+  between: string | null
   write: (transcript: Transcript, as: Presentation) => string
 }
 
 const written = {
-  text: { extension: 'txt', write: (transcript, { options }) => exporters.text.write(transcript, options) },
-  srt: { extension: 'srt', write: (transcript, { options }) => exporters.srt.write(transcript, options) },
-  vtt: { extension: 'vtt', write: (transcript, { options }) => exporters.vtt.write(transcript, options) },
-  json: { extension: 'json', write: transcript => `${JSON.stringify(transcript, null, 2)}\n` },
-  md: { extension: 'md', write: (transcript, { title }) => writeMarkdown(transcript, title) },
-  csv: { extension: 'csv', write: writeCsv },
-  rttm: { extension: 'rttm', write: (_, { turns, title }) => writeRttm(turns, title) },
+  text: {
+    extension: 'txt',
+    between: '\n',
+    write: (transcript, { options }) => exporters.text.write(transcript, options),
+  },
+  srt: {
+    extension: 'srt',
+    between: null,
+    write: (transcript, { options }) => exporters.srt.write(transcript, options),
+  },
+  vtt: {
+    extension: 'vtt',
+    between: null,
+    write: (transcript, { options }) => exporters.vtt.write(transcript, options),
+  },
+  json: {
+    extension: 'json',
+    between: '',
+    write: transcript => `${JSON.stringify(transcript, null, 2)}\n`,
+  },
+  md: { extension: 'md', between: '\n', write: (transcript, { title }) => writeMarkdown(transcript, title) },
+  csv: { extension: 'csv', between: null, write: writeCsv },
+  rttm: { extension: 'rttm', between: '', write: (_, { turns, title }) => writeRttm(turns, title) },
 } as const satisfies Record<string, Written>
 
 export type Format = keyof typeof written

@@ -22,6 +22,8 @@ export function readTarget(out: string | undefined, list: string | undefined, so
   if (out === undefined) {
     const chosen = readFormats(list ?? 'text')
     if (chosen.length > 1) throw new UsageError('several formats need --out FOLDER')
+    if (sources > 1 && chosen.some(format => formats[format].between === null))
+      throw new UsageError(`several sources as ${chosen} need --out FOLDER`)
     return { folder: null, file: null, formats: chosen }
   }
   const isFolder = out.endsWith('/') || (existsSync(out) && statSync(out).isDirectory())

@@ -37,6 +37,7 @@ export type Work = {
 export class Results {
   readonly #task: Task
   readonly #stdoutFormat: Output['format']
+  #hasPrinted = false
 
   /** `stdoutFormat` is the format of the transcripts that are written to stdout. */
   constructor(task: Task, stdoutFormat: Output['format']) {
@@ -128,7 +129,10 @@ export class Results {
    * recognition.
    */
   #print(work: Work, transcript: Transcript): void {
-    if (!this.#isShownLive(work)) terminal.out(this.#text(work, transcript, this.#stdoutFormat))
+    const text = this.#isShownLive(work) ? '' : this.#text(work, transcript, this.#stdoutFormat)
+    if (text === '') return
+    terminal.out(`${this.#hasPrinted ? formats[this.#stdoutFormat].between : ''}${text}`)
+    this.#hasPrinted = true
   }
 
   #writeFile(work: Work, transcript: Transcript, { path, format }: Output): boolean {
