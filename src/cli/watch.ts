@@ -7,7 +7,8 @@ import { UsageError } from './failure.ts'
 import { terminal } from './terminal.ts'
 import { Batch } from './transcribe/batch.ts'
 import { untilInterrupted } from './transcribe/interrupt.ts'
-import { openTarget, planOutputs, readTarget } from './transcribe/output-paths.ts'
+import { looksLikeFile, type Output, openTarget, planOutputs, readTarget } from './transcribe/output-paths.ts'
+import type { Source } from './transcribe/source.ts'
 import { readTask, requireSpeakers } from './transcribe/task.ts'
 import { taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
 import { openWatcher } from './transcribe/watcher.ts'
@@ -17,10 +18,14 @@ export const watch = command({
   usage: 'steno watch FOLDER --out FOLDER [--format srt,json] [OPTIONS]',
   summary: 'Transcribe every file that appears in a folder, until Ctrl-C.',
   options: taskOptions,
-  help: { ...taskHelp, overwrite: 'replace files that exist when a source changes' },
+  help: {
+    ...taskHelp,
+    out: 'the folder of the transcripts',
+    overwrite: 'replace files that exist, when a source changes or is newer than they are',
+  },
   choices: taskChoices,
   more: [
-    'A file is taken when its size and time did not change for two seconds, and when its output is missing.',
+    'A file is taken when its size and time did not change for two seconds, and when its output is missing or, with --overwrite, older.',
     'A file that failed is tried again when it changes.',
   ],
   async run(positionals, values) {
@@ -28,6 +33,8 @@ export const watch = command({
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw new UsageError(`${folder} is not a folder`)
     if (values.out === undefined) throw new UsageError('--out FOLDER is needed')
+    if (looksLikeFile(values.out))
+      throw new UsageError(`${values.out} is not a folder; --out ${values.out}/ makes one`)
     const task = readTask(values, { skipExisting: !values.overwrite })
     const target = readTarget(`${values.out}/`, values.format, 1)
     requireSpeakers(target.formats, task)
@@ -39,9 +46,11 @@ export const watch = command({
       const batch = new Batch({ config, task, stdoutFormat: 'text', signal })
       try {
         while (!signal.aborted) {
-          const { ready, all } = watcher.look()
-          const outputs = planOutputs(all, target)
-          await batch.transcribeAll(new Map(ready.map(source => [source, outputs.get(source) ?? []])))
+          const { added, changed, all } = watcher.look()
+          const planned = planOutputs(all, target)
+          const outputsOf = (source: Source) => planned.get(source) ?? []
+          const sources = [...added.filter(each => !isDone(each, outputsOf(each))), ...changed]
+          await batch.transcribeAll(new Map(sources.map(source => [source, outputsOf(source)])))
           await wait(limits.watchEveryMs, undefined, { signal })
         }
       } catch (error) {
@@ -53,3 +62,18 @@ export const watch = command({
     })
   },
 })
+
+/** Returns true if all output files of a source exist, and none of them is older than the source. */
+function isDone({ place }: Source, outputs: Output[]): boolean {
+  const changedAt = changeTimeOf(place)
+  return outputs.every(({ path }) => changeTimeOf(path) >= changedAt)
+}
+
+/** Returns the time of the last change of a file, or -1 if there is no file that can be read. */
+function changeTimeOf(path: string): number {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return -1
+  }
+}

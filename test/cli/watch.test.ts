@@ -16,20 +16,23 @@ import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-test('a file is ready once, when it did not change between two looks, and again when it changes', () => {
+test('a file is added once, when it did not change between two looks, and changed when it changes', () => {
   const folder = temporaryFolder()
   const path = join(folder, 'a.mp3')
   const watcher = openWatcher(folder, { recursive: false })
-  const ready = () => watcher.look().ready.map(({ name }) => name)
+  const ready = () => {
+    const { added, changed } = watcher.look()
+    return [...added.map(({ name }) => `+${name}`), ...changed.map(({ name }) => `*${name}`)]
+  }
   writeFileSync(path, 'first')
   expect(ready()).toEqual([])
   writeFileSync(path, 'first and more')
   expect(ready()).toEqual([])
-  expect(ready()).toEqual(['a.mp3'])
+  expect(ready()).toEqual(['+a.mp3'])
   expect(ready()).toEqual([])
   utimesSync(path, 1, 1)
   expect(ready()).toEqual([])
-  expect(ready()).toEqual(['a.mp3'])
+  expect(ready()).toEqual(['*a.mp3'])
   writeFileSync(join(folder, 'empty.mp3'), '')
   expect([ready(), ready()]).toEqual([[], []])
   renameSync(folder, `${folder}-gone`)
@@ -46,14 +49,14 @@ test('a format that needs speakers is refused before anything is watched', async
 
 const missing = !pocket || !clips
 test.skipIf(missing)(
-  `files that appear in a watched folder are transcribed until Ctrl-C, and after nohup also when the terminal is closed${unless(pocket && clips, 'pocket model with its clips')}`,
+  `files that appear in a watched folder, or are newer than their output, are transcribed until Ctrl-C, and after nohup also when the terminal is closed${unless(pocket && clips, 'pocket model with its clips')}`,
   async () => {
     const folder = temporaryFolder()
     const [inbox, out] = [join(folder, 'in'), join(folder, 'out')]
     mkdirSync(inbox)
     writeFileSync(join(inbox, 'broken.mp3'), 'no sound in here')
     const { PATH = '' } = process.env
-    const command = selfCommand('watch', inbox, '--out', out, '--format', 'srt')
+    const command = selfCommand('watch', inbox, '--out', out, '--format', 'srt', '--overwrite')
     const child = Bun.spawn(['sh', '-c', `trap '' HUP; exec "$@"`, 'sh', ...command], {
       detached: true,
       cwd: folder,
@@ -62,7 +65,12 @@ test.skipIf(missing)(
       stderr: 'pipe',
     })
     const add = (name: string) => copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, name))
+    mkdirSync(out)
+    add('corrected.flac')
+    writeFileSync(join(out, 'corrected.srt'), 'by hand')
     add('talk.flac')
+    writeFileSync(join(out, 'talk.srt'), 'of an older recording')
+    utimesSync(join(out, 'talk.srt'), 1, 1)
     let told = ''
     try {
       for await (const chunk of child.stderr) {
@@ -79,7 +87,8 @@ test.skipIf(missing)(
     }
     expect(await child.exited).toBe(0)
     expect(told).toContain('broken.mp3: The file is not audio or video that can be read.')
-    expect(readdirSync(out).sort()).toEqual(['later.srt', 'talk.srt'])
+    expect(readdirSync(out).sort()).toEqual(['corrected.srt', 'later.srt', 'talk.srt'])
+    expect(readFileSync(join(out, 'corrected.srt'), 'utf8')).toBe('by hand')
     expect(readFileSync(join(out, 'talk.srt'), 'utf8')).toMatch(/^1\n00:00:0/)
   },
   60_000,
@@ -89,4 +98,5 @@ test('a folder that is missing, or no output folder, is wrong usage', () => {
   const run = (...args: string[]) => Bun.spawnSync(selfCommand('watch', ...args))
   expect(run('/nowhere', '--out', 'x').exitCode).toBe(2)
   expect(run('.').exitCode).toBe(2)
+  expect(run('.', '--out', 'talk.srt').exitCode).toBe(2)
 })

@@ -2,7 +2,7 @@
 // output file.
 
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
 import { type Format, formatOfFile, formats, readFormats } from './formats.ts'
 import { causeOf } from './output-file.ts'
@@ -26,13 +26,21 @@ export function readTarget(out: string | undefined, list: string | undefined, so
       throw new UsageError(`several sources as ${chosen} need --out FOLDER`)
     return { folder: null, file: null, formats: chosen }
   }
-  const isFolder = out.endsWith('/') || (existsSync(out) && statSync(out).isDirectory())
-  const byName = isFolder ? null : formatOfFile(out)
+  const byName = isFolder(out) ? null : formatOfFile(out)
   const chosen = readFormats(list ?? byName ?? 'text')
-  if (isFolder || byName === null) return { folder: out, file: null, formats: chosen }
+  if (byName === null) return { folder: out, file: null, formats: chosen }
   if (sources > 1) throw new UsageError(`${out} is one file, and there are ${sources} sources: --out FOLDER`)
   if (chosen.length > 1) throw new UsageError(`${out} is one file, and there are ${chosen.length} formats`)
   return { folder: null, file: out, formats: chosen }
+}
+
+/** Returns true if the value of --out has the extension of a file, and does not clearly mean a folder. */
+export function looksLikeFile(out: string): boolean {
+  return !isFolder(out) && /^\.[a-z]/i.test(extname(out))
+}
+
+function isFolder(out: string): boolean {
+  return out.endsWith('/') || (existsSync(out) && statSync(out).isDirectory())
 }
 
 /**

@@ -1,5 +1,5 @@
-// Finds complete media files in a folder. Each file is returned once when it is complete, and once more after each
-// change of its content.
+// Finds complete media files in a folder. Each file is returned once when it is complete, and again after each change of
+// its content.
 
 import { statSync } from 'node:fs'
 import { visible } from '../../base/visible.ts'
@@ -9,16 +9,17 @@ import type { Source } from './source.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `all` has all media files of the folder. `ready` has the media files that have not changed since
-   * the previous call, and that were not returned as ready since their last change.
+   * Reads the folder. `all` has all media files of the folder. `added` and `changed` have the media files that have not
+   * changed since the previous call: `added` has those that were never returned in one of these lists, `changed` has
+   * those that changed after they were returned.
    */
-  look(): { ready: Source[]; all: Source[] }
+  look(): { added: Source[]; changed: Source[]; all: Source[] }
 }
 
 export function openWatcher(folder: string, { recursive }: { recursive: boolean }): Watcher {
   /** The size and the modification time of each file at the previous call of `look`. */
   let seen = new Map<string, string>()
-  /** The size and the modification time that each file had when it was last returned as ready. */
+  /** The size and the modification time that each file had when it was last returned as added or changed. */
   const handedOut = new Map<string, string>()
   let complaints: string[] = []
 
@@ -45,8 +46,10 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
         )
       })
       seen = states
+      const added = ready.filter(({ place }) => !handedOut.has(place))
+      const changed = ready.filter(({ place }) => handedOut.has(place))
       for (const { place } of ready) handedOut.set(place, states.get(place) ?? '')
-      return { ready, all }
+      return { added, changed, all }
     },
   }
 }
