@@ -20,7 +20,7 @@ export const transcribe = command({
   help: { ...taskHelp, 'skip-existing': 'leave out a source whose output files exist' },
   choices: taskChoices,
   more: [
-    'The exit code is 1 if one of the sources failed, 2 for wrong usage. Ctrl-C keeps what is done.',
+    'The exit code is 1 if one of the sources failed, 2 for wrong usage, and 130 after Ctrl-C, which keeps what is done.',
     'Example: steno transcribe ~/talks --recursive --format text,srt --out transcripts --skip-existing',
   ],
   async run(given, values) {
@@ -31,7 +31,7 @@ export const transcribe = command({
     requireSpeakers(target.formats, task)
     const outputs = planOutputs(sources, target)
     const config = configOf(values)
-    openTarget(target)
+    if (sources.length > 0) openTarget(target)
     const startedAt = performance.now()
     const [stdoutFormat = 'text'] = target.formats
     await untilInterrupted(async signal => {
@@ -63,11 +63,11 @@ export function configOf({ model, device, threads, ...values }: TaskValues): Con
 
 /**
  * Prints a summary: how many sources were transcribed, failed or were skipped. Prints nothing if there was only one
- * source.
+ * source, and it was not skipped.
  */
 function summarise({ done, failed, skipped, seconds }: Counts, elapsed: number): void {
   const all = done + failed + skipped
-  if (all < 2) return
+  if (all < 2 && skipped === 0) return
   const parts = [
     `${done} of ${all} done`,
     ...(seconds > 0 ? [speedOf(seconds, elapsed)] : []),

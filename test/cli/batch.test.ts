@@ -122,13 +122,17 @@ test.skipIf(!clips)(
     const [good, other] = [put(folder, 'a.flac'), put(folder, 'c.flac')]
     const bad = join(folder, 'b.mp3')
     writeFileSync(bad, 'no sound in here')
+    const cut = join(folder, 'cut.mp3')
+    writeFileSync(cut, '')
     mkdirSync(join(folder, 'empty'))
     const values = { out: join(folder, 'out'), quiet: true }
-    const ended = await run([good, bad, join(folder, 'gone.mp3'), join(folder, 'empty'), other], { values })
-    expect(ended).toMatchObject({ done: 2, failed: 3, error: null })
+    const given = [good, bad, join(folder, 'gone.mp3'), join(folder, 'empty'), cut, other]
+    const ended = await run(given, { values })
+    expect(ended).toMatchObject({ done: 2, failed: 4, error: null })
     expect(ended.err.split('\n').sort()).toEqual([
       '',
       `steno: ${bad}: The file is not audio or video that can be read.`,
+      `steno: ${cut}: the file is empty`,
       `steno: ${folder}/empty: there is no audio or video file in this folder`,
       `steno: ${folder}/gone.mp3: there is no such file or folder`,
     ])
@@ -222,7 +226,7 @@ test.skipIf(!clips)(
         running.delete(input.path)
         return made
       }
-      const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`)
+      const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
       expect(seen).toEqual(seen.map(() => ({ isThere: true, together: 1 })))
     } finally {

@@ -57,6 +57,25 @@ test.skipIf(missing)(
   60_000,
 )
 
+test('the only source is counted if it is left out, and a source that is missing creates no output folder', async () => {
+  const out = temporaryFolder()
+  await Bun.write(join(out, 'transcribe.test.txt'), 'kept')
+  const skip = ['--out', out, '--skip-existing']
+  const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', import.meta.path, ...skip)
+  expect([code, err]).toEqual([0, '0 of 1 done, 1 skipped\n'])
+  const later = join(out, 'later')
+  const gone = await findCommand(join(folder, 'data'), 'transcribe', join(out, 'gone.mp3'), '--out', later)
+  expect([gone.code, readdirSync(out)]).toEqual([1, ['transcribe.test.txt']])
+})
+
+test('an input without a byte is named as empty', () => {
+  const { exitCode, stderr } = Bun.spawnSync(selfCommand('transcribe', '-'), {
+    stdin: new Uint8Array(),
+    env: { ...process.env, STENO_DATA_DIR: join(folder, 'data') },
+  })
+  expect([exitCode, `${stderr}`]).toEqual([1, 'steno: -: the input is empty\n'])
+})
+
 test('a second Ctrl-C removes the copy of standard input; a second SIGHUP, or a second signal at the same moment, does not end the command', async () => {
   const temporary = temporaryFolder()
   const module = (name: string) => JSON.stringify(join(import.meta.dir, '../../src/cli/transcribe', name))
@@ -99,6 +118,14 @@ test.each([
   [[import.meta.path, '--format', 'rttm'], 'rttm needs --diarize or --channels split'],
   [[import.meta.path, '--diarize', '--speakers', '51'], 'from 1 to 50'],
   [[import.meta.path, clip('es-a.flac'), '-o', 'one.txt'], 'one.txt is one file, and there are 2 sources'],
+  [
+    [import.meta.path, '-o', 'one.docx'],
+    'one.docx ends with none of .txt, .srt, .vtt, .json, .md, .csv, .rttm',
+  ],
+  [
+    ['file:///tmp/one.mp3'],
+    'file:///tmp/one.mp3: only addresses that begin with http:// or https:// are read',
+  ],
   [[import.meta.path, '--from', '1:2:3:4'], '--from is a time'],
   [[import.meta.path, '--from', '2', '--to', '1'], '--to is not after --from'],
   [[import.meta.path, '--max-words', '0'], '--max-words is a whole number from 1 to 50'],

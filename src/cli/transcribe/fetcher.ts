@@ -2,7 +2,7 @@
 // downloads are in a temporary folder, which is removed at the end of the command, also after a second Ctrl-C.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
-import { access, constants } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatSize } from '../../base/units.ts'
@@ -13,7 +13,7 @@ import type { Screen } from './screen.ts'
 import type { Source } from './source.ts'
 
 export type Fetcher = {
-  /** Makes the source available as a local file. Returns the path of this file. */
+  /** Makes the source available as a local file. Returns the path of this file. Throws if the file is empty. */
   bring(source: Source, screen: Screen): Promise<string>
   close(): void
 }
@@ -39,22 +39,29 @@ export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, sign
   }
   process.on('exit', remove)
 
+  async function fileOf({ kind, place }: Source, screen: Screen): Promise<string> {
+    if (kind === 'file') {
+      await access(place, constants.R_OK).catch(() => {
+        throw new Error('permission denied')
+      })
+      return place
+    }
+    const path = nextCopy()
+    screen.status(kind === 'pipe' ? 'reading the input' : 'downloading')
+    if (kind === 'pipe') await copyPipe(place, path, signal)
+    else {
+      const onProgress = (bytes: number, total: number | null) =>
+        screen.status(`downloading ${formatSize(bytes)}${total === null ? '' : ` of ${formatSize(total)}`}`)
+      await download(place, path, { allowNets: everywhere, bytesMax: fileBytesMax, signal, onProgress })
+    }
+    return path
+  }
+
   return {
-    async bring({ kind, place }, screen) {
-      if (kind === 'file') {
-        await access(place, constants.R_OK).catch(() => {
-          throw new Error('permission denied')
-        })
-        return place
-      }
-      const path = nextCopy()
-      screen.status(kind === 'pipe' ? 'reading the input' : 'downloading')
-      if (kind === 'pipe') await copyPipe(place, path, signal)
-      else {
-        const onProgress = (bytes: number, total: number | null) =>
-          screen.status(`downloading ${formatSize(bytes)}${total === null ? '' : ` of ${formatSize(total)}`}`)
-        await download(place, path, { allowNets: everywhere, bytesMax: fileBytesMax, signal, onProgress })
-      }
+    async bring(source, screen) {
+      const path = await fileOf(source, screen)
+      const { size } = await stat(path)
+      if (size === 0) throw new Error(`the ${source.kind === 'pipe' ? 'input' : 'file'} is empty`)
       return path
     },
     close() {

@@ -4,7 +4,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
-import { type Format, formatOfFile, formats, readFormats } from './formats.ts'
+import { type Format, formatNames, formatOfFile, formats, readFormats } from './formats.ts'
 import { causeOf } from './output-file.ts'
 import { distinctNames } from './output-names.ts'
 import type { Source } from './source.ts'
@@ -17,6 +17,8 @@ export type Output = { format: Format; path: string }
  */
 export type Target = { folder: string | null; file: string | null; formats: Format[] }
 
+const extensions = formatNames.map(name => `.${formats[name].extension}`).join(', ')
+
 /** Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === undefined) {
@@ -27,6 +29,8 @@ export function readTarget(out: string | undefined, list: string | undefined, so
     return { folder: null, file: null, formats: chosen }
   }
   const byName = isFolder(out) ? null : formatOfFile(out)
+  if (byName === null && looksLikeFile(out))
+    throw new UsageError(`${out} ends with none of ${extensions}; --out ${out}/ makes a folder`)
   const chosen = readFormats(list ?? byName ?? 'text')
   if (byName === null) return { folder: out, file: null, formats: chosen }
   if (sources > 1) throw new UsageError(`${out} is one file, and there are ${sources} sources: --out FOLDER`)

@@ -14,7 +14,7 @@ import { keyOf, kindOf, type Listed, remote } from './source.ts'
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
   const listed: Listed = { sources: [], problems: [] }
   for (const place of given) {
-    if (place === '-' || /^https?:\/\//.test(place)) listed.sources.push(remote(place))
+    if (place === '-' || /^https?:\/\//i.test(place)) listed.sources.push(remote(place))
     else addPath(place, recursive, listed)
   }
   const byPlace = new Map(listed.sources.map(source => [keyOf(source), source]))
@@ -34,9 +34,13 @@ function addPath(place: string, recursive: boolean, { sources, problems }: Liste
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    problems.push({ place, reason: reasons[code ?? ''] ?? reasonOf(error) })
+    const isAddress = code === 'ENOENT' && /^[a-z][a-z\d+.-]*:\/\//i.test(place)
+    const reason = isAddress ? onlyHttp : (reasons[code ?? ''] ?? reasonOf(error))
+    problems.push({ place, reason })
   }
 }
+
+const onlyHttp = 'only addresses that begin with http:// or https:// are read'
 
 const reasons: Record<string, string> = {
   ENOENT: 'there is no such file or folder',
