@@ -21,16 +21,11 @@ const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$
 export function readConfig(environment: Record<string, string | undefined>): Config {
   const problems = unknownVariables(environment)
   const config = Object.fromEntries(
-    Object.entries(settings).map(([name, { variable, default: fallback, parse }]) => {
-      const given = environment[variable] || fallback
-      try {
-        return [name, parse(given)]
-      } catch (error) {
-        if (!(error instanceof InvalidValue)) throw error
-        const shown = mayHavePassword.includes(variable) ? '' : `=${given}`
-        problems.push(`${variable}${shown}: ${error.message}`)
-        return [name, undefined]
-      }
+    Object.entries(settings).map(([name, setting]) => {
+      const given = environment[setting.variable] || setting.default
+      const problem = whyInvalid(setting.variable, setting, given)
+      if (problem !== null) problems.push(problem)
+      return [name, problem === null ? setting.parse(given) : undefined]
     }),
   ) as Config
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
@@ -40,6 +35,24 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (config.workers === 0 && config.nats === null)
     throw new ConfigError('STENO_WORKERS=0: without STENO_NATS at least one engine process is needed')
   return config
+}
+
+/**
+ * Returns an error message if a setting does not accept a value. Otherwise returns null. `name` is the name that the
+ * user gave the value: the variable of the setting, or its flag.
+ */
+export function whyInvalid(
+  name: string,
+  { variable, parse }: { variable: string; parse: (text: string) => unknown },
+  value: string,
+): string | null {
+  try {
+    parse(value)
+    return null
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    return `${name}${mayHavePassword.includes(variable) ? '' : `=${value}`}: ${error.message}`
+  }
 }
 
 /** The variables whose values may contain a password. Error messages do not show these values. */

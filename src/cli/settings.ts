@@ -6,9 +6,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, setNativeHome } from '../base/carried.ts'
 import { settings } from '../config/settings.ts'
-import { type Config, flagOf, readConfig } from '../config.ts'
+import { type Config, flagOf, readConfig, whyInvalid } from '../config.ts'
 import { hasDatabase } from '../db/data-dir.ts'
 import { jsonOption } from './command.ts'
+import { UsageError } from './failure.ts'
 import { type Environment, installedSettings, unreadable } from './installed.ts'
 
 const rows = Object.values(settings)
@@ -100,11 +101,15 @@ function serviceEnvironment(flags: Flags): Environment {
   return { ...installedSettings(), ...own }
 }
 
+/** Returns the variables that flags replace. Throws one UsageError that names all flags with invalid values. */
 function variablesOf(flags: Flags): Environment {
-  return Object.fromEntries(
-    rows.flatMap(({ variable }) => {
-      const value = flags[flagOf(variable)]
-      return typeof value === 'string' ? [[variable, value]] : []
-    }),
-  )
+  const given = rows.flatMap(setting => {
+    const value = flags[flagOf(setting.variable)]
+    return typeof value === 'string' ? [{ setting, value }] : []
+  })
+  const problems = given
+    .filter(({ value }) => value !== '')
+    .flatMap(({ setting, value }) => whyInvalid(`--${flagOf(setting.variable)}`, setting, value) ?? [])
+  if (problems.length > 0) throw new UsageError(problems.join('\n'))
+  return Object.fromEntries(given.map(({ setting, value }) => [setting.variable, value]))
 }

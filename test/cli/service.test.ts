@@ -356,14 +356,22 @@ test('an address that cannot be used is named, with the setting that changes it'
   }
 })
 
-test('all invalid settings are reported together; a flag overrides its variable', async () => {
-  const bad = Bun.spawnSync(selfCommand('serve', '--upload-ttl', 'soon'), {
-    env: { ...environment(join(folder, 'bad')), STENO_PORT: 'x', STENO_MAX_FILE_SIZE: 'big' },
-  })
-  expect(bad.exitCode).toBe(1)
-  for (const each of ['STENO_PORT', 'STENO_MAX_FILE_SIZE', 'STENO_UPLOAD_TTL']) {
-    expect(bad.stderr.toString()).toContain(each)
+test('all invalid settings are reported together, and so are all invalid flags; a flag overrides its variable', async () => {
+  const start = (...flags: string[]) => {
+    const env = { ...environment(join(folder, 'bad')), STENO_PORT: 'x', STENO_MAX_FILE_SIZE: 'big' }
+    const { exitCode, stderr } = Bun.spawnSync(selfCommand('serve', ...flags), { env })
+    return [exitCode, `${stderr}`]
   }
+  expect(start()).toEqual([
+    1,
+    expect.stringMatching(/^steno: STENO_PORT=x: .*\nsteno: STENO_MAX_FILE_SIZE=big: .*\n$/),
+  ])
+  expect(start('--threads', '0', '--smtp-url', 'secret')).toEqual([
+    2,
+    expect.stringMatching(
+      /^steno: --threads=0: a whole number [^\n]+\nsteno: --smtp-url: smtp:[^\n]+ \(steno serve --help/,
+    ),
+  ])
   expect(existsSync(join(folder, 'bad'))).toBe(false)
   const good = await sharedServer()
   const key = await good.key()

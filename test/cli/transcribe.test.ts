@@ -133,6 +133,10 @@ test.each([
     [import.meta.path, '--model', 'lage-v3'],
     '--model lage-v3 is neither a known model nor a folder; the nearest known model is large-v3',
   ],
+  [
+    [import.meta.path, '--threads', '0'],
+    '--threads=0: a whole number from 1 to 1024 is needed (steno transcribe',
+  ],
   [[import.meta.path, '--fromat', 'srt'], 'no option --fromat; did you mean --format?'],
   [[import.meta.path, '--format', 'srt,vtt'], 'several formats need --out'],
   [[import.meta.path, clip('es-a.flac'), '--format', 'srt'], 'several sources as srt need --out FOLDER'],
