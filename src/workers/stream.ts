@@ -6,6 +6,7 @@ import {
   AckPolicy,
   DeliverPolicy,
   DiscardPolicy,
+  JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
@@ -24,8 +25,6 @@ import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './s
  * stream may belong to another program.
  */
 export class OtherStream extends Error {}
-
-const codes = { streamNotFound: 10059, messageNotFound: 10037 }
 
 export class JobStream {
   readonly #cluster: string
@@ -88,7 +87,7 @@ export class JobStream {
     try {
       return await this.#put(pool, priority, jobId)
     } catch (error) {
-      if (codeOf(error) !== codes.streamNotFound) throw error
+      if (!isStreamMissing(error)) throw error
       await this.openPool(pool)
       return await this.#put(pool, priority, jobId)
     }
@@ -115,15 +114,9 @@ export class JobStream {
   }
 
   async #find(subject: string): Promise<number | null> {
-    try {
-      const message = await this.#manager.streams.getMessage(streamOf(this.#cluster), {
-        last_by_subj: subject,
-      })
-      return message?.seq ?? null
-    } catch (error) {
-      if (codeOf(error) === codes.messageNotFound) return null
-      throw error
-    }
+    const { streams } = this.#manager
+    const message = await streams.getMessage(streamOf(this.#cluster), { last_by_subj: subject })
+    return message?.seq ?? null
   }
 }
 
@@ -148,7 +141,7 @@ function settingsOf(cluster: string): Wanted {
 async function requireStream({ streams }: JetStreamManager, cluster: string): Promise<void> {
   const wanted = settingsOf(cluster)
   const found = await streams.info(wanted.name).catch(error => {
-    if (codeOf(error) === codes.streamNotFound) return null
+    if (isStreamMissing(error)) return null
     throw error
   })
   if (found) requireSettings(found.config, wanted)
@@ -169,6 +162,6 @@ function acceptRefusal(error: unknown): void {
   if (!(error instanceof JetStreamApiError)) throw error
 }
 
-function codeOf(error: unknown): number | null {
-  return error instanceof JetStreamApiError ? error.code : null
+function isStreamMissing(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound
 }
