@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
 import { log } from '../base/log.ts'
-import { reasonOf } from '../base/reason.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -10,7 +9,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { createFirstAccount, keyHint } from './first-account.ts'
 import { say } from './print.ts'
-import { startLog } from './service-log.ts'
+import { startLog, tell } from './service-log.ts'
 import { serverConfig, settingFlags, settingHelp } from './settings.ts'
 import { handleStopSignals } from './stop-signals.ts'
 
@@ -55,15 +54,6 @@ export const serve = command({
     log.info('stopped')
   },
 })
-
-/** Prints lines. A failed write does not end the server: stdout may be a file on a full disk. */
-function tell(...lines: string[]): void {
-  try {
-    say(...lines)
-  } catch (error) {
-    log.warn('output not printed', { error: reasonOf(error) })
-  }
-}
 
 /**
  * Frees memory that only the start of the server needed: unreachable objects, and compiled code that is not running.

@@ -1,7 +1,9 @@
-// The log of a command that runs until it is stopped: `serve` or `worker`.
+// The log and the output of a command that runs until it is stopped: `serve` or `worker`.
 
 import { errorFields, log, setLogFormat } from '../base/log.ts'
+import { reasonOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'
+import { say } from './print.ts'
 
 /**
  * Starts the log. From then on, the process exits after an error that no code handles, because it could not continue
@@ -14,6 +16,15 @@ export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   process.stderr.on('error', () => {})
   process.on('uncaughtException', endByFault)
   process.on('unhandledRejection', endByFault)
+}
+
+/** Prints lines. A failed write does not end the process: stdout may be a file on a full disk. */
+export function tell(...lines: string[]): void {
+  try {
+    say(...lines)
+  } catch (error) {
+    log.warn('output not printed', { error: reasonOf(error) })
+  }
 }
 
 function endByFault(error: unknown): never {

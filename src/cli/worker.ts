@@ -9,8 +9,7 @@ import { openEngine } from '../engine/supervisor.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
-import { say } from './print.ts'
-import { startLog } from './service-log.ts'
+import { startLog, tell } from './service-log.ts'
 import { localConfig } from './settings.ts'
 import { untilInterrupted } from './transcribe/interrupt.ts'
 
@@ -82,7 +81,7 @@ export const worker = command({
       await untilInterrupted(async signal => {
         const opened = await Worker.open(settings, engine, signal)
         setMirror(() => opened.modelHub())
-        say(`steno worker ${settings.name} takes jobs of ${config.server}`)
+        tell(`steno worker ${settings.name} takes jobs of ${config.server}`)
         await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
         log.info('draining')
         await opened.drain()

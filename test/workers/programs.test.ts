@@ -20,7 +20,7 @@ const fixtures = join(import.meta.dir, '../fixtures')
 const program = process.env.STENO_TEST_PROGRAM ? [process.env.STENO_TEST_PROGRAM] : selfCommand()
 
 natsTest(
-  'with TLS and own credentials, a worker transcribes a recording, drains and leaves no file behind',
+  'with TLS and own credentials, a worker whose output cannot be written transcribes a recording, drains and leaves no file behind',
   async () => {
     const folder = temporaryFolder()
     const { settings, writeCredentials } = makeAccounts()
@@ -61,7 +61,7 @@ natsTest(
           STENO_CACHE_DIR: join(folder, 'cache'),
           STENO_WORKERS: '1',
         },
-        stdout: 'pipe',
+        stdout: Bun.file('/dev/full'),
         stderr: 'ignore',
       },
     )
