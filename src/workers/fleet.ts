@@ -184,11 +184,11 @@ export class Fleet implements Engine {
   ended(jobId: string): void {
     const entry = this.#handOvers.ended(jobId)
     if (!entry) return
-    const { holder, place } = entry
+    const { holder } = entry
     if (holder) {
       const order = bytesOf({ job: jobId, fence: holder.fence })
       this.#link.publish(subjectsOf(this.#parts.cluster).stop(workerName(holder.worker)), order)
-    } else if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
+    } else this.#removeMessage(entry)
   }
 
   /**
@@ -365,20 +365,35 @@ export class Fleet implements Engine {
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
    * For example, the only worker may have stopped during a job. A job that the own engine cannot do either waits for
-   * its worker. When the worker is forgotten, the own engine gets the job too, and fails it.
+   * its worker. When the worker is forgotten, the own engine gets the job too, and fails it. A job that was given to
+   * workers as often as is allowed fails at once.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
+    this.#giveUp()
     for (const entry of this.#handOvers.all()) {
       if (!this.own?.hasRoom()) return
       if (!this.#isStranded(entry)) continue
       const fence = this.#parts.claims.takeBack(entry.jobId)
       if (fence === null) continue
       this.#handOvers.ended(entry.jobId)
-      if (entry.place) this.#link.stream?.remove(entry.place.sequence).catch(() => {})
+      this.#removeMessage(entry)
       this.own.take(entry.jobId)
       entry.takenBack(fence)
     }
+  }
+
+  /** Fails the jobs that no worker works on any more, and that no further worker may claim. */
+  #giveUp(): void {
+    for (const entry of this.#handOvers.all()) {
+      if (entry.isAborted || entry.mayBeClaimed || this.#isWorkedOn(entry)) continue
+      this.#handOvers.giveUp(entry)
+      this.#removeMessage(entry)
+    }
+  }
+
+  #removeMessage({ place }: HandOver): void {
+    if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
   }
 
   /** Creates the queues that JetStream did not create, and the queues of waiting jobs, which may have been removed. */

@@ -2,6 +2,7 @@
 // JetStream, the message store of NATS. A hand-over stores the place of this message, and which worker holds the job.
 
 import type { HandOver as Facts, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
+import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { JobInput } from './answers.ts'
 import type { Beat } from './requests.ts'
@@ -74,6 +75,11 @@ export class HandOver {
   /** True if a worker claimed the job before. Workers get such jobs before other jobs. */
   get wasStarted(): boolean {
     return this.attempts > 0
+  }
+
+  /** False if the job was given to workers as often as is allowed. */
+  get mayBeClaimed(): boolean {
+    return this.attempts < limits.workerAttemptsMax
   }
 
   isHeldBy(fence: number): boolean {

@@ -142,12 +142,12 @@ export class HandOvers {
     // the holder, the holder keeps the job.
     const leftMs = this.#leaseLeftMs(entry)
     if (holder && holder.worker !== worker && leftMs > 0) return { kind: 'later', afterMs: Math.ceil(leftMs) }
-    if (entry.brokenOffBy.has(name) && this.#passOn(entry))
-      return { kind: 'later', afterMs: limits.workerRetryMs }
-    if (entry.attempts >= limits.workerAttemptsMax) {
-      this.#giveUp(entry)
+    if (!entry.mayBeClaimed) {
+      this.giveUp(entry)
       return { kind: 'over' }
     }
+    if (entry.brokenOffBy.has(name) && this.#passOn(entry))
+      return { kind: 'later', afterMs: limits.workerRetryMs }
     const claimed = this.#parts.claims.claim(job, worker)
     if (!claimed) return { kind: 'over' }
     entry.claimed({ worker, fence: claimed.fence, delivery }, claimed.attempts, this.#parts.uptime())
@@ -162,7 +162,8 @@ export class HandOvers {
     return bytesOf(answer).length <= bytesMax ? answer : { ...answer, input: null }
   }
 
-  #giveUp(entry: HandOver): void {
+  /** Fails a job whose last allowed attempt ended without a result. */
+  giveUp(entry: HandOver): void {
     const { jobId, attempts, lastWorker } = entry
     this.#entries.delete(jobId)
     log.error('dead letter', { job_id: jobId, attempts, last_worker: lastWorker })
@@ -197,8 +198,8 @@ export class HandOvers {
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }
     if (failure && isOfMachine(failure)) {
       entry.release(new JobFailure(failure.code, failure.message))
-      if (entry.attempts < limits.workerAttemptsMax) return { kind: 'again' }
-      this.#giveUp(entry)
+      if (entry.mayBeClaimed) return { kind: 'again' }
+      this.giveUp(entry)
       return { kind: 'stored' }
     }
     this.#entries.delete(job)

@@ -5,6 +5,7 @@ import { jetstreamManager } from '@nats-io/jetstream'
 import { createInbox } from '@nats-io/transport-node'
 import { openSecrets } from '../../src/base/seal.ts'
 import { limits } from '../../src/limits.ts'
+import type { ClaimAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { Fleet } from '../../src/workers/fleet.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
@@ -38,8 +39,8 @@ export async function connect(nats: string, cluster: string) {
 
 /**
  * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `passGerman` passes a job in
- * German to the fleet: the job `job`, which `worker` holds if it is given. `queued` lists the messages of jobs in the
- * queues.
+ * German to the fleet: the job `job`, which `worker` holds if it is given. `ask` sends a request of the worker `gpu-1`.
+ * `queued` lists the messages of jobs in the queues.
  */
 export async function openFleet(nats: string, cluster: string, claims: Claims = noClaims) {
   let now = 0
@@ -55,13 +56,17 @@ export async function openFleet(nats: string, cluster: string, claims: Claims = 
     const claimed = Number(worker !== null)
     const handOver = { jobId: 'job', worker, fence: claimed, attempts: claimed }
     const options = { signal: new AbortController().signal, handOver, onSeconds() {} }
-    void fleet.transcribe(plainInput({ language: 'de' }), options)
+    return fleet.transcribe(plainInput({ language: 'de' }), options)
   }
   const { wire, hello } = await connect(nats, cluster)
+  const ask = async (kind: 'claim' | 'result', request: object) => {
+    const answer = await wire.request(subjectsOf(cluster).request('gpu-1', kind), bytesOf(request))
+    return answer.json<ClaimAnswer | ResultAnswer>()
+  }
   const manager = await jetstreamManager(wire)
   const queued = async () => {
     const { state } = await manager.streams.info(streamOf(cluster), { subjects_filter: '>' })
     return Object.keys(state.subjects ?? {})
   }
-  return { fleet, later, wire, manager, hello, passGerman, queued }
+  return { fleet, later, wire, manager, hello, ask, passGerman, queued }
 }

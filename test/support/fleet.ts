@@ -55,20 +55,9 @@ export function helloOf(languages: string[]): Hello {
   }
 }
 
-/**
- * Waits until `holds` returns true. If `state` is given, throws an error after 25 s, with what `state` returns in its
- * message.
- */
-export async function until(
-  holds: () => boolean | Promise<boolean>,
-  state?: () => Promise<unknown>,
-): Promise<void> {
-  const lateAt = performance.now() + 25_000
-  while (!(await holds())) {
-    if (state && performance.now() > lateAt)
-      throw new Error(`still waiting: ${JSON.stringify(await state())}`)
-    await Bun.sleep(15)
-  }
+/** Waits until `holds` returns true. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(15)
 }
 
 /** Returns the kinds (such as `reserve`) of the ledger entries of a job, oldest first. */

@@ -3,11 +3,11 @@
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
-import { jobErrors } from '../../src/errors.ts'
+import { JobFailure, jobErrors } from '../../src/errors.ts'
 import { findJob } from '../../src/jobs/job.ts'
-import type { ClaimAnswer, ResultAnswer } from '../../src/workers/answers.ts'
+import { limits } from '../../src/limits.ts'
 import { poolOf } from '../../src/workers/pools.ts'
-import { bytesOf, protocol } from '../../src/workers/requests.ts'
+import { protocol } from '../../src/workers/requests.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
 import { connect, openFleet } from '../support/bare-fleet.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -19,6 +19,7 @@ const nats = sharedNats()
 const hour = 3_600_000
 const german = { language: 'de' }
 const both = ['en', 'de']
+const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
 
 /**
  * Starts a server whose own engine knows only English and can do one job at a time. The lease of workers is an hour.
@@ -166,22 +167,17 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
 natsTest('a job that the only worker of its pool has broken off goes to another pool', async () => {
   const cluster = 'broken-off'
   let fence = 0
-  const { wire, hello, passGerman, queued } = await openFleet(nats.url, cluster, {
+  const { hello, ask, passGerman, queued } = await openFleet(nats.url, cluster, {
     claim: () => ({ fence: ++fence, attempts: fence }),
     takeBack: () => null,
     find: () => ({ fence, isOver: false }),
   })
-  const ask = async (kind: 'claim' | 'result', request: object) => {
-    const answer = await wire.request(subjectsOf(cluster).request('gpu-1', kind), bytesOf(request))
-    return answer.json<ClaimAnswer | ResultAnswer>()
-  }
   const subject = (languages: string[], priority: 'first' | 'again') =>
     subjectsOf(cluster).job(poolOf(helloOf(languages)), priority, 'job')
   await hello(both, { slots: 2 }, 'gpu-1')
   await hello(['de'], {}, 'gpu-2')
   passGerman()
   await until(async () => (await queued()).join() === subject(both, 'first'))
-  const claim = { protocol, session: 'x', job: 'job', sequence: 1 }
   const claimed = await ask('claim', { ...claim, delivery: 1 })
   if (claimed.kind !== 'yours') throw new Error(claimed.kind)
   const held = { session: 'x', job: 'job', fence, token: claimed.token }
@@ -191,6 +187,32 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
   expect(await ask('claim', { ...claim, delivery: 2 })).toMatchObject({ kind: 'later' })
   await until(async () => (await queued()).join() === subject(['de'], 'again'))
 })
+
+natsTest(
+  'a job fails when its fourth worker is silent for two leases, although no other worker claims it',
+  async () => {
+    const { fleet, later, hello, ask, passGerman, queued } = await openFleet(nats.url, 'fourth', {
+      claim: () => ({ fence: 4, attempts: limits.workerAttemptsMax }),
+      takeBack: () => null,
+      find: () => null,
+    })
+    await hello(['de'])
+    let failure: unknown = null
+    passGerman().catch(error => {
+      failure = error
+    })
+    await until(async () => (await queued()).length === 1)
+    expect(await ask('claim', { ...claim, delivery: 1 })).toMatchObject({ kind: 'yours' })
+    later(2 * hour - 1)
+    fleet.sweep()
+    expect(await queued()).toHaveLength(1)
+    expect(failure).toBeNull()
+    later(1)
+    fleet.sweep()
+    await until(async () => (await queued()).length === 0)
+    expect(failure).toEqual(new JobFailure('PROCESSING_ERROR'))
+  },
+)
 
 natsTest('the log tells a worker that stopped from a worker that is silent', async () => {
   const { fleet, later, hello } = await openFleet(nats.url, 'logged')

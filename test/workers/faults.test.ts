@@ -40,7 +40,6 @@ natsTest(
       }
       await stop()
     }
-    await startOwn('gpu-5')
     const { error } = await ana.until(lost, 'failed')
     expect(error.code).toBe('PROCESSING_ERROR')
     expect([charges(service, done), charges(service, lost)]).toEqual([

@@ -4,7 +4,7 @@ import { afterEach, expect, jest, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
-import { jobErrors } from '../../src/errors.ts'
+import { JobFailure, jobErrors } from '../../src/errors.ts'
 import { limits } from '../../src/limits.ts'
 import type { BeatAnswer, ClaimAnswer, HelloAnswer, ResultAnswer } from '../../src/workers/answers.ts'
 import { Assignment } from '../../src/workers/assignment.ts'
@@ -197,6 +197,14 @@ test('a worker that has broken a job off gets it again only if no other worker c
   expect(await breakOff('gpu-2', 4)).toBe('later')
   hasOther = false
   expect(await breakOff('gpu-1', 5)).toBe('again')
+})
+
+test('a job whose four claims have ended fails at the next claim, also of a worker that has broken it off', async () => {
+  const { handOvers, entry } = handOver(() => true)
+  entry.attempts = limits.workerAttemptsMax
+  entry.brokenOffBy.add('gpu-1')
+  expect(handOvers.claim('gpu-1', claim, Infinity)).toEqual({ kind: 'over' })
+  expect(await entry.done.catch(error => error)).toEqual(new JobFailure('PROCESSING_ERROR'))
 })
 
 test('a worker that reports the failure of its machine again, because the answer was lost, gives its job back', async () => {
