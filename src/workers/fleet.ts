@@ -16,7 +16,7 @@ import { HandOver } from './hand-over.ts'
 import { type HandOverParts, HandOvers } from './hand-overs.ts'
 import { Link } from './link.ts'
 import { awayOf, type ListedWorker, listedOf, saveList } from './listing.ts'
-import { canDo, freeOf, type Pool } from './pools.ts'
+import { type Abilities, canDo, freeOf, type Pool } from './pools.ts'
 import { bytesOf, type Hello, type Requests, readRequest } from './requests.ts'
 import { type KnownWorker, type RememberedWorker, Roster, workerName } from './roster.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
@@ -74,27 +74,27 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if at least one pool of workers can do this job. */
+  /** Returns true if at least one pool of workers can do this job, and has its queues. */
   serves(needs: Needs): boolean {
-    return this.#roster.pools().some(({ abilities }) => canDo(abilities, needs))
+    return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
 
   /**
-   * Returns true if a worker that is away could do this job, and may come back: the server remembers workers for some
-   * time. Also returns true while NATS is unreachable and in the first lease after that, because some workers may not
-   * have been able to send a message yet.
+   * Returns true if a worker could do this job later: a worker whose queues do not exist at the moment, or one that is
+   * away and may come back (the server remembers workers for some time). Also returns true while NATS is unreachable and
+   * in the first lease after that, because some workers may not have been able to send a message yet.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
       return true
-    return this.#roster.away().some(abilities => canDo(abilities, needs))
+    return this.#serving().some(abilities => canDo(abilities, needs))
   }
 
   /** Returns true if a worker that can do a job with these needs has a free place. */
   hasRoomFor(needs: Needs): boolean {
     const taken = this.#taken()
-    const pools = this.#roster.pools().filter(({ abilities }) => canDo(abilities, needs))
-    return this.fault() === null && pools.some(pool => this.#freeOf(pool, taken) > 0)
+    const pools = this.#poolsWithQueues().filter(({ abilities }) => canDo(abilities, needs))
+    return this.fault() === null && pools.some(pool => freeOf(pool, taken) > 0)
   }
 
   state(): EngineState {
@@ -120,8 +120,7 @@ export class Fleet implements Engine {
 
   /** Returns false if the stream accepts no jobs, or if there are pools and none of them has its queues. */
   #takesJobs(): boolean {
-    const pools = this.#roster.pools()
-    const hasQueues = pools.length === 0 || pools.some(({ name }) => !this.#unopened.has(name))
+    const hasQueues = this.#roster.pools().length === 0 || this.#poolsWithQueues().length > 0
     return this.#refusal === null && hasQueues
   }
 
@@ -232,14 +231,14 @@ export class Fleet implements Engine {
   #room(): number {
     if (this.fault() !== null) return 0
     const taken = this.#taken()
-    return this.#roster.pools().reduce((sum, pool) => sum + this.#freeOf(pool, taken), 0)
+    return this.#poolsWithQueues().reduce((sum, pool) => sum + freeOf(pool, taken), 0)
   }
 
-  #freeOf(pool: Pool, taken: Map<string, number>): number {
-    return this.#unopened.has(pool.name) ? 0 : freeOf(pool, taken)
+  #poolsWithQueues(): Pool[] {
+    return this.#roster.pools().filter(({ name }) => !this.#unopened.has(name))
   }
 
-  #serving(): Pick<RememberedWorker, 'languages' | 'translates'>[] {
+  #serving(): Abilities[] {
     return [...this.#roster.working(), ...this.#roster.away()]
   }
 
@@ -263,22 +262,21 @@ export class Fleet implements Engine {
    * 4. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
-   * Does nothing if no worker is ready, if the job waits for a worker that is away, or if there is no connection to
-   * JetStream, which stores the queues.
+   * Does nothing if no worker is ready, if the job waits for a worker that is away or lacks its queues, or if there is no
+   * connection to JetStream, which stores the queues.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
     // Without queues, a pool gets a job only if no pool has queues.
-    const all = this.#roster.pools()
-    const open = all.filter(({ name }) => !this.#unopened.has(name))
-    const pools = open.length > 0 ? open : all
+    const open = this.#poolsWithQueues()
+    const pools = open.length > 0 ? open : this.#roster.pools()
     const able = pools.filter(({ abilities }) => canDo(abilities, entry.input))
     if (able.length === 0 && this.mayServeLater(entry.input)) return
     const others = this.#othersFor(entry).map(worker => worker.pool)
     const fresh = able.filter(({ name }) => others.includes(name))
     const present = pools.filter(({ name }) => name === entry.place?.pool)
     const choice = [fresh, present, able, pools].find(({ length }) => length > 0) ?? []
-    const [freest] = choice.toSorted((a, b) => this.#freeOf(b, taken) - this.#freeOf(a, taken))
+    const [freest] = choice.toSorted((a, b) => freeOf(b, taken) - freeOf(a, taken))
     const best = choice.find(pool => present.includes(pool)) ?? freest
     const { stream } = this.#link
     if (!best || !stream) return

@@ -15,7 +15,7 @@ import { helloOf, until } from './fleet.ts'
 import { temporaryFolder } from './folder.ts'
 import { plainInput } from './plain-input.ts'
 
-/** With these functions, no job can be claimed. */
+/** With these functions, no job can be claimed, and no job is found. */
 const noClaims: Claims = { claim: () => null, takeBack: () => null, find: () => null }
 
 /**
@@ -42,11 +42,17 @@ export async function connect(nats: string, cluster: string) {
  * German to the fleet: the job `job`, which `worker` holds if it is given. `ask` sends a request of the worker `gpu-1`.
  * `queued` lists the messages of jobs in the queues.
  */
-export async function openFleet(nats: string, cluster: string, claims: Claims = noClaims) {
+export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0
   const parts = { cluster, leaseMs: 3_600_000, secrets: openSecrets(temporaryFolder()), remembered: [] }
   const clocks = { uptime: () => now, wall: () => now }
-  const fleet = new Fleet({ address: nats, credentials: null, claims, ...clocks, ...parts })
+  const fleet = new Fleet({
+    address: nats,
+    credentials: null,
+    claims: { ...noClaims, ...claims },
+    ...clocks,
+    ...parts,
+  })
   afterAll(() => fleet.close())
   await until(() => fleet.fault() === null)
   const later = (ms: number) => {

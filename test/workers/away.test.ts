@@ -169,7 +169,6 @@ natsTest('a job that the only worker of its pool has broken off goes to another 
   let fence = 0
   const { hello, ask, passGerman, queued } = await openFleet(nats.url, cluster, {
     claim: () => ({ fence: ++fence, attempts: fence }),
-    takeBack: () => null,
     find: () => ({ fence, isOver: false }),
   })
   const subject = (languages: string[], priority: 'first' | 'again') =>

@@ -3,6 +3,8 @@
 
 import { expect } from 'bun:test'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
+import { TakenBack } from '../../src/workers/hand-over.ts'
+import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
 import { consumerOf, type Priority, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
@@ -19,8 +21,8 @@ const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
  * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` makes a queue with the name of a
  * queue of steno, and of another kind: it sends its messages to a subject. The server then cannot create its own queue.
  */
-async function open(cluster: string) {
-  const parts = await openFleet(nats.url, cluster)
+async function open(cluster: string, claims?: Partial<Claims>) {
+  const parts = await openFleet(nats.url, cluster, claims)
   const { consumers } = parts.manager
   const queues = async () => {
     const found = await Array.fromAsync(consumers.list(streamOf(cluster))).catch(error => {
@@ -39,6 +41,22 @@ async function open(cluster: string) {
       filter_subject: subjectsOf(cluster).jobsOf(pool, priority),
     })
   return { ...parts, consumers, queues, block }
+}
+
+/** Opens a fleet with a job in German that waits in a queue. JetStream then loses the queue, and cannot create it again. */
+async function openStuck(cluster: string, claims?: Partial<Claims>) {
+  const parts = await open(cluster, claims)
+  const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts
+  // In the first lease, the server waits for all workers.
+  later(hour + 1)
+  await hello(['de'])
+  const job = passGerman()
+  await until(async () => (await queued()).length === 1 && (await queues()).length === 2)
+  await consumers.delete(streamOf(cluster), first)
+  await block('first')
+  fleet.sweep()
+  await until(() => fleet.fault() !== null)
+  return { ...parts, job }
 }
 
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
@@ -76,19 +94,18 @@ natsTest('a sweep creates a queue, and a stream, that was removed while a job wa
 })
 
 natsTest(
-  'a waiting job leaves a pool whose queues cannot be created, if another pool can do it',
+  'a waiting job leaves a pool whose queues cannot be created only for a pool that can do it',
   async () => {
     const cluster = 'stuck'
-    const { fleet, consumers, hello, passGerman, queued, queues, block } = await open(cluster)
-    await hello(['de'])
-    passGerman()
-    await until(async () => (await queued()).length === 1 && (await queues()).length === 2)
-    await consumers.delete(streamOf(cluster), first)
-    await block('first')
-    fleet.sweep()
-    await until(() => fleet.fault() !== null)
-    await hello(['en', 'de'], {}, 'gpu-2')
+    const { fleet, hello, queued } = await openStuck(cluster)
+    const before = await queued()
+    await hello(['en'], {}, 'gpu-2')
     await until(() => fleet.fault() === null)
+    fleet.sweep()
+    // The answer proves that NATS has got all earlier messages of the server.
+    await hello(['en'], {}, 'gpu-2')
+    expect(await queued()).toEqual(before)
+    await hello(['en', 'de'], {}, 'gpu-3')
     const other = subjectsOf(cluster).job(poolOf(helloOf(['en', 'de'])), 'first', 'job')
     // The message is removed from one pool after it is in the other.
     await until(async () => {
@@ -97,6 +114,20 @@ natsTest(
     })
   },
 )
+
+natsTest('the own engine does a waiting job whose queues cannot be created, if it can', async () => {
+  const { fleet, job, queued } = await openStuck('taken', { takeBack: () => 1 })
+  const taken: string[] = []
+  let canDo = false
+  fleet.own = { canDo: () => canDo, hasRoom: () => true, take: id => void taken.push(id) }
+  fleet.sweep()
+  expect(taken).toEqual([])
+  canDo = true
+  fleet.sweep()
+  expect(taken).toEqual(['job'])
+  expect(await job.catch(error => error)).toBeInstanceOf(TakenBack)
+  await until(async () => (await queued()).length === 0)
+})
 
 natsTest('a sweep removes the queues of pools that no present and no remembered worker has', async () => {
   const { fleet, later, hello, queues } = await open('forgotten')
