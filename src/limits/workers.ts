@@ -20,7 +20,7 @@ export const workerLimits = {
    * Maximum size of such a message. The server stores it. A real one with 64 jobs and 120 languages has less than 8 KB.
    */
   workerHelloBytesMax: 64 * KB,
-  /** Maximum number of workers with the same name. Of more workers, the server knows the ones that it heard last. */
+  /** Maximum number of workers with the same name that are present at the same time. The server refuses further ones. */
   workersOfNameMax: 100,
   /**
    * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.

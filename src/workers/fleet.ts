@@ -8,6 +8,7 @@ import { reasonOf } from '../base/reason.ts'
 import type { Db } from '../db/db.ts'
 import type { Engine, EngineState } from '../engine/engine.ts'
 import type { HandOver as Facts, Needs, TranscribeInput, TranscribeOptions } from '../engine/request.ts'
+import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import { isModelToken, isSignedAddress, modelTokenFor, type Purpose, type Signed } from './addresses.ts'
 import type { Answers, HelloAnswer, JobInput, ResultAnswer } from './answers.ts'
@@ -54,6 +55,8 @@ export class Fleet implements Engine {
   readonly #unopened = new Set<string>()
   /** The pools that may have queues in JetStream. */
   readonly #opened: Set<string>
+  /** The names of workers of which another one was refused, because too many others have the name. */
+  readonly #fullNames = new Set<string>()
   /** The time, by the monotonic clock, at which the stream last became usable. */
   #linkedAt = 0
   #isClosed = false
@@ -341,6 +344,7 @@ export class Fleet implements Engine {
   sweep(): void {
     if (this.#link.fault() !== null) return
     for (const { name, ready, jobs } of this.#roster.dropSilent()) {
+      this.#fullNames.delete(name)
       // A worker that stops in the normal way says in its last message that it is not ready and has no jobs.
       if (ready || jobs.length > 0) log.warn('worker silent', { worker: name, jobs: jobs.length })
       else log.info('worker left', { worker: name })
@@ -442,7 +446,9 @@ export class Fleet implements Engine {
   }
 
   #hello(name: string, hello: Hello): HelloAnswer {
-    const { worker, before } = this.#roster.note(name, hello)
+    const noted = this.#roster.note(name, hello)
+    if (!noted) return this.#refuseName(name)
+    const { worker, before } = noted
     if (worker.refusal !== null) {
       if (!before) log.warn('worker refused', { worker: name, reason: worker.refusal })
       return { kind: 'refused', message: worker.refusal }
@@ -457,6 +463,14 @@ export class Fleet implements Engine {
       .filter(({ job, fence }) => this.#handOvers.mustStop(job, fence))
       .map(({ job }) => job)
     return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
+  }
+
+  /** Refuses a worker because too many others have its name. Logs this only once until one of them has left. */
+  #refuseName(name: string): HelloAnswer {
+    const message = `${limits.workersOfNameMax} workers with the name ${name} are present, and more are not possible: start this one with another --name`
+    if (!this.#fullNames.has(name)) log.warn('worker refused', { worker: name, reason: message })
+    this.#fullNames.add(name)
+    return { kind: 'refused', message }
   }
 
   /**

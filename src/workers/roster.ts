@@ -63,11 +63,14 @@ export class Roster {
   /**
    * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
    * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
-   * Keeps at most `workersOfNameMax` workers of a name, because each of them costs memory.
+   * Stores nothing and returns null if such a worker has the name of `workersOfNameMax` others that are not silent: each
+   * worker costs memory, and somebody with the credentials of a worker could invent any number.
    */
-  note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } {
+  note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } | null {
     const id = workerId(name, hello.session)
-    const known = this.#workers.get(id)
+    const known = this.find(id)
+    const before = known && !this.#isSilent(known) ? known : null
+    if (!before && this.#isFull(name)) return null
     const worker = {
       ...hello,
       id,
@@ -78,9 +81,8 @@ export class Roster {
       refusal: refusalOf(hello),
     }
     this.#workers.set(id, worker)
-    if (!known) this.#dropOldest(name)
     if (isWorking(worker)) this.#remembered.set(name, memoryOf(worker))
-    return { worker, before: known && !this.#isSilent(known) ? known : null }
+    return { worker, before }
   }
 
   /** Restarts the lease of each worker. Called after a time in which no worker could send a message. */
@@ -134,12 +136,8 @@ export class Roster {
     return [...pools.values()]
   }
 
-  /** Removes the worker that has been silent for longest, if there are too many workers with this name. */
-  #dropOldest(name: string): void {
-    const same = [...this.#workers.values()].filter(worker => worker.name === name)
-    if (same.length <= limits.workersOfNameMax) return
-    const oldest = same.reduce((first, worker) => (worker.heardAt < first.heardAt ? worker : first))
-    this.#workers.delete(oldest.id)
+  #isFull(name: string): boolean {
+    return this.all().filter(worker => worker.name === name).length >= limits.workersOfNameMax
   }
 
   #isSilent({ heardAt }: KnownWorker): boolean {

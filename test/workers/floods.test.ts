@@ -1,10 +1,16 @@
 // Tests that the messages `hello` of one name cost the server little, however many and however large they are.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
+import type { HelloAnswer } from '../../src/workers/answers.ts'
 import { bytesOf, type Hello, readRequest } from '../../src/workers/requests.ts'
 import { Roster } from '../../src/workers/roster.ts'
+import { openFleet } from '../support/bare-fleet.ts'
 import { helloOf } from '../support/fleet.ts'
+import { natsTest, sharedNats } from '../support/nats.ts'
+
+const nats = sharedNats()
 
 test('the server reads the largest real message hello, and no larger one', () => {
   // STENO_WORKERS allows 64 places. The largest model knows 117 languages.
@@ -17,21 +23,37 @@ test('the server reads the largest real message hello, and no larger one', () =>
   expect(isRead({ ...largest, languages: Array.from({ length: 5000 }, () => 'x'.repeat(10)) })).toBe(false)
 })
 
-test('of the workers with one name, the server keeps the ones that it heard last', () => {
+test('of the workers with one name, the server refuses the ones that come when it knows enough present ones', () => {
   let now = 0
   const clocks = { uptime: () => now, wall: () => now }
   const roster = new Roster(60_000, clocks, [])
-  const hello = (session: string, name = 'gpu-2') => {
-    now += 1
-    roster.note(name, { ...helloOf(['en']), session })
-  }
-  hello('other', 'gpu-1')
-  hello('first')
-  for (let count = 1; count < limits.workersOfNameMax; count++) hello(`${count}`)
-  hello('first')
-  hello('late')
-  expect(roster.find('gpu-1/other')).not.toBeNull()
+  const hello = (session: string, name = 'gpu-2') => roster.note(name, { ...helloOf(['en']), session })
+  const present = Array.from({ length: limits.workersOfNameMax }, (_, index) => `${index}`)
+  for (const session of present) hello(session)
+  now += 60_000
+  for (const session of present.slice(1)) expect(hello(session)?.before).not.toBeNull()
+  expect(hello('late')).toBeNull()
+  expect(hello('other', 'gpu-1')).not.toBeNull()
+  // The first worker is now silent, so another one takes its place.
+  now += 1
+  expect(hello('late')).toMatchObject({ before: null })
+  expect(hello(present[0] ?? '')).toBeNull()
   expect(roster.all()).toHaveLength(limits.workersOfNameMax + 1)
-  for (const session of ['first', 'late', '2']) expect(roster.find(`gpu-2/${session}`)).not.toBeNull()
-  expect(roster.find('gpu-2/1')).toBeNull()
+})
+
+natsTest('a worker that is refused because of its name is told so, and the log names it once', async () => {
+  const { fleet, hello } = await openFleet(nats.url, 'crowd')
+  const sayHello = async (session: number) =>
+    (await hello(['en'], { session: `${session}` })).json<HelloAnswer>()
+  using warn = spyOn(log, 'warn').mockImplementation(() => {})
+  const max = limits.workersOfNameMax
+  await Promise.all(Array.from({ length: max }, (_, session) => sayHello(session)))
+  const message = `100 workers with the name gpu-1 are present, and more are not possible: start this one with another --name`
+  for (const session of [max, max + 1, max])
+    expect(await sayHello(session)).toEqual({ kind: 'refused', message })
+  expect((await sayHello(0)).kind).toBe('welcome')
+  expect(warn.mock.calls).toEqual([
+    ['worker refused', { worker: 'gpu-1', reason: message }],
+  ] as typeof warn.mock.calls)
+  expect(fleet.workers()).toHaveLength(max)
 })
