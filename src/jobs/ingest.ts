@@ -26,7 +26,15 @@ export type Download = (
 /** A function that waits: the returned promise resolves after `ms` milliseconds. */
 export type Pause = (ms: number) => Promise<void>
 
-export type Ingest = (job: Job, signal: AbortSignal) => Promise<Inspection | null>
+export type Ingest = {
+  /** Gets the media of a job. Returns null if the job ended before its download could start. */
+  run(job: Job, signal: AbortSignal): Promise<Inspection | null>
+  /**
+   * Returns the ids of the jobs that are in the state `downloading`, but whose download has not started yet. They
+   * download their media again: the media were lost, or the server restarted during the download.
+   */
+  waitingJobs(): string[]
+}
 
 export function openIngest({
   db,
@@ -45,6 +53,7 @@ export function openIngest({
 }): Ingest {
   const downloads = openSemaphore(limits.downloadsMax)
   const inspections = openSemaphore(limits.inspectionsMax)
+  const waiting = new Set<string>()
 
   /**
    * Downloads the media of a job from `url` to `path`. Returns false if the job ended before the download could start.
@@ -85,15 +94,24 @@ export function openIngest({
     }
   }
 
-  return async (job, signal) => {
-    const path = mediaPath(config.dataDir, job)
-    const { sourceUrl } = job
-    if (
-      sourceUrl &&
-      !(await downloads.run(job.accountId, () => fetchSource(job, sourceUrl, path, signal), signal))
-    )
-      return null
-    return await inspections.run(job.accountId, () => inspect(job, path, signal), signal)
+  /** Waits for a free place, and then downloads the media. The result is the same as that of `fetchSource`. */
+  async function fetchInTurn(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
+    if (job.state === 'downloading') waiting.add(job.id)
+    const fetch = () => {
+      waiting.delete(job.id)
+      return fetchSource(job, url, path, signal)
+    }
+    return await downloads.run(job.accountId, fetch, signal).finally(() => waiting.delete(job.id))
+  }
+
+  return {
+    async run(job, signal) {
+      const path = mediaPath(config.dataDir, job)
+      const { accountId, sourceUrl } = job
+      if (sourceUrl && !(await fetchInTurn(job, sourceUrl, path, signal))) return null
+      return await inspections.run(accountId, () => inspect(job, path, signal), signal)
+    },
+    waitingJobs: () => [...waiting],
   }
 }
 

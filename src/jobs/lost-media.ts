@@ -1,29 +1,36 @@
 // Jobs whose media file is missing when their recognition begins, which may be so after a restart: a second server may
-// not have the files of the first one, and a backup contains only the database.
+// not have the files of the first one, and a backup contains only the database. A job with a `sourceUrl` returns to the
+// state `downloading`, and waits for the engine again after its download.
 
 import { existsSync } from 'node:fs'
-import { log } from '../base/log.ts'
 import { JobFailure, MediaLost } from '../errors.ts'
+import type { Job } from './job.ts'
 import { mediaPath } from './media-files.ts'
 import type { Work } from './steps.ts'
 
-/** Returns true if the media file of a job is missing, and no worker can have fetched it before. */
-export function isMediaLost({ job, config, engine }: Work): boolean {
+/** Returns true if the media file of a job is missing, and can be downloaded again. */
+export function mustDownloadAgain(dataDir: string, job: Job): boolean {
+  return job.sourceUrl !== null && isMediaMissing(dataDir, job)
+}
+
+/** Throws MediaLost if the media file of a job is missing, and no worker can have fetched it before. */
+export function requireMedia({ job, config, engine }: Work): void {
   const { id: jobId, worker, fence, attempts } = job
   const mayBeHeld = engine.mayBeHeld?.({ jobId, worker, fence, attempts }) ?? false
-  return !mayBeHeld && !existsSync(mediaPath(config.dataDir, job))
+  if (!mayBeHeld && isMediaMissing(config.dataDir, job)) throw new MediaLost()
 }
 
 /**
- * Downloads the media file of a job again. Rejects with MediaLost if the job has no `sourceUrl`. Also rejects with a
- * JobFailure if the new file has another length, because the price that is reserved for the job depends on the length.
+ * Throws a JobFailure if the media file of a job was downloaded again and has another length, because the price that is
+ * reserved for the job depends on the length.
  */
-export async function downloadAgain({ job, signal, ingest }: Work): Promise<void> {
-  if (job.sourceUrl === null) throw new MediaLost()
-  log.info('media downloaded again', { job_id: job.id })
-  const inspection = await ingest(job, signal)
-  if (inspection?.durationMs === job.durationMs) return
+export function requireSameLength(job: Job, durationMs: number): void {
+  if (job.durationMs === null || job.durationMs === durationMs) return
   const message =
     'The file had to be downloaded again, and has another length; start the transcription again.'
   throw new JobFailure('DOWNLOAD_FAILED', message)
+}
+
+function isMediaMissing(dataDir: string, job: Job): boolean {
+  return !existsSync(mediaPath(dataDir, job))
 }

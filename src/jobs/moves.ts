@@ -18,9 +18,11 @@ export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Jo
   return updateJob(
     db,
     `update jobs set state = $to, state_at = $uptime, progress = $progress,
-       progress_percent = case $to when 'processing' then 0 when 'completed' then 100 else progress_percent end,
-       started_at = case when $to = 'processing' then $now else started_at end,
+       progress_percent = case $to when 'downloading' then null when 'processing' then 0 when 'completed' then 100
+         else progress_percent end,
+       started_at = case when $to = 'processing' then coalesce(started_at, $now) else started_at end,
        fence = fence + ($to = 'processing'),
+       worker = case when $to = 'processing' then null else worker end,
        completed_at = case when $terminal then $now end,
        error_code = $code, error_message = $message
      where id = $id and state in (${from})`,
@@ -45,12 +47,13 @@ export function restartTimeouts(db: Db): void {
   db.run('update jobs set state_at = $uptime where completed_at is null', { uptime: db.uptime() })
 }
 
-/** Restarts the timeout of one unfinished job. */
-export function restartTimeout(db: Db, id: string): void {
-  db.run('update jobs set state_at = $uptime where id = $id and completed_at is null', {
-    id,
-    uptime: db.uptime(),
-  })
+/** Restarts the timeouts of these jobs, if they are unfinished. */
+export function restartTimeoutsOf(db: Db, ids: string[]): void {
+  db.run(
+    `update jobs set state_at = $uptime
+     where id in (select value from json_each($ids)) and completed_at is null`,
+    { ids: JSON.stringify(ids), uptime: db.uptime() },
+  )
 }
 
 export function startDownload(db: Db, id: string): Job | null {

@@ -7,12 +7,13 @@ import type { Db } from '../db/db.ts'
 import type { Needs } from '../engine/request.ts'
 import { JobFailure } from '../errors.ts'
 import { recordEvent } from './events.ts'
-import type { Job } from './job.ts'
+import { findJob, type Job } from './job.ts'
 import { moveJob } from './moves.ts'
 
 /**
- * Queues a job whose media passed the inspection, and reserves the price of the job. Returns false if the job has
- * already ended. If the balance is too low, throws a JobFailure and changes nothing.
+ * Queues a job whose media passed the inspection, and reserves the price of the job. The price of a job whose media were
+ * downloaded again is already reserved. Returns false if the job has already ended. If the balance is too low, throws a
+ * JobFailure and changes nothing.
  */
 export function queueJob(
   db: Db,
@@ -26,8 +27,9 @@ export function queueJob(
   return db.tx(() => {
     const job = moveJob(db, id, 'pending')
     if (!job) return false
-    const costUnits = priceOf(durationMs, pricePerHourCents)
-    if (!reserve(db, job.accountId, id, costUnits)) throw new JobFailure('INSUFFICIENT_BALANCE')
+    const costUnits = job.costUnits ?? priceOf(durationMs, pricePerHourCents)
+    const isReserved = job.costUnits !== null || reserve(db, job.accountId, id, costUnits)
+    if (!isReserved) throw new JobFailure('INSUFFICIENT_BALANCE')
     db.run(
       `update jobs set duration_ms = $durationMs, channel_count = $channels, cost_units = $costUnits
        where id = $id`,
@@ -41,19 +43,30 @@ export function queueJob(
 type HasRoomFor = (needs: Needs) => boolean
 
 /**
- * Moves the next pending job to the state `processing`. Returns null if no pending job can start. The accounts take
- * turns (round robin), and the jobs of one account are started in FIFO order. A job for which the engine has no room
- * waits, and a later job may overtake it: for example, if only the server's own engine can do the earlier job and is
- * busy, but a worker on another machine is free.
+ * Moves the next pending job to the state `processing`, or to `downloading` if its media file is lost. Returns null if
+ * no pending job can start. The accounts take turns (round robin), and the jobs of one account are started in FIFO
+ * order. A job for which the engine has no room waits, and a later job may overtake it: for example, if only the
+ * server's own engine can do the earlier job and is busy, but a worker on another machine is free.
  */
-export function startNextJob(db: Db, hasRoomFor: HasRoomFor = () => true): Job | null {
+export function startNextJob(
+  db: Db,
+  hasRoomFor: HasRoomFor = () => true,
+  isMediaLost: (job: Job) => boolean = () => false,
+): Job | null {
+  const next = findNext(db, hasRoomFor)
+  const job = next && findJob(db, next.id)
+  return job && startJob(db, job, isMediaLost(job) ? 'downloading' : 'processing')
+}
+
+/** Moves a job that waits for the engine to the state `to`. Returns null if the job has ended. */
+export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Job | null {
   return db.tx(() => {
-    const next = findNext(db, hasRoomFor)
-    if (!next) return null
-    takeTurn(db, next.accountId)
-    const job = moveJob(db, next.id, 'processing')
-    if (job) recordEvent(db, job.id, 'transcription.processing')
-    return job
+    const moved = moveJob(db, job.id, to)
+    if (!moved) return null
+    takeTurn(db, job.accountId)
+    const isFirst = to === 'processing' && job.startedAt === null
+    if (isFirst) recordEvent(db, job.id, 'transcription.processing')
+    return moved
   })
 }
 
@@ -69,7 +82,7 @@ function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   return db.find<Next>(nextOfKinds, { kinds: JSON.stringify(startable.map(({ needs }) => needs)) })
 }
 
-type Next = { accountId: string; id: string }
+type Next = { id: string }
 
 /** `needs` is a text of the other three fields. It is the same text for all jobs with the same needs. */
 type Kind = { needs: string; language: string | null; diarize: number; translate: number }
@@ -103,7 +116,7 @@ const nextOfAll = `
     select (select min(account_id) from jobs where state = 'pending' and account_id > waiting.account_id)
     from waiting where waiting.account_id is not null
   )
-  select accounts.id as accountId, jobs.id
+  select jobs.id
   from waiting join accounts on accounts.id = waiting.account_id
   join jobs on jobs.seq = (select min(seq) from jobs where state = 'pending' and account_id = accounts.id)
   order by served_turn, jobs.seq limit 1`
@@ -124,7 +137,7 @@ const nextOfKinds = `
     )
     from waiting where waiting.account_id is not null
   )
-  select accounts.id as accountId, jobs.id
+  select jobs.id
   from waiting join accounts on accounts.id = waiting.account_id
   join jobs on jobs.seq = (
     select min(seq) from jobs

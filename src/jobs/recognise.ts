@@ -3,7 +3,7 @@
 import { findPrints, markVoicesUsed } from '../accounts/voice.ts'
 import { storeAhead } from '../transcripts/store-ahead.ts'
 import { completeJob } from './end.ts'
-import { downloadAgain, isMediaLost } from './lost-media.ts'
+import { requireMedia } from './lost-media.ts'
 import { mediaPath } from './media-files.ts'
 import { storePeaks } from './peaks.ts'
 import { setProgress, throttled, transcribeProgress } from './progress.ts'
@@ -12,8 +12,7 @@ import type { End, Work } from './steps.ts'
 /** Transcribes the media of a job. The returned function completes the job. */
 export async function recognise(work: Work): Promise<End> {
   const { job, signal, db, config, secrets, engine, live } = work
-  // Without lost media, the engine gets the job at once, before it is asked whether it has room for the next job.
-  if (isMediaLost(work)) await downloadAgain(work)
+  requireMedia(work)
   const durationMs = job.durationMs ?? 0
   const tell = throttled(progress => {
     setProgress(db, job.id, progress)

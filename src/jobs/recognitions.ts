@@ -1,11 +1,13 @@
-// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs.
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost
+// leaves the queue of the engine, and is downloaded again instead.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Needs } from '../engine/request.ts'
+import { limits } from '../limits.ts'
 import type { Job } from './job.ts'
-import { startNextJob } from './queue.ts'
+import { startJob, startNextJob } from './queue.ts'
 
 type Parts = {
   db: Db
@@ -14,6 +16,10 @@ type Parts = {
   recognise: (job: Job) => Promise<void>
   /** Called when the engine has free capacity for a job, directly before the recognition of this job. */
   onStart: (job: Job) => void
+  /** Returns true if a job must download its media file again, because the file is lost. */
+  isMediaLost: (job: Job) => boolean
+  /** Downloads the media of a job again, which is now in the state `downloading`. */
+  download: (job: Job) => void
 }
 
 export class Recognitions {
@@ -30,14 +36,22 @@ export class Recognitions {
     this.#parts = parts
   }
 
-  /** Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. */
+  /**
+   * Starts the recognition of interrupted jobs, and then of pending jobs, until the engine has no free capacity. A call
+   * starts only as many downloads of lost media as can run at the same time.
+   */
   pump(): void {
-    const { db, engine, onStart } = this.#parts
-    while (!this.#isClosed && engine.state().ready && this.#running < engine.capacity) {
-      const job = this.#takeInterrupted() ?? startIfWritable(db, engine)
+    const { onStart, download } = this.#parts
+    for (let downloads = 0; downloads < limits.downloadsMax && this.#hasFreePlace(); ) {
+      const job = this.#startNextIfWritable()
       if (!job) return
-      onStart(job)
-      this.#start(job)
+      if (job.state === 'downloading') {
+        downloads += 1
+        download(job)
+      } else {
+        onStart(job)
+        this.#start(job)
+      }
     }
   }
 
@@ -67,15 +81,36 @@ export class Recognitions {
     this.#isClosed = true
   }
 
+  #hasFreePlace(): boolean {
+    const { engine } = this.#parts
+    return !this.#isClosed && engine.state().ready && this.#running < engine.capacity
+  }
+
   /**
-   * Removes and returns the first interrupted job for which the engine has room. Returns null if there is no such job.
+   * Starts the next job for which the engine has room. Returns null if there is no such job, or if the database is locked
+   * or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
    */
-  #takeInterrupted(): Job | null {
-    for (const [id, job] of this.#interrupted) {
-      if (!hasRoomFor(this.#parts.engine, job)) continue
-      this.#interrupted.delete(id)
-      return job
+  #startNextIfWritable(): Job | null {
+    try {
+      return this.#startNext()
+    } catch (error) {
+      if (refusalOf(error) === null) throw error
+      return null
     }
+  }
+
+  #startNext(): Job | null {
+    const { db, engine, isMediaLost } = this.#parts
+    const job = this.#findInterrupted()
+    if (!job) return startNextJob(db, needs => hasRoomFor(engine, needs), isMediaLost)
+    const started = isMediaLost(job) ? startJob(db, job, 'downloading') : job
+    this.#interrupted.delete(job.id)
+    return started
+  }
+
+  /** Returns the first interrupted job for which the engine has room. Returns null if there is no such job. */
+  #findInterrupted(): Job | null {
+    for (const job of this.#interrupted.values()) if (hasRoomFor(this.#parts.engine, job)) return job
     return null
   }
 
@@ -85,19 +120,6 @@ export class Recognitions {
       this.#running -= 1
       this.pump()
     })
-  }
-}
-
-/**
- * Starts the next pending job for which the engine has room. Returns null if there is no such job, or if the database
- * is locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
- */
-function startIfWritable(db: Db, engine: Engine): Job | null {
-  try {
-    return startNextJob(db, needs => hasRoomFor(engine, needs))
-  } catch (error) {
-    if (refusalOf(error) === null) throw error
-    return null
   }
 }
 

@@ -15,8 +15,9 @@ import { failureOf, logEnd } from './failure.ts'
 import { type Download, type Ingest, openIngest, type Pause } from './ingest.ts'
 import { findJob, type Job } from './job.ts'
 import type { LiveJobs } from './live.ts'
+import { mustDownloadAgain } from './lost-media.ts'
 import { removeMedia, removeMediaFile } from './media-files.ts'
-import { restartTimeout, restartTimeouts } from './moves.ts'
+import { restartTimeouts, restartTimeoutsOf } from './moves.ts'
 import { prepare } from './prepare.ts'
 import { recognise } from './recognise.ts'
 import { Recognitions } from './recognitions.ts'
@@ -59,11 +60,13 @@ export class Runner {
     this.#recognitions = new Recognitions({
       db: parts.db,
       engine: parts.engine,
-      recognise: job => this.#work(job, recognise).then(() => this.#removeIfDeleted(job)),
+      recognise: job => this.#work(job, recognise),
       onStart: job => {
         parts.webhooks.send(job)
         parts.live.changed(job.id)
       },
+      isMediaLost: job => mustDownloadAgain(parts.config.dataDir, job),
+      download: job => this.#downloadAgain(job),
     })
     parts.engine.onReady(() => this.pump())
   }
@@ -101,12 +104,12 @@ export class Runner {
 
   /**
    * Fails the jobs that have been in their present state for longer than the timeout of this state. The time in which a
-   * job waits for an engine or a worker does not count.
+   * job waits for an engine, a worker or the start of a repeated download does not count.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
-    const waiting = [...this.#recognitions.waitingJobs(), ...(engine.waitingJobs?.() ?? [])]
-    for (const id of waiting) restartTimeout(db, id)
+    const waiting = [this.#recognitions, engine, this.#ingest].flatMap(part => part.waitingJobs?.() ?? [])
+    if (waiting.length > 0) restartTimeoutsOf(db, waiting)
     for (const { state, setting, code } of timeouts) {
       for (const { id } of listStuckJobs(db, { state, timeoutMs: config[setting] })) {
         const failed = failJob(db, id, { code })
@@ -168,6 +171,12 @@ export class Runner {
       this.#removeIfDeleted(job)
       this.pump()
     })
+  }
+
+  #downloadAgain(job: Job): void {
+    log.info('media downloaded again', { job_id: job.id })
+    this.#parts.live.changed(job.id)
+    this.#prepare(job)
   }
 
   /**

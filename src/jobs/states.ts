@@ -1,11 +1,14 @@
 // The state machine of a job: the states, the allowed changes between states, and the timeouts of states.
 
-/** For each state, the states that can follow it. */
+/**
+ * For each state, the states that can follow it. A job that waits for the engine returns to `downloading` if its media
+ * file was lost.
+ */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],
   downloading: ['pending', 'processing', 'failed'],
-  pending: ['processing', 'failed'],
-  processing: ['completed', 'failed'],
+  pending: ['downloading', 'processing', 'failed'],
+  processing: ['downloading', 'completed', 'failed'],
   completed: [],
   failed: [],
 } as const

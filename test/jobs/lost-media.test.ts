@@ -3,8 +3,11 @@
 import { afterAll, expect } from 'bun:test'
 import { readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
+import { limits } from '../../src/limits.ts'
 import { findCommand } from '../support/command.ts'
+import { defaults } from '../support/defaults.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
@@ -69,51 +72,122 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 })
 
 /**
- * Submits a job with a `url`, and restarts the service without the file of the job. `answer` makes the responses of the
- * server with the file. The engine becomes ready after the restart, so the job downloads its file again.
+ * Submits `count` jobs with a `url`, waits until all of them are in the state `state`, and restarts the service without
+ * their files. `answer` makes the responses of the server with the files, which also takes the webhooks. The engine is ready after the restart, so the
+ * jobs download their files again.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
-  settings: Record<string, string> = {},
+  {
+    settings = {},
+    state = 'pending',
+    count = 1,
+  }: { settings?: Record<string, string>; state?: string; count?: number } = {},
 ) {
-  const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  const origin = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ method }) => (method === 'POST' ? new Response() : answer()),
+  })
   afterAll(() => origin.stop(true))
   const engine = steeredEngine()
-  engine.setReady(false)
-  const options = { settings: { ...nets, ...settings }, parts: { engine } }
+  engine.setReady(state === 'processing')
+  const options = { settings: { ...nets, STENO_RATE_LIMITS: 'off', ...settings }, parts: { engine } }
   const before = await startTestService(options)
   const ana = before.account('ana')
-  const { id } = (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.mp3` })).body
-  await ana.until(id, 'pending')
+  const address = `http://127.0.0.1:${origin.port}`
+  const body = { url: `${address}/a.mp3`, webhook_url: `${address}/hook` }
+  const jobIds: string[] = []
+  for (let job = 0; job < count; job++) jobIds.push((await ana.post('/v1/transcribe', body)).body.id)
+  for (const id of jobIds) await ana.until(id, state)
   const service = await restartWithoutMedia(before, options)
   engine.setReady(true)
-  return { engine, service, ana, jobId: id, folder: join(service.dataDir, 'media') }
+  return { engine, service, ana, jobIds, folder: join(service.dataDir, 'media') }
+}
+
+/** An origin that answers the first `count` requests at once, and the later ones by `answer`. `asked` resolves then. */
+function slowAfter(count: number) {
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
+  let requests = 0
+  const origin = () => {
+    requests += 1
+    if (requests <= count) return new Response(speech(60))
+    asked.resolve()
+    return answer.promise
+  }
+  return { origin, asked: asked.promise, answer: () => answer.resolve(new Response(speech(60))) }
 }
 
 steered('a file that is downloaded again does not count twice for the quota', async () => {
   const file = speech(60)
-  const quota = { STENO_ACCOUNT_DISK: `${Math.round(file.length * 1.5)}B` }
-  const { engine } = await downloadTwice(() => new Response(file), quota)
+  const settings = { STENO_ACCOUNT_DISK: `${Math.round(file.length * 1.5)}B` }
+  const { engine } = await downloadTwice(() => new Response(file), { settings })
   expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
 })
 
+steered.each(['pending', 'processing'])(
+  'while a %s job downloads its file again, another job runs',
+  async state => {
+    const { origin, asked, answer } = slowAfter(1)
+    const { engine, service, jobIds } = await downloadTwice(origin, { state: String(state) })
+    const job = () => findJob(service.db, jobIds[0]!)
+    const startedAt = job()?.startedAt
+    const earlier = engine.tasks.length
+    await asked
+    expect(job()).toMatchObject({ state: 'downloading', progressPercent: null })
+    const ben = service.account('ben')
+    const other = await ben.transcribe(speech(5))
+    const task = await engine.given(earlier + 1)
+    expect(task.input.durationMs).toBe(5000)
+    answer()
+    while (job()?.state !== 'pending') await Bun.sleep(2)
+
+    engine.finish(task)
+    const again = await engine.given(earlier + 2)
+    expect(again.input.durationMs).toBe(60_000)
+    if (startedAt) expect(job()?.startedAt).toBe(startedAt)
+    engine.finish(again)
+    await ben.until(other, 'completed')
+    while (job()?.state !== 'completed') await Bun.sleep(2)
+    const kinds = service.db.list<{ kind: string }>('select kind from ledger where job_id = $id', {
+      id: jobIds[0]!,
+    })
+    expect(kinds.map(({ kind }) => kind)).toEqual(['reserve', 'settle'])
+    const events = service.db.list<{ event: string }>('select event from webhook_events order by id')
+    expect(events.map(({ event }) => event)).toEqual(['transcription.processing', 'transcription.completed'])
+  },
+)
+
+steered(
+  'a repeated download has the timeout of downloads, which does not count its wait for a place',
+  async () => {
+    const count = limits.downloadsMax
+    const { origin, asked } = slowAfter(count)
+    const { service } = await downloadTwice(origin, { count })
+    await asked
+    const states = () =>
+      service.db.list('select state, error_code as code, count(*) as count from jobs group by 1, 2')
+    expect(states()).toEqual([{ state: 'downloading', code: null, count }])
+    service.later(defaults.downloadingTimeoutMs + 1)
+    // One account gets three quarters of the places. The other jobs wait, and their time begins only now.
+    expect(states()).toEqual([
+      { state: 'downloading', code: null, count: count / 4 },
+      { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },
+    ])
+  },
+)
+
 steered('a file that is downloaded again while its account is erased is removed', async () => {
-  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
-  let requests = 0
-  const { service, ana, jobId, folder } = await downloadTwice(() => {
-    requests += 1
-    if (requests === 1) return new Response(speech(60))
-    asked.resolve()
-    return answer.promise
-  })
-  await asked.promise
+  const { origin, asked, answer } = slowAfter(1)
+  const { service, ana, jobIds, folder } = await downloadTwice(origin)
+  await asked
   await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
   const appeared = Promise.withResolvers<void>()
-  const watcher = watch(folder, (_, name) => name === jobId && appeared.resolve())
-  answer.resolve(new Response(speech(60)))
+  const watcher = watch(folder, (_, name) => name === jobIds[0] && appeared.resolve())
+  answer()
   await appeared.promise
   watcher.close()
-  // The sweep ends the recognition of the job, which no longer exists.
+  // The sweep ends the download of the job, which no longer exists.
   service.later(0)
   while (readdirSync(folder).length > 0) await Bun.sleep(2)
 })

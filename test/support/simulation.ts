@@ -1,7 +1,7 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
 // with simulated callers. In each step, the simulator completes a pending operation, sends a request of a caller, runs
-// the sweeps, or causes a fault: a failed operation, a kill of the service, a power cut, a locked database, or a jump
-// of a clock. The seed determines all these choices, so the same seed always gives the same run.
+// the sweeps, or causes a fault: a failed operation, a kill of the service, a power cut, a loss of the media files, a
+// locked database, or a jump of a clock. The seed determines all these choices, so the same seed always gives the same run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -117,6 +117,8 @@ class World {
    * with this content.
    */
   #durable: Durable = { number: 0, logBytes: 0 }
+  /** The length of the media file of each job, in seconds. */
+  readonly #seconds = new Map<string, number>()
   #wallMs = 1_800_000_000_000
   #monotonicMs = 0
   #isQuiet = false
@@ -177,7 +179,7 @@ class World {
     else if (dice < 93) this.#lockOrUnlock()
     else if (dice < 95) this.#wallMs += this.#random.pick([3_600_000, -172_800_000])
     else if (dice < 97) this.#monotonicMs += 86_400_000
-    else this.#restart(this.#random.pick(['kill', 'power cut']))
+    else this.#restart(this.#random.pick(['kill', 'power cut', 'second server']))
   }
 
   /**
@@ -253,11 +255,19 @@ class World {
       download: async (_url: string, path: string, { signal }: { signal: AbortSignal }) => {
         writeFileSync(path, 'torn')
         await this.#operation(signal)
-        const bytes = speech(1 + this.#random.below(3000))
+        const bytes = speech(this.#secondsOf(basename(path)))
         writeFileSync(path, bytes)
         return { bytes: bytes.length }
       },
     }
+  }
+
+  /** Returns the length of the file of a job. It is the same in each download, but some files change. */
+  #secondsOf(jobId: string): number {
+    const isChanged = this.#random.below(10) === 0
+    const seconds = (!isChanged && this.#seconds.get(jobId)) || 1 + this.#random.below(3000)
+    this.#seconds.set(jobId, seconds)
+    return seconds
   }
 
   /**
@@ -277,11 +287,14 @@ class World {
     return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  #restart(how: 'kill' | 'power cut'): void {
+  /** Starts the service again. A second server has the database, but not the media files. */
+  #restart(how: 'kill' | 'power cut' | 'second server'): void {
     this.#unlock()
     this.#pending = []
     this.#life.db.close()
     if (how === 'power cut') this.#loseUnflushed()
+    if (how === 'second server') rmSync(join(this.#folder, 'media'), { recursive: true })
+    makeMediaFolders(this.#folder)
     this.#life = this.#start()
   }
 
