@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { type Embedded, embedded } from './embedded.ts'
 import { log } from './log.ts'
 import { isUnpacked, unpack } from './unpack.ts'
+import { unpackInChild } from './unpack-child.ts'
 
 const folderVariable = 'STENO_NATIVE_DIR'
 const project = fileURLToPath(new URL('../../', import.meta.url))
@@ -17,12 +18,13 @@ const carried: Embedded | null = embedded
 /**
  * Returns the path on disk of a carried file or folder. The carried files are files of the project that the built
  * program contains, such as models and libraries. `path` is the path relative to the project folder. Returns null if
- * this build does not contain the file or folder.
+ * this build does not contain the file or folder. If the carried files are missing on the disk, unpacks them and blocks
+ * the event loop meanwhile, so a server calls `unpackCarried` before.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
   const isThere = Object.keys(carried.files).some(name => name === path || name.startsWith(`${path}/`))
-  return isThere ? join(unpackedFolder(carried), path) : null
+  return isThere ? join(unpack(nativeHome(), carried), path) : null
 }
 
 export function isCompiled(): boolean {
@@ -89,44 +91,27 @@ export function hasSameCache(folder: string): boolean {
 }
 
 /**
- * Unpacks the carried files (the libraries, models and other files that the built program contains) if necessary.
  * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider. The
  * caller must pass them to the engine process, which inherits no variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
-  unpackCarried()
   const cache = findCacheDir()
   return { [folderVariable]: nativeHome(), ...(cache === null ? {} : { STENO_CACHE_DIR: cache }) }
 }
 
 /**
- * Unpacks the carried files: the libraries, models and other files that the built program contains. If the target
- * folder cannot be written, throws an error that names this folder. Does nothing in a checkout.
+ * Unpacks the carried files (the libraries, models and other files that the built program contains) in a child process,
+ * if their folder or one of them is missing. If the target folder cannot be written, rejects with an error that names
+ * this folder. Does nothing in a checkout.
  */
-export function unpackCarried(): void {
-  if (carried !== null) unpackedFolder(carried)
+export async function unpackCarried(): Promise<void> {
+  if (carried === null || isUnpacked(nativeHome(), carried)) return
+  log.info('unpacking', { folder: join(nativeHome(), carried.hash) })
+  await unpackInChild([ownProgram(), 'unpack'], { ...process.env, [folderVariable]: nativeHome() })
 }
 
-/**
- * Returns the folder of the unpacked carried files: the libraries, models and other files that the built program
- * contains. If this folder or one of its files is missing, a child process unpacks the files. Unpacking needs much
- * memory, which is free again when the child process ends.
- */
-function unpackedFolder(files: Embedded): string {
-  if (!isUnpacked(nativeHome(), files)) {
-    log.info('unpacking', { folder: join(nativeHome(), files.hash) })
-    Bun.spawnSync([ownProgram(), 'unpack'], {
-      env: { ...process.env, [folderVariable]: nativeHome() },
-      stdio: ['ignore', 'ignore', 'ignore'],
-    })
-  }
-  // `unpack` returns the path of the folder with the unpacked files. If the child process above failed and files are
-  // still missing, `unpack` unpacks them in this process. If this also fails, `unpack` throws an error with the reason.
-  return unpack(nativeHome(), files)
-}
-
-/** The entry point of the child process that unpacks the files that are embedded in the built program. */
-export async function unpackFiles(): Promise<void> {
+/** Unpacks the carried files in this process. Only the child process of `unpackCarried` calls this function. */
+export function unpackHere(): void {
   if (carried !== null) unpack(nativeHome(), carried)
 }
 

@@ -53,7 +53,7 @@ export const commands: Record<string, () => Promise<Command>> = {
  */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
-  unpack: async () => (await import('../base/carried.ts')).unpackFiles,
+  unpack: async () => (await import('./unpack.ts')).unpackFiles,
   'backup-copy': async () => (await import('./backup.ts')).backupCopy,
   'restore-copy': async () => (await import('./restore-copy.ts')).restoreCopy,
 }

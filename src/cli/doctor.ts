@@ -19,7 +19,7 @@ type Checkup = Host & { engine: OneShotEngine | null }
 export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
   ...hostChecks,
   decoder: async ({ config }) => {
-    unpackCarried()
+    await unpackCarried()
     const { path } = await doctorClip()
     const { codec, durationMs } = await openMedia(config).inspect(path, {
       signal: new AbortController().signal,

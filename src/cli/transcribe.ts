@@ -30,7 +30,7 @@ export const transcribe = command({
     const target = readTarget(values.out, values.format, sources.length)
     requireSpeakers(target.formats, task)
     const outputs = planOutputs(sources, target)
-    const config = configOf(values)
+    const config = await configOf(values)
     if (sources.length > 0) openTarget(target)
     const startedAt = performance.now()
     const [stdoutFormat = 'text'] = target.formats
@@ -53,11 +53,11 @@ export const transcribe = command({
  * --max-duration is not read as a setting: in these commands, the flag limits the duration of a subtitle, but the
  * setting of the same name limits the duration of a recording.
  */
-export function configOf({ model, device, threads, ...values }: TaskValues): Config {
+export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)
   const config = localConfig({ model, device, threads, 'data-dir': values['data-dir'] })
-  unpackCarried()
+  await unpackCarried()
   return config
 }
 

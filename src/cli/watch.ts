@@ -38,7 +38,7 @@ export const watch = command({
     const task = readTask(values, { skipExisting: !values.overwrite })
     const target = readTarget(`${values.out}/`, values.format, 1)
     requireSpeakers(target.formats, task)
-    const config = configOf(values)
+    const config = await configOf(values)
     openTarget(target)
     const watcher = openWatcher(folder, { recursive: values.recursive ?? false })
     if (!task.quiet) terminal.err(`steno watches ${folder}; Ctrl-C ends it\n`)

@@ -1,7 +1,7 @@
 // Starts an engine child process for a single order that needs no loaded speech model, such as the order to make a
 // voice print.
 
-import { nativeEnvironment } from '../base/carried.ts'
+import { nativeEnvironment, unpackCarried } from '../base/carried.ts'
 import { levels, log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'
 import { spawnChild } from '../base/spawn-child.ts'
@@ -13,6 +13,7 @@ import type { Order, Report } from './protocol.ts'
  * this function returns.
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
+  await unpackCarried()
   const { promise, resolve } = Promise.withResolvers<Report | null>()
   const child = spawnChild(selfCommand('engine'), {
     stdin: 'ignore',

@@ -1,6 +1,7 @@
 // Makes voice prints for the server. Each voice print is made in a child process of its own, so that a request that
 // needs a voice print does not wait for running jobs.
 
+import { unpackCarried } from '../base/carried.ts'
 import { openSemaphore } from '../base/semaphore.ts'
 import { JobFailure } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -20,6 +21,7 @@ export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSi
 export function openPrinter(settings: EngineSettings): MakePrint {
   const semaphore = openSemaphore(limits.voicePrintsMax)
   const make = async (source: PrintSource, signal: AbortSignal): Promise<VoicePrint> => {
+    await unpackCarried()
     const { voices } = findServing(settings)
     if ('problem' in voices) throw new JobFailure('PROCESSING_ERROR', voices.problem)
     const { durationMsMax, mediaProgram, dataDir } = settings

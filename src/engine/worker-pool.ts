@@ -1,6 +1,7 @@
 // The workers of the engine. The pool starts the workers, gives each worker one job at a time, replaces a worker that
 // exited, and kills the workers when no job has arrived for a long time.
 
+import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { limits } from '../limits.ts'
@@ -111,9 +112,21 @@ export class WorkerPool {
   /** Starts workers, one after another, until one of them has loaded the model. */
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
-      if (this.model === null || this.#workers.size >= this.capacity) return true
+      if (!(await this.#hasCarriedFiles())) return false
+      if (this.#retries.closed || this.model === null || this.#workers.size >= this.capacity) return true
       return await this.#startWorker(this.model)
     })
+  }
+
+  /** Returns true if the files of the program that an engine process needs are on the disk, or could be unpacked. */
+  async #hasCarriedFiles(): Promise<boolean> {
+    try {
+      await unpackCarried()
+      return true
+    } catch (error) {
+      this.#noteUnstarted(error)
+      return false
+    }
   }
 
   /** Starts a worker that loads `model`. Returns true if the worker has loaded the model. */
@@ -162,10 +175,14 @@ export class WorkerPool {
       this.#workers.add(worker)
       return worker
     } catch (error) {
-      this.#status.logFault('engine process not started', reasonOf(error))
-      if (this.#workers.size === 0) this.#status.hasNoProcess()
+      this.#noteUnstarted(error)
       return null
     }
+  }
+
+  #noteUnstarted(error: unknown): void {
+    this.#status.logFault('engine process not started', reasonOf(error))
+    if (this.#workers.size === 0) this.#status.hasNoProcess()
   }
 
   /** Returns the GPU that the fewest workers use, or null if there are not several GPUs. */

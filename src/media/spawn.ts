@@ -1,6 +1,7 @@
 // Starts the media program (the program that reads media files with FFmpeg) as a child process, for one media file.
 
 import { closeSync, openSync } from 'node:fs'
+import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import { spawnChild } from '../base/spawn-child.ts'
@@ -24,6 +25,8 @@ export async function startWhenPossible(
   const began = performance.now()
   for (;;) {
     try {
+      if (mediaProgram === null) await unpackCarried().catch(refuse)
+      signal.throwIfAborted()
       return start(mediaProgram, args, path)
     } catch (error) {
       if (!(error instanceof Exhausted)) throw error
@@ -61,15 +64,20 @@ function start(mediaProgram: string | null, args: string[], path: string) {
       env: {},
     })
   } catch (error) {
-    throwIfExhausted(error)
-    log.error('media program cannot start', errorFields(error))
-    throw new JobFailure(
-      'PROCESSING_ERROR',
-      'The file could not be processed: the media program does not start.',
-    )
+    return refuse(error)
   } finally {
     closeSync(file)
   }
+}
+
+/** Throws the error with which a job fails if the media program cannot be started. */
+function refuse(error: unknown): never {
+  throwIfExhausted(error)
+  log.error('media program cannot start', errorFields(error))
+  throw new JobFailure(
+    'PROCESSING_ERROR',
+    'The file could not be processed: the media program does not start.',
+  )
 }
 
 function open(path: string): number {

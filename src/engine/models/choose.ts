@@ -1,6 +1,7 @@
 // Chooses the speech models. If the setting STENO_MODEL names a published model that is not installed, downloads it.
 // The default model is never downloaded automatically: until the operator installs it, the built-in model is used.
 
+import { unpackCarried } from '../../base/carried.ts'
 import { findPublished } from './catalogue.ts'
 import { withCompactCopy } from './compact-copy.ts'
 import { download, type OpenMirror } from './download.ts'
@@ -11,7 +12,7 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Chooses the models for the engine. If the configured model is a published model that is not installed or not usable,
+ * Chooses the models for the engine, and unpacks the models and libraries that the program contains. If the configured model is a published model that is not installed or not usable,
  * downloads it first.
  */
 export async function prepareModel(
@@ -19,6 +20,7 @@ export async function prepareModel(
   onProgress: (message: string) => void,
   openMirror: OpenMirror | null = null,
 ): Promise<ChosenModel> {
+  await unpackCarried()
   const wanted = settings.model === automaticFast ? fastSpeech : settings.model
   if (wanted !== null && findPublished(wanted) && !isUsable(wanted, settings))
     await download(wanted, settings, { onProgress, openMirror })

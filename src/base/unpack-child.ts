@@ -1,0 +1,24 @@
+// Unpacks the carried files, which are embedded in the built program, in a child process. Unpacking takes a second, and
+// much memory, which is free again when the child process ends.
+
+import { spawnChild } from './spawn-child.ts'
+
+let running: Promise<void> | null = null
+
+/**
+ * Runs `command`, which unpacks the files, and waits for its end. If the command is already running, waits for its end
+ * instead. Rejects if the files cannot be unpacked. The error has the message that the command wrote to stderr.
+ */
+export function unpackInChild(command: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  running ??= run(command, env).finally(() => {
+    running = null
+  })
+  return running
+}
+
+async function run(command: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawnChild(command, { env, stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const message = (await child.stderr.text()).trim()
+  if ((await child.exited) === 0) return
+  throw new Error(message || `unpacking ended early (${child.signalCode ?? child.exitCode})`)
+}

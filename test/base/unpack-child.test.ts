@@ -1,0 +1,31 @@
+// Tests the child process that unpacks the carried files. Scripts stand for the built program.
+
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unpackInChild } from '../../src/base/unpack-child.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const shell = (script: string, ...args: string[]) => ['sh', '-c', script, 'sh', ...args]
+
+test('while a child process unpacks, the event loop goes on, and a second caller waits for the same process', async () => {
+  const folder = temporaryFolder()
+  const [pipe, starts] = [join(folder, 'pipe'), join(folder, 'starts')]
+  Bun.spawnSync(['mkfifo', pipe])
+  const command = shell('echo started >> "$2"; cat "$1"', pipe, starts)
+  const unpacked = [unpackInChild(command, {}), unpackInChild(command, {})]
+  while (!existsSync(starts)) await Bun.sleep(2)
+  // The process ends only when it has read this.
+  writeFileSync(pipe, 'go on')
+  await Promise.all(unpacked)
+  expect(readFileSync(starts, 'utf8')).toBe('started\n')
+  await unpackInChild(shell('echo started >> "$1"', starts), {})
+  expect(readFileSync(starts, 'utf8')).toBe('started\nstarted\n')
+})
+
+test('the reason of a failure is what the child process wrote, or else its exit', async () => {
+  await expect(unpackInChild(shell('echo "the disk is full" >&2; exit 1'), {})).rejects.toThrow(
+    /^the disk is full$/,
+  )
+  await expect(unpackInChild(shell('kill -9 $$'), {})).rejects.toThrow('SIGKILL')
+})
