@@ -75,12 +75,16 @@ function validHashes(db: Db, email: string): string[] {
 
 /**
  * Returns true if a verification mail was sent to the account within the last `verificationMailEveryMs`. Without this
- * limit, anyone could send many mails to the email address of another person.
+ * limit, anyone could send many mails to the email address of another person. A link that expires later than a new link
+ * was mailed while the clock was ahead, and does not count.
  */
 function hadMail(db: Db, accountId: string): boolean {
-  const expiresAfter = db.now() + limits.verificationTtlMs - limits.verificationMailEveryMs
-  const recent = 'select 1 from verifications where account_id = $accountId and expires_at > $expiresAfter'
-  return db.find(recent, { accountId, expiresAfter }) !== null
+  const latest = db.now() + limits.verificationTtlMs
+  const recent = `select 1 from verifications
+    where account_id = $accountId and expires_at > $expiresAfter and expires_at <= $latest`
+  return (
+    db.find(recent, { accountId, expiresAfter: latest - limits.verificationMailEveryMs, latest }) !== null
+  )
 }
 
 /**

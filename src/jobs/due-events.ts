@@ -12,9 +12,15 @@ import type { JobEvent } from './events.ts'
  */
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
+/**
+ * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead, and
+ * the time of the next attempt may be years away.
+ */
+const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
+
 /** Lists the events of a job for which a delivery attempt is due, oldest first. */
 export function listDueEvents(db: Db, jobId: string): DueEvent[] {
-  return selectOpen(db, 'and (next_at is null or next_at <= $now)', { jobId, now: db.now() })
+  return selectOpen(db, `and ${isDue}`, { jobId, now: db.now() })
 }
 
 /** Lists the events of a job that need at least one more delivery attempt, immediately or later. */
@@ -33,7 +39,7 @@ function selectOpen(db: Db, condition: string, params: Params): DueEvent[] {
 export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
   return db.list(
     `select distinct jobs.id, jobs.account_id as accountId from webhook_events join jobs on jobs.id = job_id
-     where sent_at is null and (next_at is null or next_at <= $now)`,
+     where sent_at is null and ${isDue}`,
     { now: db.now() },
   )
 }

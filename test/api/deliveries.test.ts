@@ -138,6 +138,20 @@ steered('after the last retry a delivery has failed', async () => {
   expect(receiver.received).toHaveLength(2)
 })
 
+steered(
+  'a delivery that failed while the clock was ahead is tried again when the clock is right',
+  async () => {
+    const { service, ana, until } = await start({ STENO_WEBHOOK_RETRIES: '5' })
+    const receiver = receiverWith(500)
+    service.stepClock(365 * 24 * 60 * minute)
+    await ana.transcribe(speech(5), { webhook_url: receiver.url })
+    await service.engine.given(1)
+    await until('processing', ({ last_outcome }) => last_outcome !== null)
+    service.stepClock(-365 * 24 * 60 * minute)
+    expect(await until('processing', ({ status }) => status === 'delivered')).toMatchObject({ attempts: 2 })
+  },
+)
+
 steered('a delivery that waits for its retry does not hold up the next event', async () => {
   const { service, ana, until } = await start({ STENO_WEBHOOK_RETRIES: '5' })
   const receiver = receiverWith(500)
