@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
-import { listModels } from '../engine/models/listing.ts'
+import type { Config } from '../config.ts'
+import { listModels, type ModelListing } from '../engine/models/listing.ts'
 import { removeModel } from '../engine/models/remove.ts'
 import { modelsDirOf } from '../engine/models/store.ts'
 import { verifyModel } from '../engine/models/verify.ts'
@@ -17,16 +18,24 @@ export const list = command({
   async run(positionals, values) {
     need(positionals)
     const config = localConfig(values)
-    const listed = listModels(id => modelsDirOf(id, config))
-    print(values, listed, () =>
-      listed.map(({ id, parameters, summary, builtIn, bytes, form }) => {
+    const listed = listIn(config)
+    print(values, listed, () => [
+      row('model', 'parameters', 'on disk', '').trimEnd(),
+      ...listed.map(({ id, parameters, summary, builtIn, bytes, form }) => {
         const size = builtIn ? 'built in' : bytes === null ? '-' : formatSize(bytes)
-        const here = form === null ? size : `${size}, ${form}`
-        return `${id.padEnd(24)} ${parameters.padEnd(6)} ${here.padEnd(17)} ${summary}`
+        return row(id, parameters, form === null ? size : `${size}, ${form}`, summary)
       }),
-    )
+    ])
   },
 })
+
+function listIn(config: Config): ModelListing[] {
+  return listModels(id => modelsDirOf(id, config))
+}
+
+function row(id: string, parameters: string, here: string, summary: string): string {
+  return `${id.padEnd(26)} ${parameters.padEnd(11)} ${here.padEnd(17)} ${summary}`
+}
 
 export const verify = command({
   usage: 'steno models verify [ID]',
@@ -34,7 +43,7 @@ export const verify = command({
   options: dataOption,
   async run(positionals, values) {
     const config = localConfig(values)
-    const listed = listModels(id => modelsDirOf(id, config))
+    const listed = listIn(config)
     const isHere = (id: string) => existsSync(join(modelsDirOf(id, config), id))
     const here = listed.filter(({ id, builtIn }) => !builtIn && isHere(id))
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
@@ -62,8 +71,10 @@ export const remove = command({
   options: dataOption,
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
-    if (!removeModel(modelsDirOf(id, localConfig(values)), id))
-      throw new Error(`there is no model ${id} here`)
+    const config = localConfig(values)
+    const known = listIn(config).find(model => model.id === id)
+    if (known?.builtIn) throw new Error(`${id} is built in and cannot be removed`)
+    if (!removeModel(modelsDirOf(id, config), id)) throw new Error(`there is no model ${id} here`)
     say(`${id} removed`)
   },
 })

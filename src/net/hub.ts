@@ -82,5 +82,6 @@ function requestOf({ token }: Hub, signal: AbortSignal): SourceRequest {
     // compressed.
     headers: { 'Accept-Encoding': 'identity', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
     signInHint: 'a token in HF_TOKEN may be needed',
+    unreachableHint: 'HF_ENDPOINT names a mirror, or copy the folder of the model from a machine that has it',
   }
 }

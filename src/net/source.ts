@@ -25,6 +25,8 @@ export type SourceRequest = {
    * response has the status 401 or 403.
    */
   signInHint?: string
+  /** A hint for the operator that is added to the error message if the server cannot be reached. */
+  unreachableHint?: string
 }
 
 export type Transfer = {
@@ -41,14 +43,15 @@ export type Transfer = {
  */
 export async function get(
   address: string,
-  { signal, headers = {}, signInHint }: SourceRequest,
+  { signal, headers = {}, signInHint, unreachableHint }: SourceRequest,
 ): Promise<Response> {
   let answer: Response
   try {
     answer = await fetch(address, { signal, headers })
   } catch (error) {
     signal.throwIfAborted()
-    throw new SourceError(`${address} cannot be reached (${reasonOf(error)})`)
+    const hint = unreachableHint ? `; ${unreachableHint}` : ''
+    throw new SourceError(`${address} cannot be reached (${reasonOf(error)})${hint}`)
   }
   if (answer.ok) return answer
   await answer.body?.cancel()

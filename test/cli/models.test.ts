@@ -67,6 +67,22 @@ test('a model is pulled, listed, verified and removed', async () => {
 
   expect((await run('remove', 'tiny')).out).toBe('tiny removed\n')
   expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: 'steno: there is no model tiny here\n' })
+  expect(await run('remove', 'base')).toMatchObject({
+    code: 1,
+    err: 'steno: base is built in and cannot be removed\n',
+  })
+})
+
+test('the columns of the list have headings, and each row keeps to them', async () => {
+  const [heading = '', ...rows] = (await run('list')).out.trimEnd().split('\n')
+  expect(heading).toMatch(/^model +parameters +on disk$/)
+  const starts = [heading.indexOf('parameters'), heading.indexOf('on disk')]
+  for (const row of rows)
+    expect([row, ...starts.map(at => row.slice(at - 1, at + 1))]).toEqual([
+      row,
+      expect.stringMatching(/^ \S/),
+      expect.stringMatching(/^ \S/),
+    ])
 })
 
 test('a model that lacks a file, or whose list of files is cut, fails the check; a pull repairs it', async () => {
@@ -138,6 +154,14 @@ test('the voice models are downloaded with the first model, once', async () => {
 test('an unknown model is an error of one line, with the nearest name', async () => {
   const { code, err } = await run('pull', 'smalll')
   expect([code, err]).toEqual([1, 'steno: there is no model smalll to pull; the nearest one is small\n'])
+})
+
+test('a hub that cannot be reached is named, with what to do', async () => {
+  const { code, err } = await runWith({ ...environment(), HF_ENDPOINT: 'http://127.0.0.1:1' }, 'pull', 'tiny')
+  expect(code).toBe(1)
+  expect(err).toMatch(
+    /^steno: http:\S+ cannot be reached \(.*\); HF_ENDPOINT names a mirror, or copy the folder [^\n]+\n$/,
+  )
 })
 
 test('offline nothing is fetched, and one line says what to do', async () => {
