@@ -96,7 +96,8 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
 
 /** Throws if a file of the copy is missing, or if the data folder has a file of another database. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  for (const { from } of files)
+  // The database is checked first: its path is the one that the user gave.
+  for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)
 }

@@ -273,6 +273,8 @@ test('a backup that is damaged, or lacks its key, is not restored', async () => 
   const data = join(folder, 'unrestored')
   const file = join(folder, 'damaged.db')
   await Bun.write(file, 'not a database, though it is long enough to look like one'.repeat(100))
+  const fileless = await findCommand(data, 'restore', join(folder, 'no.db'))
+  expect(fileless.err).toBe(`steno: there is no file ${folder}/no.db; a backup is FILE and FILE.key\n`)
   const keyless = await findCommand(data, 'restore', file)
   expect([keyless.code, keyless.err]).toEqual([1, expect.stringContaining('damaged.db.key')])
   await Bun.write(`${file}.key`, new Uint8Array(32))
