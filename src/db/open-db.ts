@@ -1,14 +1,16 @@
 // Opens the database, and applies the migrations that it lacks.
 
 import { Database } from 'bun:sqlite'
+import { statfsSync } from 'node:fs'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
+import { formatSize } from '../base/units.ts'
 import { limits } from '../limits.ts'
 import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
 import { isOfOlderProgram, migrate } from './migrate.ts'
-import { waitOnce } from './refusal.ts'
+import { refusalOf, waitOnce } from './refusal.ts'
 
 export type DbOptions = {
   clock?: Clock
@@ -46,7 +48,22 @@ const applicationId = 0x7374656e
  */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
-export function openDb(
+/** Opens the database. If that fails because the disk is full or faulty, the error names the database and its disk. */
+export function openDb(dataDir: string, options: DbOptions = {}): Db {
+  try {
+    return open(dataDir, options)
+  } catch (error) {
+    if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
+    const { bavail, bsize } = statfsSync(dataDir)
+    const [free, needed] = [bavail * bsize, limits.newDatabaseBytes].map(formatSize)
+    throw new Error(
+      `${databasePath(dataDir)} cannot be opened: ${reasonOf(error)}; the disk of ${dataDir} has ${free} free, and the database needs at least ${needed}`,
+      { cause: error },
+    )
+  }
+}
+
+function open(
   dataDir: string,
   {
     clock = Date.now,
@@ -55,7 +72,7 @@ export function openDb(
     busyMs = limits.databaseBusyMs,
     onWrite = () => {},
     beforeMigrations = () => {},
-  }: DbOptions = {},
+  }: DbOptions,
 ): Db {
   const sql = openFile(databasePath(dataDir))
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)

@@ -1,10 +1,12 @@
 // The limits of the database, of a pair of servers (one serves, and the other one is its standby), and of drafts (files
 // that are still being written).
 
-import { hour, second } from './units.ts'
+import { hour, MB, second } from './units.ts'
 
 export const databaseLimits = {
   // Limits of the database.
+  /** The free space that SQLite needs on the disk for a new database with its log and its shared memory, rounded up. */
+  newDatabaseBytes: 1 * MB,
   /**
    * SQLite's busy timeout for commands: the maximum time for which a command waits while the server writes to the
    * database.

@@ -155,6 +155,19 @@ test('the probe fails on a disk that refuses writes', async () => {
   expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
+test('a database that cannot be opened on a full disk is named, with the free space of the disk', async () => {
+  openDb(folder).close()
+  const script = `
+    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
+    try { openDb(${JSON.stringify(folder)}) } catch (error) { console.log(error.message) }`
+  // The processes that use a database share a file of 32 KB.
+  const said = await runOnFullDisk(16, script)
+  expect(said).toStartWith(
+    `${join(folder, 'steno.db')} cannot be opened: disk I/O error; the disk of ${folder} has `,
+  )
+  expect(said).toEndWith('B free, and the database needs at least 1 MB\n')
+})
+
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
   // More than the page cache of SQLite (2 MB), so that the copy is written before it is complete.
