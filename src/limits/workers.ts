@@ -26,6 +26,11 @@ export const workerLimits = {
    * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.
    */
   workerRememberedMs: 24 * hour,
+  /**
+   * Maximum number of messages in the stream, which has one for each job that is with workers. Somebody with the
+   * credentials of a worker can put messages into the stream, which are small, and so cannot fill the disk of NATS.
+   */
+  workerStreamMessagesMax: 100_000,
   /** Timeout of a worker's request to the server. */
   workerRequestMs: 10 * second,
   /** First pause before a worker repeats a request that failed. The pauses grow up to `workerRetryMsMax`. */

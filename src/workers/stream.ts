@@ -17,6 +17,7 @@ import {
   type StreamConfig,
 } from '@nats-io/jetstream'
 import { type NatsConnection, nanos } from '@nats-io/transport-node'
+import { limits } from '../limits.ts'
 import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
 
@@ -145,7 +146,7 @@ async function requireStream({ streams }: JetStreamManager, cluster: string): Pr
     throw error
   })
   if (found) requireSettings(found.config, wanted)
-  else await streams.add(wanted)
+  else await streams.add({ ...wanted, max_msgs: limits.workerStreamMessagesMax })
 }
 
 function requireSettings(found: StreamConfig, wanted: Wanted): void {

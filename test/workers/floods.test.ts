@@ -1,4 +1,4 @@
-// Tests that the messages `hello` of one name cost the server little, however many and however large they are.
+// Tests that messages of workers cost the server and NATS little, however many and however large they are.
 
 import { expect, spyOn, test } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -6,6 +6,7 @@ import { limits } from '../../src/limits.ts'
 import type { HelloAnswer } from '../../src/workers/answers.ts'
 import { bytesOf, type Hello, readRequest } from '../../src/workers/requests.ts'
 import { Roster } from '../../src/workers/roster.ts'
+import { streamOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { helloOf } from '../support/fleet.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
@@ -39,6 +40,12 @@ test('of the workers with one name, the server refuses the ones that come when i
   expect(hello('late')).toMatchObject({ before: null })
   expect(hello(present[0] ?? '')).toBeNull()
   expect(roster.all()).toHaveLength(limits.workersOfNameMax + 1)
+})
+
+natsTest('the stream takes a limited number of messages', async () => {
+  const { manager } = await openFleet(nats.url, 'flood')
+  const { config } = await manager.streams.info(streamOf('flood'))
+  expect(config.max_msgs).toBe(limits.workerStreamMessagesMax)
 })
 
 natsTest('a worker that is refused because of its name is told so, and the log names it once', async () => {
