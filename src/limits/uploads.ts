@@ -1,11 +1,13 @@
 // The limits of uploads.
 
-import { MB, second } from './units.ts'
+import { MB, minute, second } from './units.ts'
 
 export const uploadLimits = {
   uploadBufferBytes: 1 * MB,
   /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
+  /** Minimum time for which the file of a PUT stays after the end of the PUT, even if the upload expires before. */
+  uploadKeptMs: 15 * minute,
   uploadRetryAfterMs: 1 * second,
   /** Number of received bytes after which the free disk space and the quota of the account are checked again. */
   uploadCheckBytes: 16 * MB,

@@ -7,11 +7,12 @@ import { Draft } from '../base/whole-file.ts'
 import type { Db } from '../db/db.ts'
 import { whenUnlocked } from '../db/when-unlocked.ts'
 import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { type Received, receive, syncFolder, uploadPath } from './disk.ts'
 import { FormFiles, type StoreConfig } from './form-files.ts'
 import { ResumableUploads } from './resumable.ts'
 import { type RunningDownload, Transfers } from './transfers.ts'
-import { completeUpload, findUpload, markTooLarge, purgeUpload, type Upload } from './upload.ts'
+import { completeUpload, findUpload, markTooLarge, purgeUpload, renewUpload, type Upload } from './upload.ts'
 
 export class UploadStore {
   readonly #db: Db
@@ -35,8 +36,8 @@ export class UploadStore {
    * an ApiError is thrown before the body is read.
    */
   async put(id: string, body: ReadableStream<Uint8Array> | null, bytesDeclared: number): Promise<Received> {
-    const { fileBytesMax: bytesMax, dataDir } = this.#config
-    const { accountId } = requireUnused(this.#db, id)
+    const { fileBytesMax: bytesMax, dataDir, uploadTtlMs } = this.#config
+    const { accountId, expiresAt } = requireUnused(this.#db, id)
     if (bytesDeclared > bytesMax) throw this.#tooLarge(id)
     const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
@@ -52,6 +53,9 @@ export class UploadStore {
         // loop.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
+        // A slow PUT may end when the upload has expired. The client still needs time to start its job.
+        const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
+        if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       })
       await syncFolder(dirname(path))
       return received

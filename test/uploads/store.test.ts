@@ -7,21 +7,29 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
+import { removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
 import { UploadStore } from '../../src/uploads/store.ts'
-import { createUpload } from '../../src/uploads/upload.ts'
+import { createUpload, takeUpload } from '../../src/uploads/upload.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { marginMs } from '../support/service.ts'
 
 function openStore() {
   const dataDir = temporaryFolder()
   mkdirSync(join(dataDir, 'uploads'))
-  const db = openDb(dataDir)
+  let aheadMs = 0
+  const db = openDb(dataDir, { clock: () => Date.now() + aheadMs })
   const config = { ...defaults, dataDir, diskReserveBytes: 1, requestIdleMs: 20 }
   const account = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })!
   const newUpload = () =>
     createUpload(db, account.id, { filename: 'a.wav', contentType: 'audio/wav', ttlMs: defaults.uploadTtlMs })
   const files = () => readdirSync(join(dataDir, 'uploads'))
-  return { config, account, newUpload, files, store: new UploadStore({ db, config }) }
+  /** Advances the clock, and then removes the files of expired uploads, as a sweep does. */
+  const later = (ms: number) => {
+    aheadMs += ms
+    removeUnusedBytes(db, dataDir)
+  }
+  return { db, config, account, newUpload, files, later, store: new UploadStore({ db, config }) }
 }
 
 test('a PUT is refused when the disk becomes full during the transfer', async () => {
@@ -52,6 +60,25 @@ test('an account has a limited number of concurrent PUTs', async () => {
   for (const end of ends) end()
   await Promise.all(running)
   await store.put(late.id, null, 0)
+})
+
+test('the file of a PUT that ends after the expiry stays long enough to start a job', async () => {
+  const { db, account, store, newUpload, files, later } = openStore()
+  const body = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        later(defaults.uploadTtlMs)
+        controller.enqueue(new Uint8Array(5))
+        controller.close()
+      },
+    })
+  const [used, unused] = [newUpload(), newUpload()]
+  await store.put(used.id, body(), 0)
+  later(limits.uploadKeptMs - marginMs)
+  expect(takeUpload(db, account.id, used.id)).toMatchObject({ fileBytes: 5 })
+  await store.put(unused.id, body(), 0)
+  later(limits.uploadKeptMs)
+  expect(files()).toEqual([used.id])
 })
 
 test('a PUT without progress is aborted', async () => {
