@@ -11,7 +11,13 @@ import { openTarget, planOutputs, readTarget } from './transcribe/output-paths.t
 import { speedOf } from './transcribe/screen.ts'
 import { listSources } from './transcribe/sources.ts'
 import { readTask, requireSpeakers } from './transcribe/task.ts'
-import { type TaskValues, taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
+import {
+  languageHelp,
+  type TaskValues,
+  taskChoices,
+  taskHelp,
+  taskOptions,
+} from './transcribe/task-options.ts'
 
 export const transcribe = command({
   usage: 'steno transcribe FILE|FOLDER|ADDRESS|-… [--format srt,json] [--out FOLDER] [OPTIONS]',
@@ -21,6 +27,7 @@ export const transcribe = command({
   choices: taskChoices,
   more: [
     'The exit code is 1 if one of the sources failed, 2 for wrong usage, and 130 after Ctrl-C, which keeps what is done.',
+    languageHelp,
     'Example: steno transcribe ~/talks --recursive --format text,srt --out transcripts --skip-existing',
   ],
   async run(given, values) {

@@ -10,7 +10,7 @@ import { untilInterrupted } from './transcribe/interrupt.ts'
 import { looksLikeFile, type Output, openTarget, planOutputs, readTarget } from './transcribe/output-paths.ts'
 import type { Source } from './transcribe/source.ts'
 import { readTask, requireSpeakers } from './transcribe/task.ts'
-import { taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
+import { languageHelp, taskChoices, taskHelp, taskOptions } from './transcribe/task-options.ts'
 import { openWatcher } from './transcribe/watcher.ts'
 import { configOf } from './transcribe.ts'
 
@@ -27,6 +27,7 @@ export const watch = command({
   more: [
     'A file is taken when its size and time did not change for two seconds, and when its output is missing or, with --overwrite, older.',
     'A file that failed is tried again when it changes.',
+    languageHelp,
   ],
   async run(positionals, values) {
     const [folder] = need(positionals, 'FOLDER')

@@ -26,7 +26,8 @@ export async function checkSubmission(
   if (url != null && !isHttpUrl(url)) throw invalid('url is not a valid http or https address.')
   if (language != null && !isLanguage(language)) {
     const meant = findMeantLanguage(language)
-    throw invalid(`language is not a supported code${meant === null ? '' : `; use ${meant}`}.`)
+    const hint = meant === null ? 'GET /v1 lists them; without language it is detected' : `use ${meant}`
+    throw invalid(`language is not a supported code; ${hint}.`)
   }
   if (speaker_count != null && !diarize) throw invalid('speaker_count needs diarize to be true.')
   if (name_speakers && !diarize) throw invalid('name_speakers needs diarize to be true.')

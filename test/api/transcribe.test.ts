@@ -206,7 +206,11 @@ const refusals: [string, object, string][] = [
   ['a url that is too long', { url: `https://a.example/${'x'.repeat(limits.urlLengthMax)}` }, 'url'],
   ['an unknown field', { url: 'https://a.example/x.mp3', colour: 'red' }, 'colour'],
   ['a field with an inherited name', { url: 'https://a.example/x.mp3', constructor: 1 }, 'constructor'],
-  ['an unknown language', { url: 'https://a.example/x.mp3', language: 'xx' }, 'language'],
+  [
+    'an unknown language',
+    { url: 'https://a.example/x.mp3', language: 'auto' },
+    'language is not a supported code; GET /v1 lists them; without language it is detected.',
+  ],
   ['a language in capitals', { url: 'https://a.example/x.mp3', language: 'EN' }, 'use en.'],
   ['a language with a region', { url: 'https://a.example/x.mp3', language: 'en-US' }, 'use en.'],
   ['a speaker_count without diarize', { url: 'https://a.example/x.mp3', speaker_count: 2 }, 'speaker_count'],

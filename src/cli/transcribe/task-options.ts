@@ -1,5 +1,6 @@
 // The options of the commands `transcribe` and `watch`.
 
+import { languages } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ValuesOf } from '../command.ts'
 import { dataOption } from '../settings.ts'
@@ -40,7 +41,7 @@ export const taskHelp = {
   format: `${formatNames.join(', ')}; several with commas between them (text)`,
   recursive: 'also take the folders inside folders',
   overwrite: 'replace files that exist; by default they are an error',
-  language: 'the spoken language, such as de; detected by default',
+  language: 'the spoken language, such as de, or auto to detect it (auto)',
   diarize: 'tell speakers apart',
   speakers: `how many speakers to expect, 1 to ${limits.speakerCountMax}; needs --diarize`,
   channels: 'mix, or split: each channel is one speaker (mix)',
@@ -62,7 +63,11 @@ export const taskHelp = {
   quiet: 'print errors only',
 }
 
+/** A paragraph of help for the option --language. */
+export const languageHelp = `Languages: ${languages.toSorted().join(' ')}.`
+
 export const taskChoices = {
+  language: ['auto', ...languages],
   format: formatNames,
   device: ['auto', 'cpu', 'cuda', 'webgpu'],
   channels: ['mix', 'split'],

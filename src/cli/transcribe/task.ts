@@ -48,7 +48,7 @@ export function requireSpeakers(formats: readonly Format[], { input, splitChanne
 }
 
 function languageOf({ language }: TaskValues): string | null {
-  if (language === undefined) return null
+  if (language === undefined || language === 'auto') return null
   if (isLanguage(language)) return language
   const meant = findMeantLanguage(language)
   throw new UsageError(`${language} is not a language code${meant === null ? '' : `; use ${meant}`}`)
