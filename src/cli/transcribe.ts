@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { unpackCarried } from '../base/carried.ts'
 import type { Config } from '../config.ts'
 import { whyUnknown } from '../engine/models/model-name.ts'
@@ -61,9 +62,12 @@ export const transcribe = command({
  * setting of the same name limits the duration of a recording.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
+  const dataDir = values['data-dir']
+  // Without this check, a misspelt name would create a folder with the unpacked files of the program.
+  if (dataDir && !existsSync(dataDir)) throw new UsageError(`there is no folder ${dataDir} for --data-dir`)
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)
-  const config = localConfig({ model, device, threads, 'data-dir': values['data-dir'] })
+  const config = localConfig({ model, device, threads, 'data-dir': dataDir })
   await unpackCarried()
   return config
 }

@@ -127,6 +127,7 @@ test.each([
     'file:///tmp/one.mp3: only addresses that begin with http:// or https:// are read',
   ],
   [['here.mp3', '--language', 'auto'], 'here.mp3: there is no such file'],
+  [[import.meta.path, '--data-dir', '/no/such'], 'there is no folder /no/such for --data-dir'],
   [[import.meta.path, '--from', '1:2:3:4'], '--from is a time'],
   [[import.meta.path, '--from', '2', '--to', '1'], '--to is not after --from'],
   [[import.meta.path, '--max-words', '0'], '--max-words is a whole number from 1 to 50'],
