@@ -9,14 +9,14 @@ import { openMedia } from '../media/inspect.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { doctorClip, hearClip, wordErrorRate } from './doctor/clip.ts'
-import { type Host, hostChecks } from './doctor/host.ts'
+import { type Host, hostChecks, type Outcome } from './doctor/host.ts'
 import { print } from './print.ts'
 import { findDataDir, localConfig, recordOptions } from './settings.ts'
 
-type Finding = { check: string; ok: boolean; found: string }
+type Finding = { check: string; ok: boolean; found: string; note: boolean }
 type Checkup = Host & { engine: OneShotEngine | null }
 
-export const checks: Record<string, (checkup: Checkup) => Promise<string>> = {
+export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   ...hostChecks,
   decoder: async ({ config }) => {
     await unpackCarried()
@@ -95,20 +95,26 @@ export const doctor = command({
       for (const [check, run] of Object.entries(checks)) {
         findings.push(
           await run(checkup).then(
-            found => ({ check, ok: true, found }),
-            error => ({ check, ok: false, found: reasonOf(error) }),
+            found => findingOf(check, found),
+            error => ({ check, ok: false, found: reasonOf(error), note: false }),
           ),
         )
       }
     } finally {
       await checkup.engine?.close()
     }
-    print(values, findings, () =>
-      findings.flatMap(({ check, ok, found }) =>
-        `${ok ? 'good' : 'BAD '}  ${check.padEnd(14)} ${found}`.split('\n'),
-      ),
-    )
+    print(values, findings, () => findings.flatMap(linesOf))
     const bad = findings.filter(({ ok }) => !ok)
     if (bad.length > 0) throw new Error(`these checks failed: ${bad.map(({ check }) => check).join(', ')}`)
   },
 })
+
+export function findingOf(check: string, found: Outcome): Finding {
+  const note = typeof found !== 'string'
+  return { check, ok: true, found: note ? found.note : found, note }
+}
+
+export function linesOf({ check, ok, found, note }: Finding): string[] {
+  const state = ok ? (note ? 'note' : 'good') : 'BAD '
+  return `${state}  ${check.padEnd(14)} ${found}`.split('\n')
+}

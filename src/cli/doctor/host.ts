@@ -23,9 +23,13 @@ export type Host = {
   isRefused?: boolean
 }
 
-type Check = (host: Host) => Promise<string>
+/** What a check found. A note is no failure of the check, but the operator may want to change something. */
+export type Outcome = string | { note: string }
 
-const none = 'none yet; steno serve makes one'
+type Check = (host: Host) => Promise<Outcome>
+
+const none: Outcome = { note: 'none yet; steno serve makes one' }
+const notMeasured: Outcome = { note: 'not measured, because there is no data folder yet' }
 const notTried = 'not tried, because the data folder cannot be used'
 
 export const hostChecks: Record<string, Check> = {
@@ -51,7 +55,7 @@ export const hostChecks: Record<string, Check> = {
     return `${formatSize(free)} free`
   },
   'disk speed': async ({ dataDir, isRefused }) => {
-    if (dataDir === null) return none
+    if (dataDir === null) return notMeasured
     if (isRefused) throw new Error(notTried)
     const speed = writeSpeed(join(dataDir, `.doctor-${process.pid}`))
     if (speed < limits.diskBytesPerSecondMin)
@@ -76,7 +80,7 @@ export const hostChecks: Record<string, Check> = {
       )
     return isClockSynchronised()
       ? 'kept right by a time service'
-      : 'no time service keeps it right; signed addresses need one: timedatectl set-ntp true'
+      : { note: 'no time service keeps it right; signed addresses need one: timedatectl set-ntp true' }
   },
   port: async ({ config }) => {
     const own = listeningUrl({ host: localHost(config.host), port: config.port })
