@@ -18,6 +18,8 @@ export const accounts = (service: Service) =>
     .post(
       '/v1/accounts',
       async ({ body, set }) => {
+        if (!service.config.signUp)
+          throw new ApiError('FORBIDDEN', 'The sign-up is closed here; ask the operator for an account.')
         const email = normalEmail(body.email)
         if (!email) throw new ApiError('INVALID_REQUEST', 'email is not an address.')
         await signUp(service, email, body.password)

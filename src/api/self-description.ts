@@ -53,6 +53,7 @@ export function introductionOf({ config, rateLimiter, engine }: Service, app: An
       }
     }),
     authentication,
+    sign_up: config.signUp,
     rate_limits: {
       window_seconds: limits.rateWindowMs / 1000,
       per_address: rateLimiter.limitOf('ip'),

@@ -11,12 +11,14 @@ import type { Service } from './service.ts'
  * password.
  */
 export function openLink(service: Service, token: string): Response {
+  if (!service.config.signUp) return closedPage()
   const result = useVerification(service.db, token)
   return result === 'password-missing' ? passwordPage(token, { status: 409 }) : resultPage(service, result)
 }
 
 /** Handles the form of the page on which a person chooses the password of the account. */
 export async function choosePassword(service: Service, form: URLSearchParams): Promise<Response> {
+  if (!service.config.signUp) return closedPage()
   const [token, password] = [form.get('token') ?? '', form.get('password') ?? '']
   if (!isNewPassword(password)) {
     const problem = `Choose a password of ${limits.passwordLengthMin} to ${limits.passwordLengthMax} characters.`
@@ -31,6 +33,11 @@ function resultPage(service: Service, result: ReturnType<typeof useVerification>
     : htmlPage('This link does not work', `<p>It was used before, or it has expired. ${retry(service)}</p>`, {
         status: 410,
       })
+}
+
+/** The page for a link that was mailed before the operator closed the sign-up. */
+function closedPage(): Response {
+  return htmlPage('The sign-up is closed', '<p>Ask your operator for an account.</p>', { status: 403 })
 }
 
 function passwordPage(

@@ -209,6 +209,12 @@ export const settings = {
     optional(text),
     'sender of mail; default steno@HOST of the base address',
   ),
+  signUp: setting(
+    'STENO_SIGNUP',
+    'on',
+    onOrOff,
+    'POST /v1/accounts for everybody; with off only `steno accounts create` makes accounts',
+  ),
   dashboard: setting('STENO_DASHBOARD', 'on', onOrOff, 'the web app at /; off leaves the API alone'),
   logLevel: setting('STENO_LOG_LEVEL', 'info', oneOf(...levels), 'lowest level that is logged'),
   log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),

@@ -40,6 +40,24 @@ test('without the web app, the page of the link names the operator', async () =>
   expect(followed.text).not.toContain('<a ')
 })
 
+test('STENO_SIGNUP=off closes the sign-up, also for a link that was mailed before', async () => {
+  const service = await startTestService({ settings: { STENO_SIGNUP: 'off' } })
+  const zoe = 'zoe@example.org'
+  const refused = await signUp(service, { email: zoe, password })
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN'])
+  expect(refused.body.error.message).toContain('closed')
+  expect((await service.fetch('/v1')).body.sign_up).toBe(false)
+
+  const token = createVerification(service.db, { email: zoe, passwordHash, pendingHash: null })
+  const link = `http://localhost/verify?token=${token}`
+  const answers = [await service.fetch(pathOf(link)), await choosePassword(service, link, password)]
+  for (const { status, text } of answers) {
+    expect(status).toBe(403)
+    expect(text).toContain('Ask your operator')
+  }
+  expect(findAccountByEmail(service.db, zoe)?.verifiedAt).toBeNull()
+})
+
 sourceOnly('the length of a password is counted in characters, not in UTF-16 code units', async () => {
   const service = await startTestService()
   const email = 'cho@example.org'

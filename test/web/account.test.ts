@@ -72,6 +72,17 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await headingWithFocus(page, 'Transcripts').waitFor()
 })
 
+seen('where the sign-up is closed, no page offers it', async () => {
+  const closed = await startTestService({ program: null, settings: { STENO_SIGNUP: 'off' } })
+  const { page } = await browser.open(closed)
+  await page.goto('/')
+  await page.getByText('No account? The operator of this server makes them.').waitFor()
+  expect(await page.getByRole('link', { name: 'Create one' }).count()).toBe(0)
+  await page.goto('/register')
+  await page.getByText('The operator of this server makes the accounts.').waitFor()
+  expect(await page.getByLabel('Password').count()).toBe(0)
+})
+
 seen('a page that does not exist has a title and the focus', async () => {
   service.account('lea')
   const { page } = await browser.open(service)

@@ -28,6 +28,7 @@ export const introduction = answer(
       format: Type.String(),
       webhook_signature: Type.String(),
     }),
+    sign_up: Type.Boolean({ description: 'Whether anybody may make an account with POST /v1/accounts' }),
     rate_limits: Type.Object({
       window_seconds: Type.Integer(),
       per_address: nullable(Type.Integer()),

@@ -2,9 +2,10 @@
 // verification mail.
 
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect } from 'preact/hooks'
 import { ask } from '../base/net.ts'
 import { announcePage } from '../base/route.ts'
+import { loadService, service } from '../base/service.ts'
 import { Form } from '../parts/form.tsx'
 import { words } from '../words.ts'
 import { EmailField, NewPasswordField } from './fields.tsx'
@@ -15,6 +16,7 @@ export function RegisterPage() {
   const email = useSignal('')
   const password = useSignal('')
   const sentTo = useSignal('')
+  useEffect(() => void loadService().catch(() => null), [])
   const send = async () => {
     await ask('POST', '/v1/accounts', {
       body: { email: email.value.trim(), password: password.value },
@@ -22,6 +24,7 @@ export function RegisterPage() {
     })
     sentTo.value = email.value.trim()
   }
+  if (service.value?.sign_up === false) return <Closed />
   if (sentTo.value) return <MailSent to={sentTo.value} />
   return (
     <main class="narrow">
@@ -34,6 +37,20 @@ export function RegisterPage() {
       </Form>
       <p class="hint">
         {text.hasAccount} <a href="/">{words.signIn.button}</a>
+      </p>
+    </main>
+  )
+}
+
+/** Replaces the form where the operator makes the accounts. */
+function Closed() {
+  return (
+    <main class="narrow">
+      <p class="brand">steno</p>
+      <h1>{text.title}</h1>
+      <p class="lead">{text.closed}</p>
+      <p>
+        <a href="/">{text.toSignIn}</a>
       </p>
     </main>
   )

@@ -1,8 +1,10 @@
 // The forms that sign a person in: by email address and password, or by API key.
 
 import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
 import { needsSignIn } from '../base/connection.ts'
 import { Fault } from '../base/fault.ts'
+import { loadService, service } from '../base/service.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Field } from '../parts/field.tsx'
 import { Form } from '../parts/form.tsx'
@@ -13,6 +15,7 @@ import { session, signIn } from './session.ts'
 const text = words.signIn
 
 export function SignInPage() {
+  useEffect(() => void loadService().catch(() => null), [])
   return (
     <main class="narrow">
       <p class="brand">steno</p>
@@ -20,7 +23,8 @@ export function SignInPage() {
       <p class="lead">{text.lead}</p>
       <SignInForm />
       <p class="hint">
-        {text.noAccount} <a href="/register">{text.register}</a>
+        {text.noAccount}{' '}
+        {service.value?.sign_up === false ? text.askOperator : <a href="/register">{text.register}</a>}
       </p>
       <p class="hint">{text.forgotten}</p>
     </main>

@@ -1,4 +1,4 @@
-// The languages, file formats and limits of the server, as the server reports them.
+// The languages, file formats and limits of the server, and whether people can sign up, as the server reports them.
 
 import { signal } from '@preact/signals'
 import { ask } from './net.ts'
@@ -6,6 +6,7 @@ import { ask } from './net.ts'
 export type ServiceFacts = {
   limits: { file_bytes: number; extensions: string[]; audio_seconds: { min: number; max: number } }
   languages: { code: string; served: boolean }[]
+  sign_up: boolean
 }
 
 export const service = signal<ServiceFacts | null>(null)

@@ -13,6 +13,7 @@ export const accountWords = {
     withPassword: 'Use email and password instead',
     noAccount: 'No account?',
     register: 'Create one',
+    askOperator: 'The operator of this server makes them.',
     wrongKey: 'The API key is wrong, or it was revoked.',
     wrongPassword:
       'The email address or the password is wrong. A new account works once you have opened the link in its mail.',
@@ -31,6 +32,7 @@ export const accountWords = {
     sent: (email: string) =>
       `If ${email} can have an account, a link is on its way there. The account works once you open it.`,
     noMail: 'No mail after some minutes? Look into the spam folder, or ask your operator.',
+    closed: 'The operator of this server makes the accounts.',
     toSignIn: 'To sign in',
   },
 
