@@ -20,8 +20,15 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
   return { error: { code, message, docs_url: `${baseUrl}/docs#${code}` } }
 }
 
-/** Converts an error to an ApiError. An unexpected error is logged, and becomes INTERNAL_ERROR. */
-export function toApiError(error: unknown, elysiaCode: string | number, requestId: string): ApiError {
+/**
+ * Converts an error to an ApiError. An unexpected error is logged with the fields `about`, which say in what it
+ * happened, and becomes INTERNAL_ERROR.
+ */
+export function toApiError(
+  error: unknown,
+  elysiaCode: string | number,
+  about: Record<string, string>,
+): ApiError {
   if (error instanceof ApiError) return error
   if (elysiaCode === 'VALIDATION') return invalid(error as ValidationError)
   const refusal = refusalOf(error)
@@ -30,7 +37,7 @@ export function toApiError(error: unknown, elysiaCode: string | number, requestI
       'Retry-After': `${limits.busyRetryAfterMs / 1000}`,
     })
   }
-  log.error('request failed', { request_id: requestId, ...errorFields(error) })
+  log.error('request failed', { ...about, ...errorFields(error) })
   if (refusal === 'disk error') return new ApiError('SERVICE_UNAVAILABLE', diskError)
   return refusal === 'full' ? new ApiError('INSUFFICIENT_STORAGE', noRoom) : new ApiError('INTERNAL_ERROR')
 }

@@ -48,7 +48,9 @@ export async function answerError(
   }
   // Elysia's code of an ApiError is the code of the ApiError.
   const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
-  const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, requestState.requestId)
+  const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, {
+    request_id: requestState.requestId,
+  })
   if (answer.code === 'NOT_FOUND' || answer.code === 'METHOD_NOT_ALLOWED') {
     if (!requestState.isCounted) service.rateLimiter.take('ip', requestState.network)
     Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))

@@ -41,7 +41,7 @@ function optionsOf(service: Service) {
     // In development mode, Bun's error page would show file paths and source code to callers.
     development: false,
     error(error: unknown) {
-      const answer = toApiError(error, 'UNKNOWN', '')
+      const answer = toApiError(error, 'UNKNOWN', {})
       return Response.json(envelope(answer, service.baseUrl()), {
         status: statusOf(answer.code),
         headers: { Link: linkTo(service.baseUrl()), ...quotaHeaders(service.rateLimiter, null) },

@@ -1,5 +1,6 @@
 // Tests the MCP tools of steno with the official MCP client, which also signs in by OAuth.
 
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
@@ -8,6 +9,7 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { revokeKey } from '../../src/accounts/key.ts'
 import { cutPages } from '../../src/api/mcp/pages.ts'
 import { readTranscript, waitForEnd } from '../../src/api/mcp/reading.ts'
+import { databasePath } from '../../src/db/db.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
 import { limits, rates } from '../../src/limits.ts'
 import { speech } from '../support/media.ts'
@@ -169,6 +171,19 @@ steered('a tool waits for a job that runs, and tells why a job failed', async ()
   await ana.until(broken, 'failed')
   const failed = await call('get_transcript', { id: broken })
   expect([failed.isError, failed.text]).toEqual([true, expect.stringContaining('INVALID_MEDIA_FORMAT')])
+})
+
+test('while the database is locked, a tool says that the service is busy', async () => {
+  const service = await startTestService()
+  const { call } = await connect(service, service.account('ana').key)
+  using lock = new Database(databasePath(service.dataDir))
+  lock.run('begin immediate')
+  const refused = await call('transcribe_url', { url: 'https://media.test/a.mp3' })
+  lock.run('rollback')
+  expect([refused.isError, refused.text]).toEqual([
+    true,
+    expect.stringMatching(/busy.*\(SERVICE_UNAVAILABLE\)$/),
+  ])
 })
 
 steered('a wait that ends before the job names the tool that waits on', async () => {

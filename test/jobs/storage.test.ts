@@ -135,7 +135,7 @@ test('a write that fails because the disk reports an error gets 503, which does 
     name: 'SQLiteError',
     code: 'SQLITE_IOERR_WRITE',
   })
-  expect(toApiError(error, 'UNKNOWN', 'request')).toMatchObject({
+  expect(toApiError(error, 'UNKNOWN', {})).toMatchObject({
     code: 'SERVICE_UNAVAILABLE',
     message: 'The disk of this service reports an error; try again later.',
   })

@@ -8,8 +8,8 @@ import {
   CancelledNotificationSchema,
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
-import { errorFields, log } from '../../base/log.ts'
 import { ApiError } from '../../errors.ts'
+import { toApiError } from '../envelope.ts'
 import type { Caller } from '../gate/credential.ts'
 import { refusal } from '../gate/quota-answer.ts'
 import type { Service } from '../service.ts'
@@ -81,9 +81,8 @@ async function callTool(context: ToolContext, name: string, given: unknown): Pro
     takeQuota(context, tool.rate)
     return said(await tool.run(context, readArguments(tool.input, given)))
   } catch (error) {
-    if (error instanceof ApiError) return { ...said(`${error.message} (${error.code})`), isError: true }
-    log.error('tool failed', { tool: name, ...errorFields(error) })
-    return { ...said('Something went wrong here; it is safe to try again. (INTERNAL_ERROR)'), isError: true }
+    const { message, code } = toApiError(error, 'UNKNOWN', { tool: name })
+    return { ...said(`${message} (${code})`), isError: true }
   }
 }
 
