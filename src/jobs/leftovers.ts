@@ -1,9 +1,10 @@
 // Removes the media files that a killed process has left in the data folder.
 
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isDraft } from '../base/draft-names.ts'
 import { isId } from '../base/id.ts'
+import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 
 /**
@@ -15,8 +16,7 @@ export function removeLeftovers(db: Db, dataDir: string): number {
   const uploads = listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id))
   for (const path of uploads) purgeEnrolment(db, basename(path))
   const leftovers = [...uploads, ...listUnknown(join(dataDir, 'media'), id => isDownloadNeeded(db, id))]
-  for (const path of leftovers) rmSync(path, { force: true })
-  return leftovers.length
+  return leftovers.filter(tryRemove).length
 }
 
 /**

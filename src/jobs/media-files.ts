@@ -2,6 +2,7 @@
 
 import { accessSync, constants, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 import { uploadPath } from '../uploads/disk.ts'
 import { listDeletedJobsWithMedia, listJobsWithOldMedia } from './due-jobs.ts'
@@ -35,13 +36,21 @@ export function removeMediaFile(dataDir: string, job: Job): void {
 
 export function removeMedia(db: Db, dataDir: string, job: Job): void {
   removeMediaFile(dataDir, job)
-  db.run('update jobs set media_kept = 0 where id = $id', { id: job.id })
+  noteRemoved(db, job)
 }
 
-/** Removes the media files of jobs that ended at least `keptMs` milliseconds ago, and of deleted jobs. */
+function noteRemoved(db: Db, { id }: Job): void {
+  db.run('update jobs set media_kept = 0 where id = $id', { id })
+}
+
+/**
+ * Removes the media files of jobs that ended at least `keptMs` milliseconds ago, and of deleted jobs. A file that cannot
+ * be removed stays until a later call.
+ */
 export function removeOldMedia(db: Db, dataDir: string, { keptMs }: { keptMs: number }): void {
   const old = listJobsWithOldMedia(db, { endedBefore: db.now() - keptMs })
-  for (const job of [...old, ...listDeletedJobsWithMedia(db)]) removeMedia(db, dataDir, job)
+  for (const job of [...old, ...listDeletedJobsWithMedia(db)])
+    if (tryRemove(mediaPath(dataDir, job))) noteRemoved(db, job)
 }
 
 function downloadPath(dataDir: string, jobId: string): string {

@@ -1,6 +1,6 @@
 // Removes uploads that have expired and that no job has used: first their files, and later their rows in the database.
 
-import { rmSync } from 'node:fs'
+import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
@@ -8,13 +8,10 @@ import { uploadPath } from './disk.ts'
 /**
  * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
  * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED. A call removes a limited number of
- * files.
+ * files. A file that cannot be removed stays until a later call.
  */
 export function removeUnusedBytes(db: Db, dataDir: string): void {
-  for (const id of listExpiredUploads(db)) {
-    rmSync(uploadPath(dataDir, id), { force: true })
-    forgetBytes(db, id)
-  }
+  for (const id of listExpiredUploads(db)) if (tryRemove(uploadPath(dataDir, id))) forgetBytes(db, id)
 }
 
 /**

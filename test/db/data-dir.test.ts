@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import {
+  chmodSync,
   chownSync,
   existsSync,
   mkdirSync,
@@ -20,6 +21,7 @@ import { setLogFormat } from '../../src/base/log.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { makeDataDir } from '../../src/db/data-dir.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven, otherUser } from '../support/other-owner.ts'
 import { startTestService, steered } from '../support/service.ts'
@@ -171,4 +173,25 @@ byRoot('a database of root in a data folder of another user is named in the erro
   const script = `process.setuid(${otherUser}); (await import(${module})).openDb(${JSON.stringify(data)})`
   const { stderr } = Bun.spawnSync([process.execPath, '-e', script])
   expect(`${stderr}`).toContain(`${data}/steno.db cannot be opened: unable to open database file`)
+})
+
+byRoot('a start goes on if it cannot remove a file', () => {
+  const data = foreignFolder()
+  openDb(data).close()
+  makeMediaFolders(data)
+  const [stuck, free] = [newId(), newId()].map(id => join(data, 'uploads', id)) as [string, string]
+  for (const path of [stuck, free]) writeFileSync(path, 'left')
+  // In a sticky folder of root, another user may remove only files of its own.
+  for (const path of [free, join(data, 'media')]) chownSync(path, otherUser, otherUser)
+  chmodSync(join(data, 'uploads'), 0o1777)
+  const [openDbModule, leftovers] = ['db/open-db', 'jobs/leftovers'].map(name =>
+    JSON.stringify(join(import.meta.dir, `../../src/${name}.ts`)),
+  )
+  const script = `
+    const [{ openDb }, { removeLeftovers }] = [await import(${openDbModule}), await import(${leftovers})]
+    process.setuid(${otherUser})
+    console.log(removeLeftovers(openDb(${JSON.stringify(data)}), ${JSON.stringify(data)}))`
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { stderr: 'inherit' })
+  expect(`${stdout}`).toBe('1\n')
+  expect([existsSync(stuck), existsSync(free)]).toEqual([true, false])
 })

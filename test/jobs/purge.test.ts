@@ -2,7 +2,7 @@
 // do nothing else meanwhile.
 
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
@@ -10,6 +10,7 @@ import { deleteJob, purgeJobs } from '../../src/jobs/delete.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { makeMediaFolders, mediaPath, removeOldMedia } from '../../src/jobs/media-files.ts'
 import { limits } from '../../src/limits.ts'
+import { uploadPath } from '../../src/uploads/disk.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
 import { createUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from '../support/account.ts'
@@ -51,6 +52,24 @@ test('the files and the rows of expired uploads are removed in parts', () => {
   expect(count('uploads where declared_bytes is not null')).toBe(rows - limits.uploadRemovalsMax)
   purgeExpiredUploads(db, { keptMs: 0 })
   expect(count('uploads')).toBe(1)
+})
+
+test('a file that cannot be removed stays, and the files after it are removed', () => {
+  makeMediaFolders(folder)
+  const jobs = ['stuck', 'free'].map(() => {
+    const id = createJob(db, accountId, plainJob(keyId))
+    return failJob(db, id, { code: 'CANCELLED' })!
+  })
+  const uploads = makeUploads(2)
+  const paths = [...jobs.map(job => mediaPath(folder, job)), ...uploads.map(id => uploadPath(folder, id))]
+  // No call of `rmSync` without `recursive` removes a folder.
+  for (const [index, path] of paths.entries())
+    index % 2 === 0 ? mkdirSync(path) : writeFileSync(path, 'media')
+  removeOldMedia(db, folder, { keptMs: 0 })
+  removeUnusedBytes(db, folder)
+  expect(paths.map(existsSync)).toEqual([true, false, true, false])
+  expect(count('jobs where media_kept = 1')).toBe(1)
+  expect(count(`uploads where id = '${uploads[0]}' and declared_bytes is not null`)).toBe(1)
 })
 
 test('the media of a job that was deleted, but not its media, are removed', () => {

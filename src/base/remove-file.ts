@@ -1,0 +1,23 @@
+// Removes one of many files: if it cannot be removed, the others still can.
+
+import { rmSync } from 'node:fs'
+import { errorFields, log } from './log.ts'
+
+/** The files that could not be removed. The error of each of them is logged once. */
+const stuck = new Set<string>()
+
+/**
+ * Removes a file, if it exists. Returns false if it cannot be removed, for example because it is immutable or its disk is
+ * damaged. The caller goes on with other files, and tries this one again later.
+ */
+export function tryRemove(path: string): boolean {
+  try {
+    rmSync(path, { force: true })
+    stuck.delete(path)
+    return true
+  } catch (error) {
+    if (!stuck.has(path)) log.error('file not removed', { file: path, ...errorFields(error) })
+    stuck.add(path)
+    return false
+  }
+}
