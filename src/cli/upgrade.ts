@@ -1,6 +1,7 @@
-import { chmodSync, copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
+import { mapFile } from '../base/map-file.ts'
 import { Draft, linkOrCopy } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { need } from './arguments.ts'
@@ -36,6 +37,10 @@ export const upgrade = command({
     const unsigned = values.unsigned === true
     // Most refusals need no copy, which would write 230 MB.
     refuse(from, missingProblem(from, unsigned))
+    if (isSame(from, here)) {
+      say(`${from} is this program already; nothing was changed`)
+      return
+    }
     using draft = new Draft(here)
     copyFileSync(from, draft.path)
     if (!unsigned) refuse(from, await signatureProblem(from, draft.path))
@@ -50,6 +55,11 @@ export const upgrade = command({
     say('Restart a running service now (systemctl restart steno). Until then, commands may be refused.')
   },
 })
+
+/** Compares two files. After a second upgrade to the same program, steno.old would be this program too. */
+function isSame(one: string, other: string): boolean {
+  return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0
+}
 
 function refuse(from: string, problem: string | null): void {
   if (problem !== null) throw new Error(`${from} ${problem}; nothing was changed`)

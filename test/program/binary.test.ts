@@ -2,7 +2,18 @@
 // machine allows it.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { noticesOf } from '../../src/cli/notices.ts'
 import { mediaFixtures } from '../media/fixtures.ts'
@@ -208,14 +219,28 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   expect(upgrade('.').stderr.toString()).toMatch(/cannot be checked/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
-  const done = upgrade(binary, '--unsigned')
+  const another = anotherProgram(join(place, 'another'))
+  const done = upgrade(another, '--unsigned')
   expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
   expect(statSync(here).ino).not.toBe(before)
-  expect(readdirSync(place).toSorted()).toEqual(['script', 'steno', 'steno.old', 'text'])
+  // A second run of the same command keeps the way back.
+  const again = upgrade(another, '--unsigned')
+  expect([again.exitCode, `${again.stdout}`]).toEqual([0, expect.stringContaining('nothing was changed')])
+  expect(statSync(join(place, 'steno.old')).ino).toBe(before)
+  expect(readdirSync(place).toSorted()).toEqual(['another', 'script', 'steno', 'steno.old', 'text'])
   const runs = Bun.spawnSync([here, 'version'], { env: {} })
   expect(runs.exitCode).toBe(0)
 })
+
+/** Makes a program that differs from the built one in a byte of the ELF header that has no meaning. */
+function anotherProgram(path: string): string {
+  copyFileSync(binary, path)
+  const file = openSync(path, 'r+')
+  writeSync(file, Buffer.of(1), 0, 1, 15)
+  closeSync(file)
+  return path
+}
 
 // After an upgrade, the file of the program is that of another version until the restart of the server.
 test('a running server starts its engines from its own program, also after the file is replaced', async () => {

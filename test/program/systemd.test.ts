@@ -58,7 +58,9 @@ const steps = `
   again 2
   echo "stopped answering: $(state NRestarts) restarts"
 
-  steno upgrade --from /box/steno --unsigned >/dev/null
+  # Another program: a byte of the ELF header that has no meaning differs.
+  cp /box/steno /root/steno && printf '\\1' | dd of=/root/steno bs=1 seek=15 conv=notrunc status=none
+  steno upgrade --from /root/steno --unsigned >/dev/null
   systemctl stop steno
   echo "stopped: $(state Result), code $(state ExecMainStatus)"
   systemctl start steno
