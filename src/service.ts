@@ -4,6 +4,7 @@
 import { openBaseUrl } from './api/base-url.ts'
 import { serve } from './api/serve.ts'
 import type { Service } from './api/service.ts'
+import { unpackCarried } from './base/carried.ts'
 import { log } from './base/log.ts'
 import { reasonOf } from './base/reason.ts'
 import { type Config, listeningUrl } from './config.ts'
@@ -65,6 +66,8 @@ async function joinPair(
   }: Partial<Parts>,
 ): Promise<Standby | null> {
   if (folder === null) return null
+  // Unpacking may block the event loop for seconds, and a server that holds the lease must renew it.
+  unpackCarried()
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce }
   return await joinStandby({ folder, dataDir, afterMs, everyMs }, options)
 }

@@ -242,6 +242,16 @@ function anotherProgram(path: string): string {
   return path
 }
 
+test('a server of a pair unpacks its files before it takes the lease', () => {
+  const [pair, data] = [emptyFolder('pair'), emptyFolder('pair-data')]
+  writeFileSync(join(pair, 'steno-pair'), '')
+  writeFileSync(join(data, 'native'), 'no folder')
+  const env = { STENO_STANDBY: pair, STENO_DATA_DIR: data, STENO_MODEL: data }
+  const { exitCode, stderr } = Bun.spawnSync([binary, 'serve', '--port', '0'], { env })
+  expect([exitCode, `${stderr}`]).toEqual([1, expect.stringContaining('nothing can be unpacked below')])
+  expect(readdirSync(pair)).toEqual(['steno-pair'])
+})
+
 // After an upgrade, the file of the program is that of another version until the restart of the server.
 test('a running server starts its engines from its own program, also after the file is replaced', async () => {
   const program = join(emptyFolder('replaced'), 'steno')
