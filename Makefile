@@ -12,7 +12,7 @@ export ORT_DISABLE_TELEMETRY := 1
 .PHONY: run test check build release bench install source test-web test-source test-program
 
 run: install
-	$(BUN) src/main.ts serve
+	$(BUN) --no-env-file src/main.ts serve
 
 # The longest time of one test. A test that hangs fails after it; a test on a busy machine does not.
 TEST_MS := 60000

@@ -109,6 +109,8 @@ const { success, logs } = await Bun.build({
     outfile: built,
     // Without this option, the program would run the code that a bunfig.toml in the working folder names in `preload`.
     autoloadBunfig: false,
+    // main.ts reads .env itself. Bun would also read .env.local and .env.development.
+    autoloadDotenv: false,
     ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
   },
   target: 'bun',

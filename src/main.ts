@@ -12,6 +12,19 @@ if (child) {
   ignoreTerminal()
   await (await child())()
 } else {
+  readEnvironmentFile()
   const { find } = await import('./cli/find.ts')
   process.exitCode = await runCommand(await find(commands, name, args))
+}
+
+/**
+ * Adds the variables of the file .env in the working folder to the environment. A variable of the environment wins. Bun
+ * itself would also read .env.local and .env.development, which other projects keep in their folders.
+ */
+function readEnvironmentFile(): void {
+  try {
+    process.loadEnvFile()
+  } catch {
+    // There is no such file that this user may read.
+  }
 }

@@ -6,5 +6,5 @@ import { isCompiled, ownProgram } from './carried.ts'
 export function selfCommand(...args: string[]): string[] {
   return isCompiled()
     ? [ownProgram(), ...args]
-    : [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url)), ...args]
+    : [process.execPath, '--no-env-file', fileURLToPath(new URL('../main.ts', import.meta.url)), ...args]
 }

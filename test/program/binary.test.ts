@@ -162,13 +162,14 @@ test('a cache folder that cannot be written is an error of one line that names i
   )
 })
 
-test('code that a bunfig.toml in the working folder names is not run, and its .env file is read', () => {
+test('code that a bunfig.toml in the working folder names is not run, and of its .env files only .env is read', () => {
   const place = emptyFolder('project')
   writeFileSync(join(place, 'bunfig.toml'), 'preload = ["./other.ts"]\n')
   writeFileSync(join(place, 'other.ts'), 'console.log("other code")\n')
   const run = (name: string) => Bun.spawnSync([binary, name], { cwd: place, env: {} })
   expect(run('version').stdout.toString()).toStartWith('steno ')
   writeFileSync(join(place, '.env'), 'STENO_PORT=none\n')
+  writeFileSync(join(place, '.env.local'), 'STENO_MODLE=base\n')
   expect(run('health').stderr.toString()).toStartWith('steno: STENO_PORT=none: ')
 })
 

@@ -66,7 +66,7 @@ async function compile(outfile: string): Promise<void> {
   const draft = `${outfile}.${process.pid}`
   const { metafile } = await Bun.build({
     entrypoints: [join(root, 'src/main.ts')],
-    compile: { outfile: draft, autoloadBunfig: false },
+    compile: { outfile: draft, autoloadBunfig: false, autoloadDotenv: false },
     target: 'bun',
     splitting: true,
     bytecode: true,
