@@ -4,8 +4,8 @@ import type { ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
 import { visible } from '../base/visible.ts'
 import { parse } from './arguments.ts'
-import { Interrupted, interruptedCode, Reported, UsageError } from './failure.ts'
-import { terminal } from './terminal.ts'
+import { Interrupted, interruptedCode, Reported, readerClosedCode, UsageError } from './failure.ts'
+import { ReaderClosed, terminal } from './terminal.ts'
 
 /** The type of the values that `parseArgs` returns for the definitions `Options`. */
 export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
@@ -72,8 +72,9 @@ export function command<const Options extends ParseArgsOptionsConfig>(
 export type Found = { called: string; command: Command; args: string[] }
 
 /**
- * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. The error
- * `Reported` is an exception: its message is already printed.
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. There are two
+ * exceptions: the message of the error `Reported` is already printed, and after `ReaderClosed` nobody expects more
+ * output.
  */
 export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {
@@ -81,6 +82,7 @@ export async function runCommand({ called, command, args }: Found): Promise<numb
     return 0
   } catch (error) {
     if (error instanceof Reported) return 1
+    if (error instanceof ReaderClosed) return readerClosedCode
     const isUsage = error instanceof UsageError
     const hint = isUsage ? ` (${called} --help says more)` : ''
     for (const line of `${reasonOf(error)}${hint}`.split('\n')) terminal.err(`steno: ${visible(line)}\n`)

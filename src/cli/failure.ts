@@ -10,3 +10,6 @@ export class Reported extends Error {}
 export class Interrupted extends Error {}
 
 export const interruptedCode = 130
+
+/** The exit code that a shell shows for a program that SIGPIPE ended. */
+export const readerClosedCode = 141

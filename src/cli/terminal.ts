@@ -8,13 +8,21 @@ import { limits } from '../limits.ts'
 /** The error that is thrown when a write to stdout fails. */
 export class OutputError extends Error {}
 
+/** The error that is thrown when the reader of stdout has read a part and has then closed the pipe, as `head` does. */
+export class ReaderClosed extends OutputError {}
+
+/** True if a part of the output was written to stdout. */
+let hasWritten = false
+
 export const terminal = {
   /** Writes text to stdout. Throws an OutputError when the disk is full or the reader has closed the pipe. */
   out(text: string): void {
     try {
       writeAll(1, text)
     } catch (error) {
-      throw new OutputError(reasons[codeOf(error)] ?? `standard output cannot be written: ${codeOf(error)}`)
+      const code = codeOf(error)
+      const Thrown = code === 'EPIPE' && hasWritten ? ReaderClosed : OutputError
+      throw new Thrown(reasons[code] ?? `standard output cannot be written: ${code}`)
     }
   },
   /** Writes text to stderr. An error of this write is ignored, because its message could be written only to stderr. */
@@ -37,6 +45,7 @@ function writeAll(stream: number, text: string): void {
   while (bytes.length > 0) {
     try {
       bytes = bytes.subarray(writeSync(stream, bytes))
+      if (stream === 1) hasWritten = true
     } catch (error) {
       if (codeOf(error) !== 'EAGAIN') throw error
       Bun.sleepSync(limits.terminalRetryMs)

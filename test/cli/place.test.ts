@@ -114,6 +114,12 @@ test('a closed pipe behind stdout is an error of one line', () => {
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')
 })
 
+test('a reader that ends after a part of the output ends the command without a message, as SIGPIPE ends other programs', () => {
+  const script = `{ ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | head -c 1`
+  const { stdout, stderr } = Bun.spawnSync(['bash', '-c', script])
+  expect([`${stdout}`, `${stderr}`]).toEqual(['{', 'code 141\n'])
+})
+
 test('the completion of bash offers commands, options and values', () => {
   const folder = temporaryFolder()
   const { out } = steno(folder, ['completion', 'bash'])
