@@ -13,6 +13,11 @@ import type { Window } from './windows.ts'
 
 /** Later windows may need this many samples before their first speech. Earlier sound can be removed from memory. */
 const margin = 0.5 * sampleRate
+/**
+ * The maximum sound, in samples, that is kept while a block waits for more windows: half an hour, or 115 MB. Only a
+ * recording with rare speech has so much sound in a block.
+ */
+const keptMax = 1800 * sampleRate
 
 type BlockOptions = {
   rows: number
@@ -33,14 +38,13 @@ export async function* findBlocks(
   { rows, isOneOfChannels = false, onSamples = async () => {} }: BlockOptions,
 ): AsyncGenerator<Window[]> {
   const findSpeech = isOneOfChannels ? plainSpeech(vad) : allSpeech(vad)
-  let block: Window[] = []
+  const block: Window[] = []
   for await (const { windows, needed } of findWindows(findSpeech, sound, recording)) {
     for (const window of windows) {
       block.push(window)
-      if (block.length < rows) continue
-      yield block
-      block = []
+      if (block.length === rows) yield block.splice(0)
     }
+    if (block[0] && recording.length - block[0].from > keptMax) yield block.splice(0)
     const first = Math.max(0, block[0]?.from ?? needed)
     recording.forget(first)
     await onSamples(first)
@@ -64,7 +68,8 @@ async function* findWindows(
   const needed = () => Math.min(packer.pending ?? Number.POSITIVE_INFINITY, spans.settled) - margin
   for await (const chunk of chunksOf(sound, chunkSamples)) {
     recording.add(chunk)
-    yield { windows: pack(spans.push(probabilitiesOf(chunk))), needed: needed() }
+    const windows = pack(spans.push(probabilitiesOf(chunk)))
+    yield { windows: [...windows, ...packer.settle(spans.settled)], needed: needed() }
   }
   yield { windows: [...pack(spans.end(recording.length)), ...packer.end()], needed: recording.length }
 }

@@ -32,11 +32,16 @@ export class Packer {
   add(found: SpeechSpan): Window[] {
     const span = beginningAt(found, this.last)
     if (span.to <= span.from) return []
-    const full = span.from - this.last >= pauseEnds ? this.end() : []
+    const full = this.settle(span.from)
     this.last = span.to
     this.spans.push(span)
     while (lengthOf(this.spans) > this.samplesMax) full.push(windowOf(this.spans.splice(0, this.fitting())))
     return full
+  }
+
+  /** Ends the window of the collected spans if all later speech begins at `sample` or later, after a long pause. */
+  settle(sample: number): Window[] {
+    return sample - this.last >= pauseEnds ? this.end() : []
   }
 
   end(): Window[] {

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { findBlocks } from '../../../src/engine/hear/find-windows.ts'
 import { Packer } from '../../../src/engine/hear/packer.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
 import { SpeechSpans } from '../../../src/engine/hear/speech-spans.ts'
+import { chunkSamples, type Vad } from '../../../src/engine/hear/vad.ts'
 import { frameSamples } from '../../../src/engine/hear/vad-sizes.ts'
 import { sampleOf, soundOf, windowOf, withSpeechAfter } from '../../../src/engine/hear/windows.ts'
 import { seeded } from '../../support/random.ts'
@@ -41,6 +43,44 @@ test('a pause of ten seconds ends a window', () => {
     ],
     [[23, 24]],
   ])
+})
+
+test('a pause of ten seconds ends a window before the next speech is known', () => {
+  const packer = new Packer()
+  packer.add(span(0, 2))
+  expect(packer.settle(11.9 * second)).toEqual([])
+  expect(packer.settle(12 * second).map(inSeconds)).toEqual([[0, 2]])
+  expect(packer.settle(30 * second)).toEqual([])
+})
+
+test('a recording with rare speech is heard while it is read, and its sound is not kept', async () => {
+  const chunks = 30
+  let read = 0
+  const sound = async function* () {
+    for (; read < chunks; read++) yield new Float32Array(chunkSamples).fill(1)
+  }
+  // Voice detection finds one word in the first chunk and one in the last chunk. Each chunk has 64 seconds.
+  const vad: Vad = {
+    start: () => samples => {
+      const hasWord = read === 0 || read === chunks - 1
+      return new Float32Array(samples.length / frameSamples).fill(0.9, 100, hasWord ? 120 : 100)
+    },
+    close() {},
+  }
+  const recording = new Recording()
+  const options = { rows: 8, isOneOfChannels: true }
+  const heard: { read: number; samples: number[] }[] = []
+  for await (const [window, ...others] of findBlocks(vad, sound(), recording, options)) {
+    expect(others).toEqual([])
+    heard.push({ read, samples: [...new Set(soundOf(window!, recording))] })
+  }
+  expect(heard).toEqual([
+    { read: 28, samples: [1] },
+    { read: 30, samples: [1] },
+  ])
+  const first = new Float32Array(chunkSamples)
+  recording.copy(0, chunkSamples, first, 0)
+  expect(first.includes(1)).toBe(false)
 })
 
 test('no window is longer than 30 s and no speech is lost, for random spans', () => {
