@@ -18,6 +18,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   'accounts operator': async () => (await accountSettings()).operator,
   'accounts password': async () => (await accountSettings()).password,
   'accounts credit': async () => (await import('./credit.ts')).credit,
+  'accounts export': async () => (await import('./account-export.ts')).exportAccount,
   'accounts delete': async () => (await accounts()).delete,
   'keys create': async () => (await keys()).create,
   'keys list': async () => (await keys()).list,

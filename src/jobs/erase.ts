@@ -74,7 +74,7 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
  * Returns the names of the tables with rows that belong to an account, except the tables `ledger` and `jobs`. The names
  * are in the order of deletion: a table that refers to another table comes before that table.
  */
-function tablesOfAccounts(db: Db): string[] {
+export function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(
     `select tables.name from sqlite_schema as tables join pragma_table_info(tables.name) as columns
      where tables.type = 'table' and columns.name = 'account_id'

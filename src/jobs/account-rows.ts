@@ -1,0 +1,51 @@
+// Reads all that the database has of one account, for a person who asks what is stored.
+
+import type { Db } from '../db/db.ts'
+import { findTranscript } from '../transcripts/find-transcript.ts'
+import { tablesOfAccounts } from './erase.ts'
+
+type Row = Record<string, unknown>
+
+const ownJobs = '(select id from jobs where account_id = $accountId)'
+const ownGrants = 'from grants where account_id = $accountId'
+
+/** The conditions that select the rows of an account in tables where the column `account_id` is missing or unset. */
+const conditions: Record<string, string> = {
+  accounts: 'id = $accountId',
+  webhook_events: `job_id in ${ownJobs}`,
+  grant_tokens: `grant_id in (select id ${ownGrants})`,
+  clients: `id in (select client_id ${ownGrants})`,
+}
+
+/**
+ * Yields the rows of an account: those of the tables, without secrets and their hashes, and the transcripts of its jobs.
+ * Each row has the name of its table. A transcript without edits has no `original`.
+ */
+export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
+  const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
+  for (const table of tables) {
+    const condition = conditions[table] ?? 'account_id = $accountId'
+    for (const row of db.list<Row>(`select * from ${table} where ${condition}`, { accountId }))
+      yield { table, ...shown(row) }
+  }
+  const transcripts = `select job_id as id, edits from transcripts where head is not null and job_id in ${ownJobs}`
+  for (const { id, edits } of db.list<{ id: string; edits: number }>(transcripts, { accountId })) {
+    const original = edits > 0 ? { original: findTranscript(db, id, 'original') } : {}
+    yield { table: 'transcripts', job_id: id, current: findTranscript(db, id), ...original }
+  }
+}
+
+/** The columns with a hash, with an encrypted value, or with a reply, which may contain a signed address. */
+const isSecret = (column: string) => /(^|_)hash$|^sealed_|^code_challenge$|^reply$/.test(column)
+
+/** Returns a row without its secrets, with times in ISO 8601. */
+function shown(row: Row): Row {
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([column]) => !isSecret(column))
+      .map(([column, value]) => [
+        column,
+        column.endsWith('_at') && typeof value === 'number' ? new Date(value).toISOString() : value,
+      ]),
+  )
+}
