@@ -6,7 +6,9 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { searchUtterances } from '../../src/jobs/search.ts'
+import { limits } from '../../src/limits.ts'
 import { findTranscript } from '../../src/transcripts/find-transcript.ts'
+import { storeUtterances } from '../../src/transcripts/store.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { projectRoot } from '../support/source.ts'
@@ -61,5 +63,21 @@ test('transcripts of an older version stay the same, and become searchable', () 
   const { hits } = searchUtterances(db, 'a-1', { query: '東京' })
   expect(hits.map(({ jobId, index }) => [jobId, index])).toEqual([['long', 1]])
   makeAccount(db, openSecrets(folder), 'new@example.org', 0)
+  db.close()
+})
+
+test('the pages of the utterances are filled, also if a long transcript is stored in pieces', () => {
+  const db = openDb(temporaryFolder())
+  const sentence = 'Words of a sentence, as many as an utterance often has'
+  const { utterances } = transcriptWith(Array.from({ length: 400 }, (_, index) => `${sentence} ${index}.`))
+  for (let seq = 1; seq <= 3; seq++)
+    db.tx(() => {
+      for (let from = 0; from < utterances.length; from += limits.storedUtterancesPerPiece)
+        storeUtterances(db, seq, utterances, { from, to: from + limits.storedUtterancesPerPiece })
+    })
+  const pages = db.find<{ empty: number }>(
+    `select sum(unused) * 1.0 / sum(pgsize) as empty from dbstat where name = 'utterances'`,
+  )
+  expect(pages?.empty).toBeLessThan(0.2)
   db.close()
 })
