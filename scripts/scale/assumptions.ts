@@ -1,5 +1,5 @@
-// The numbers on which the simulation of a year depends. The numbers in `server.measured` come from docs/bench.md. All
-// other numbers are assumptions: replace them with your own.
+// The numbers on which the simulation of a year depends. The numbers in `server.measured` were measured; docs/scale.md
+// says where they come from. All other numbers are assumptions: replace them with your own.
 
 export const hour = 3600
 export const day = 24 * hour
@@ -91,15 +91,14 @@ export const scaler = {
 export const server = {
   cores: 16,
   wireMegabytesPerSecond: 1250,
+  diskMegabytesPerSecond: 1000,
   requestsPerJob: 3,
   megabytesPerHour: 60,
   measured: {
-    postsPerSecond: 1000,
+    postsPerSecond: 6000,
     /** The CPU time of the server for passing one job to a worker. One thread of the server does this for all jobs. */
-    handOverCpuSeconds: 0.005,
-    inspectionCpuSecondsPerHour: 2.6,
-    /** The total speed of four concurrent uploads to a server with two cores. */
-    uploadMegabytesPerSecond: 522,
+    handOverCpuSeconds: 0.00193,
+    inspectionCpuSecondsPerHour: 0.26,
     databaseMegabytesPerHour: 1,
     copySecondsPerGigabyte: 2.7,
   },

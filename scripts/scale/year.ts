@@ -89,7 +89,7 @@ function bottlenecks({ peak, audioSeconds }: Result): string[][] {
     {
       what: 'media to the disk',
       demand: megabytes,
-      capacity: measured.uploadMegabytesPerSecond,
+      capacity: server.diskMegabytesPerSecond,
       unit: 'MB/s',
     },
     {
