@@ -106,6 +106,11 @@ test('both services of the compose file are read-only, without capabilities, and
       volumes: ['steno:/data'],
     })
   expect(Object.keys(volumes)).toEqual(['steno'])
+  // The program names packages of CUDA 13 and cuDNN 9 when they are missing. Debian's image has neither.
+  expect(services['steno-gpu']).toMatchObject({
+    image: 'steno-gpu',
+    build: { args: { BASE: expect.stringMatching(/nvidia\/cuda:13\.\S+-cudnn-runtime-/) } },
+  })
 })
 
 const analyze = Bun.which('systemd-analyze')
