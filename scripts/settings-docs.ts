@@ -3,6 +3,48 @@
 
 import { settings } from '../src/config/settings.ts'
 import { flagOf } from '../src/config.ts'
+import { type RateName, rates } from '../src/limits.ts'
+
+/** What each row of STENO_RATE_LIMITS counts. */
+const counted: Record<RateName, string> = {
+  ip: 'all requests of an address',
+  service: '`GET /v1`, by address',
+  'uploads.create': 'new uploads, of both kinds',
+  'jobs.create': '`POST /v1/transcribe`',
+  'jobs.get': 'a job, its exports, its media and waveform',
+  'jobs.list': '`GET /v1/transcriptions`',
+  events: '`GET /v1/transcribe/{id}/events`',
+  'events.open': 'streams of events that are open at once; not a rate',
+  deliveries: 'the list of webhook deliveries; sending one again',
+  'jobs.cancel': 'cancelling',
+  'jobs.delete': 'deleting',
+  'jobs.edit': 'editing',
+  search: '`GET /v1/search`',
+  voices: '`/v1/voices`',
+  openai: "OpenAI's endpoints",
+  'balance.get': '`GET /v1/balance`',
+  'accounts.create': 'sign-ups, and the form behind a mailed link, by address',
+  'sessions.create': 'sign-ins to the web app, by address',
+  app: 'what the web app asks below `/app`',
+  'oauth.register': 'registrations of programs, by address',
+  'oauth.authorize': 'the forms of the page of OAuth, by address',
+  'oauth.token': 'tokens, by address',
+  'oauth.revoke': 'revocations, by address',
+  mcp: '`/mcp`; each tool counts in its own row too',
+}
+
+/** The variables that are read but are no settings: they have no flag and no default of steno. */
+const others: Record<string, string> = {
+  STENO_CACHE_DIR:
+    'cache folder of commands without a data folder; default `~/.cache/steno`, or below `XDG_CACHE_HOME`',
+  STENO_ENV_FILE: 'settings of the installed service; default /etc/steno.env',
+  STENO_NATIVE_DIR: 'set by steno for its own child processes: where its libraries are unpacked',
+  HF_ENDPOINT: 'mirror of the model hub; default https://huggingface.co',
+  HF_TOKEN: 'token that goes with the requests to the hub',
+  HTTPS_PROXY: 'proxy for downloads of models and of the CUDA provider',
+  NODE_EXTRA_CA_CERTS: 'file with further certificate authorities',
+  CUDA_VISIBLE_DEVICES: 'the NVIDIA GPUs that may be used',
+}
 
 export function settingsPage(): string {
   const rows = Object.values(settings).map(
@@ -25,6 +67,25 @@ export function settingsPage(): string {
     '| Variable | Flag | Default | |',
     '|---|---|---|---|',
     ...rows,
+    '',
+    '## Rows of STENO_RATE_LIMITS',
+    '',
+    'Requests a minute. A row counts by API key, unless it says otherwise; all sign-ins of an account together, and each',
+    'connected program, count as one key. `ip=1000,jobs.create=600` changes two rows and leaves the others.',
+    '',
+    '| Row | Default | Counts |',
+    '|---|---|---|',
+    ...Object.entries(rates).map(
+      ([name, rate]) => `| \`${name}\` | ${rate} | ${counted[name as RateName]} |`,
+    ),
+    '',
+    '## Other variables',
+    '',
+    'They have no flag.',
+    '',
+    '| Variable | |',
+    '|---|---|',
+    ...Object.entries(others).map(([name, help]) => `| \`${name}\` | ${help} |`),
     '',
   ].join('\n')
 }

@@ -35,7 +35,7 @@ export const settings = {
     'STENO_BASE_URL',
     '',
     optional(baseUrl),
-    'address that callers see; default http://HOST:PORT, or the Host header where HOST is 0.0.0.0 or ::',
+    'address that callers see; default http://HOST:PORT, or the Host header where HOST is 0.0.0.0 or ::, or where both are loopback names such as localhost',
   ),
   dataDir: setting(
     'STENO_DATA_DIR',
@@ -61,10 +61,20 @@ export const settings = {
     timerDuration,
     'pause between two copies of the database in the shared folder',
   ),
-  model: setting('STENO_MODEL', '', optional(text), 'model id, model folder or `pocket`; default by device'),
+  model: setting(
+    'STENO_MODEL',
+    '',
+    optional(text),
+    'model id, model folder, `auto-fast` or `pocket`; default by device',
+  ),
   modelsDir: setting('STENO_MODELS_DIR', '', optional(path), 'folder of the models; default DATA_DIR/models'),
   offline: setting('STENO_OFFLINE', '0', flag, '1 forbids every download of a model'),
-  device: setting('STENO_DEVICE', 'auto', oneOf('auto', 'cpu', 'cuda', 'webgpu'), 'where the models run'),
+  device: setting(
+    'STENO_DEVICE',
+    'auto',
+    oneOf('auto', 'cpu', 'cuda', 'webgpu'),
+    'where the models run: `auto`, `cpu`, `cuda`, or `webgpu`, which needs Vulkan and was not tested',
+  ),
   workers: setting(
     'STENO_WORKERS',
     '',
@@ -187,21 +197,26 @@ export const settings = {
     'STENO_ALLOW_NETS',
     '',
     nets,
-    'networks beyond the public internet that addresses may reach',
+    'networks beyond the public internet that addresses may reach, such as `10.0.0.0/8,fd00::/8,192.0.2.7`',
   ),
-  denyIps: setting('STENO_DENY_IPS', '', nets, 'callers that are refused with 403'),
-  trustProxy: setting('STENO_TRUST_PROXY', '', nets, 'proxies whose X-Forwarded-For is trusted'),
+  denyIps: setting('STENO_DENY_IPS', '', nets, 'callers that are refused with 403: addresses or networks'),
+  trustProxy: setting(
+    'STENO_TRUST_PROXY',
+    '',
+    nets,
+    'proxies whose X-Forwarded-For is trusted: addresses or networks',
+  ),
   metricsNets: setting(
     'STENO_METRICS_NETS',
     '',
     nets,
-    'networks that may read /metrics, besides this machine',
+    'addresses or networks that may read /metrics, besides this machine',
   ),
   smtpUrl: setting(
     'STENO_SMTP_URL',
     '',
     optional(smtpUrl),
-    'mail server; without one mail is written to DATA_DIR/mail',
+    'mail server, `smtp://USER:PASSWORD@HOST:PORT` or `smtps://…`; without one mail is written to DATA_DIR/mail, and the links of sign-ups are printed',
   ),
   mailFrom: setting(
     'STENO_MAIL_FROM',
@@ -216,7 +231,12 @@ export const settings = {
     'POST /v1/accounts for everybody; with off only `steno accounts create` makes accounts',
   ),
   dashboard: setting('STENO_DASHBOARD', 'on', onOrOff, 'the web app at /; off leaves the API alone'),
-  logLevel: setting('STENO_LOG_LEVEL', 'info', oneOf(...levels), 'lowest level that is logged'),
+  logLevel: setting(
+    'STENO_LOG_LEVEL',
+    'info',
+    oneOf(...levels),
+    `lowest level that is logged: ${levels.map(level => `\`${level}\``).join(', ')}`,
+  ),
   log: setting('STENO_LOG', '', optional(oneOf('pretty', 'json')), '`pretty` or `json`; default by terminal'),
 }
 
