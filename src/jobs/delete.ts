@@ -30,14 +30,15 @@ export function deleteJob(db: Db, accountId: string, id: string): Job | null {
 /**
  * Removes from the database the rows of jobs that were deleted at least `keptMs` ago, and the rows of their uploads. A
  * call removes a limited number of jobs. The row of a job stays until the indexer has removed the transcript from the
- * search index, because the indexer needs this row.
+ * search index, and until all events of the job are sent or given up: both need this row.
  */
 export function purgeJobs(db: Db, { keptMs }: { keptMs: number }): void {
   db.tx(() => {
     const purged = db.list<{ uploadId: string | null }>(
       `delete from jobs where seq in (
          select seq from jobs where deleted_at is not null and deleted_at <= $deletedBefore
-           and not exists (select 1 from transcripts where job_id = jobs.id) limit $limit)
+           and not exists (select 1 from transcripts where job_id = jobs.id)
+           and not exists (select 1 from webhook_events where job_id = jobs.id and sent_at is null) limit $limit)
        returning upload_id as uploadId`,
       { deletedBefore: db.now() - keptMs, limit: limits.purgedJobsMax },
     )
