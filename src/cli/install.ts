@@ -1,5 +1,5 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
 import { Draft } from '../base/whole-file.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
@@ -66,10 +66,12 @@ export const install = command({
 /**
  * Returns the data folder of the service. The settings file at `path` stays when the service is installed again, and a
  * folder in it overrides the folder in the unit. The service may write only to the folder in the unit, so both must be
- * the same.
+ * the same. A relative path would name another folder in each program that reads the file.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)
+  if (kept && !isAbsolute(kept))
+    throw new Error(`${path} names the data folder ${kept}: use an absolute path`)
   if (kept && wanted !== undefined && resolve(wanted) !== resolve(kept))
     throw new Error(`${path} names the data folder ${kept}: change it there, then install again`)
   return resolve(kept || wanted || '/var/lib/steno')

@@ -30,6 +30,14 @@ test('a checkout is not installed, and a folder that systemd would misread is re
   expect([odd.code, odd.out]).toEqual([1, ''])
 })
 
+test('a data folder in the settings file that is not absolute is refused', async () => {
+  const image = temporaryFolder()
+  const settings = join(image, 'etc/steno.env')
+  await Bun.write(settings, 'STENO_DATA_DIR=./data\n')
+  const { code, err } = await findCommand(folder, 'install', '--dry-run', '--root', image)
+  expect([code, err]).toEqual([1, `steno: ${settings} names the data folder ./data: use an absolute path\n`])
+})
+
 test('a folder that the unit hides from the service is refused, also behind a link', async () => {
   const install = async (dataDir: string, ...options: string[]) => {
     const { code, err } = await findCommand(folder, 'install', '--dry-run', '--data-dir', dataDir, ...options)
