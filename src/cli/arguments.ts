@@ -7,13 +7,13 @@ import { UsageError } from './failure.ts'
 
 /**
  * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
- * are more or fewer arguments than names.
+ * are more or fewer arguments than names, or if one is empty, as a variable of a shell that is not set.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
   ...names: Names
 ): { [Index in keyof Names]: string } {
-  if (positionals.length !== names.length) {
+  if (positionals.length !== names.length || positionals.includes('')) {
     throw new UsageError(`${names.length === 0 ? 'no argument' : names.join(' and ')} expected`)
   }
   return positionals as { [Index in keyof Names]: string }

@@ -306,6 +306,11 @@ test('a backup that fails for its key leaves no file, and can be repeated', asyn
   expect(readdirSync(place).sort()).toEqual(['backup.db', 'backup.db.key'])
 })
 
+test('a backup without a name, as of an unset variable, is refused', async () => {
+  const { code, err } = await findCommand(sharedData, 'backup', '')
+  expect([code, err]).toEqual([2, expect.stringContaining('FILE expected')])
+})
+
 test('a backup of a newer program is not restored, and the folder stays empty', async () => {
   const [data, made, file] = [join(folder, 'older'), temporaryFolder(), join(folder, 'newer.db')]
   openDb(made).close()
