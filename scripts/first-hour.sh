@@ -95,7 +95,7 @@ for _ in $(seq 100); do [ -s receiver-port ] && break; sleep 0.1; done
 
 step "upload, job, three formats"
 upload=$(ask -X POST "$url/v1/upload" -H 'Content-Type: application/json' -d '{"filename": "talk.flac"}')
-curl -sf -X PUT "$(field upload_url <<<"$upload")" -H 'Content-Type: audio/flac' --data-binary "@$sound" >/dev/null
+curl -sf -T "$sound" "$(field upload_url <<<"$upload")" -H 'Content-Type: audio/flac' >/dev/null
 job=$(ask -X POST "$url/v1/transcribe" -H 'Content-Type: application/json' -d "{\"upload_id\": \"$(field upload_id <<<"$upload")\", \"webhook_url\": \"http://127.0.0.1:$(cat receiver-port)/\"}" | field id)
 for _ in 1 2 3 4; do [ "$(ask "$url/v1/transcribe/$job?wait=60" | field status)" = completed ] && break; done
 ask "$url/v1/transcribe/$job?format=text" | grep -q cloudy || fail "the text is not that of the recording"

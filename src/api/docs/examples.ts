@@ -92,5 +92,5 @@ function uploadExample(call: Call, type: string): Example {
   const isSigned = call.method === 'PUT'
   const url = isSigned ? 'UPLOAD_URL' : call.url
   const headers = { ...call.headers, 'Content-Type': isSigned ? 'audio/mpeg' : type }
-  return { language: 'curl', code: `${curl({ ...call, url, headers })} \\\n  --data-binary @talk.mp3` }
+  return { language: 'curl', code: `${curl({ ...call, url, headers })} \\\n  -T talk.mp3` }
 }

@@ -9,7 +9,7 @@ export function quickStart(url: string): string {
 # 1. Ask for an upload, and send the file to its address with the headers of the answer.
 curl -s -X POST ${url}/v1/upload -H "Authorization: Bearer $KEY" \\
   -H 'Content-Type: application/json' -d '{"filename": "talk.mp3"}'
-curl -s -X PUT -H 'Content-Type: audio/mpeg' --data-binary @talk.mp3 'UPLOAD_URL'
+curl -s -T talk.mp3 -H 'Content-Type: audio/mpeg' 'UPLOAD_URL'
 
 # 2. Start the job. The answer has its id.
 curl -s -X POST ${url}/v1/transcribe -H "Authorization: Bearer $KEY" \\
