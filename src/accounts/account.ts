@@ -8,13 +8,15 @@ export type Account = {
   id: string
   email: string
   verifiedAt: number | null
+  /** 1 for an operator, otherwise 0. */
+  operator: number
   webhookUrl: string | null
   balanceUnits: number
   reservedUnits: number
   createdAt: number
 }
 
-const columns = `id, email, verified_at as verifiedAt, webhook_url as webhookUrl,
+const columns = `id, email, verified_at as verifiedAt, operator, webhook_url as webhookUrl,
   balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
 
 /** Creates an account. Returns null if an account with this email address already exists. */

@@ -17,6 +17,7 @@ export function recordOf(account: Account) {
     account_id: account.id,
     email: account.email,
     verified: account.verifiedAt !== null,
+    operator: account.operator === 1,
     balance_cents: centsOf(account.balanceUnits),
     reserved_cents: centsOf(account.reservedUnits),
     webhook_url: account.webhookUrl,
@@ -26,7 +27,8 @@ export function recordOf(account: Account) {
 
 export function lineOf(account: Account): string {
   const state = account.verifiedAt === null ? 'unverified' : 'verified'
-  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}`
+  const mark = account.operator === 1 ? '  operator' : ''
+  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}${mark}`
 }
 
 export function dollars(units: number): string {

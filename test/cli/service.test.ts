@@ -99,6 +99,7 @@ test('commands that change accounts and keys take effect at once while the serve
     account_id: made.account_id,
     email,
     verified: true,
+    operator: true,
     balance_cents: 1500,
     reserved_cents: 0,
     webhook_url: null,
