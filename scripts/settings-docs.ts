@@ -42,7 +42,7 @@ const others: Record<string, string> = {
   HF_ENDPOINT: 'mirror of the model hub; default https://huggingface.co',
   HF_TOKEN: 'token that goes with the requests to the hub',
   HTTPS_PROXY: 'proxy for downloads of models and of the CUDA provider',
-  NODE_EXTRA_CA_CERTS: 'file with further certificate authorities',
+  NODE_EXTRA_CA_CERTS: 'file with further certificate authorities; not read from `.env`',
   CUDA_VISIBLE_DEVICES: 'the NVIDIA GPUs that may be used',
 }
 

@@ -3,6 +3,7 @@
 
 import { runCommand } from './cli/command.ts'
 import { children, commands } from './cli/commands.ts'
+import { readEnvironmentFile } from './cli/environment-file.ts'
 import { ignoreTerminal } from './cli/stop-signals.ts'
 
 const [given = 'help', ...args] = process.argv.slice(2)
@@ -15,16 +16,4 @@ if (child) {
   readEnvironmentFile()
   const { find } = await import('./cli/find.ts')
   process.exitCode = await runCommand(await find(commands, name, args))
-}
-
-/**
- * Adds the variables of the file .env in the working folder to the environment. A variable of the environment wins. Bun
- * itself would also read .env.local and .env.development, which other projects keep in their folders.
- */
-function readEnvironmentFile(): void {
-  try {
-    process.loadEnvFile()
-  } catch {
-    // There is no such file that this user may read.
-  }
 }

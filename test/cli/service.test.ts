@@ -411,16 +411,17 @@ test('a folder without a model leaves the service unready; the log names the fil
   expect(await (await fetch(`${server.url}/v1`)).text()).not.toContain(folder)
 })
 
-test('settings may be in the .env file of the working folder, and in no other one; the environment overrides it', async () => {
+test('settings may be in .env, but in no other file of the working folder, and may name variables; the environment overrides it', async () => {
   const cwd = join(folder, 'working')
   await Bun.write(join(cwd, '.env.local'), 'STENO_MAX_FILE_SIZE=big\n')
-  await Bun.write(join(cwd, '.env'), 'STENO_UPLOAD_TTL=soon\nSTENO_PORT=x\n')
+  const settings = `WHEN=\${WHERE:-soon}\nSTENO_UPLOAD_TTL=$WHEN$WHERE\\$1\nSTENO_PORT=x\n`
+  await Bun.write(join(cwd, '.env'), settings)
   const { exitCode, stderr } = Bun.spawnSync(selfCommand('serve'), {
     cwd,
     env: environment(join(cwd, 'data')),
   })
   expect(exitCode).toBe(1)
-  expect(stderr.toString()).toMatch(/^steno: STENO_UPLOAD_TTL=soon: [^\n]+\n$/)
+  expect(stderr.toString()).toMatch(/^steno: STENO_UPLOAD_TTL=soon\$1: [^\n]+\n$/)
 })
 
 test('SIGTERM lets a request in flight finish, then the server exits with 0', async () => {

@@ -1,0 +1,29 @@
+// The file .env in the working folder, whose variables are settings. Bun itself would also read .env.local and
+// .env.development, which other projects keep in their folders.
+
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+
+/** Adds the variables of the file .env in the working folder to the environment. A variable of the environment wins. */
+export function readEnvironmentFile(): void {
+  for (const [name, value = ''] of Object.entries(parseEnv(textOf('.env'))))
+    process.env[name] ??= expand(value)
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // There is no such file that this user may read.
+    return ''
+  }
+}
+
+/** Replaces references to variables: `$NAME`, `${NAME}` and `${NAME:-VALUE IF UNSET}`. `\$` is a dollar sign. */
+function expand(value: string): string {
+  return value.replaceAll(
+    /\\\$|\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))/g,
+    (reference, inBraces, ifUnset = '', bare) =>
+      reference === '\\$' ? '$' : (process.env[inBraces ?? bare] ?? ifUnset),
+  )
+}
