@@ -53,7 +53,7 @@ async function findSpeech(
 ): Promise<PrintSource> {
   const job = findOwnJob(db, accountId, jobId)
   if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
-  if (job.state !== 'completed') throw new ApiError('CONFLICT', `The transcription is ${job.state}.`)
+  if (job.state !== 'completed') throw new ApiError('CONFLICT', `The transcription is ${job.status}.`)
   const { speakers, utterances } = findTranscript(db, job.id) ?? { speakers: null, utterances: [] }
   if (!speakers?.includes(speaker)) {
     const known =

@@ -35,7 +35,7 @@ export function editJob(
     if (before === null)
       throw new ApiError(
         'CONFLICT',
-        `Only a completed transcription can be edited; this one is ${job.state}.`,
+        `Only a completed transcription can be edited; this one is ${job.status}.`,
       )
     if (knownEdits && !knownEdits.includes(before)) throw new ApiError('PRECONDITION_FAILED')
     editTranscript(db, job, { utterances, speakers })

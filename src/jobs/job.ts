@@ -18,6 +18,11 @@ export type Job = Required<TranscribeChoices> & {
    */
   keyId: string | null
   state: JobState
+  /**
+   * The state that callers see. It is the same as `state`, except while the media file is downloaded again because it was
+   * lost: `status` then stays `pending` or `processing`.
+   */
+  status: JobState
   sourceUrl: string | null
   uploadId: string | null
   /** The name of the uploaded media file. Null if the source of the job is an address. */
@@ -72,7 +77,7 @@ type JobRow = Omit<
   nameSpeakers: number
 }
 
-const columns = `seq, id, account_id as accountId, key_id as keyId, state, source_url as sourceUrl,
+const columns = `seq, id, account_id as accountId, key_id as keyId, state, status, source_url as sourceUrl,
   upload_id as uploadId, (select filename from uploads where uploads.id = upload_id) as filename,
   language, diarize, speaker_count as speakerCount, align, prompt, vocabulary, translate, metadata,
   split_channels as splitChannels, name_speakers as nameSpeakers, channel_count as channelCount,

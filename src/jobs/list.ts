@@ -5,7 +5,7 @@ import { type Job, selectJobs } from './job.ts'
 import type { JobState } from './states.ts'
 
 export type ListFilter = {
-  state: JobState | null
+  status: JobState | null
   fromMs: number | null
   toMs: number | null
   order: 'asc' | 'desc'
@@ -25,9 +25,9 @@ export function listJobs(
   const beyond = filter.order === 'asc' ? '>' : '<'
   const where = ['account_id = $accountId', 'deleted_at is null']
   const params: Params = { accountId, limit }
-  if (filter.state !== null) {
-    where.push('state = $state')
-    params.state = filter.state
+  if (filter.status !== null) {
+    where.push('status = $status')
+    params.status = filter.status
   }
   if (filter.fromMs !== null) {
     where.push('created_at >= $fromMs')

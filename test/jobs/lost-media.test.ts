@@ -5,6 +5,7 @@ import { readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
+import { jobStates } from '../../src/jobs/states.ts'
 import { limits } from '../../src/limits.ts'
 import { findCommand } from '../support/command.ts'
 import { defaults } from '../support/defaults.ts'
@@ -73,8 +74,8 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 
 /**
  * Submits `count` jobs with a `url`, waits until all of them are in the state `state`, and restarts the service without
- * their files. `answer` makes the responses of the server with the files, which also takes the webhooks. The engine is ready after the restart, so the
- * jobs download their files again.
+ * their files. `answer` makes the responses of the server with the files, which also takes the webhooks. The engine is
+ * ready after the restart, so the jobs download their files again.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -125,22 +126,36 @@ steered('a file that is downloaded again does not count twice for the quota', as
   expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
 })
 
+/** Returns, for each job in each list of jobs with one status, this status and the status of the job. */
+async function listedStatuses({ url }: TestService, key: string): Promise<[string, string][]> {
+  const found: [string, string][] = []
+  for (const listed of jobStates) {
+    const list = await fetch(`${url}/v1/transcriptions?status=${listed}`, { headers: { Authorization: key } })
+    const { items } = (await list.json()) as { items: { status: string }[] }
+    for (const { status } of items) found.push([listed, status])
+  }
+  return found
+}
+
 steered.each(['pending', 'processing'])(
-  'while a %s job downloads its file again, another job runs',
+  'while a %s job downloads its file again, it keeps its status, and another job runs',
   async state => {
     const { origin, asked, answer } = slowAfter(1)
-    const { engine, service, jobIds } = await downloadTwice(origin, { state: String(state) })
+    const { engine, service, ana, jobIds } = await downloadTwice(origin, { state: String(state) })
     const job = () => findJob(service.db, jobIds[0]!)
     const startedAt = job()?.startedAt
     const earlier = engine.tasks.length
     await asked
-    expect(job()).toMatchObject({ state: 'downloading', progressPercent: null })
+    expect(job()).toMatchObject({ state: 'downloading', status: state })
+    expect(job()?.progressPercent).toBe(state === 'processing' ? 0 : null)
+    expect(await listedStatuses(service, ana.key)).toEqual([[state, state]])
     const ben = service.account('ben')
     const other = await ben.transcribe(speech(5))
     const task = await engine.given(earlier + 1)
     expect(task.input.durationMs).toBe(5000)
     answer()
     while (job()?.state !== 'pending') await Bun.sleep(2)
+    expect(await listedStatuses(service, ana.key)).toEqual([[state, state]])
 
     engine.finish(task)
     const again = await engine.given(earlier + 2)

@@ -50,7 +50,7 @@ export function exportOptions(query: Omit<Static<typeof exportQuery>, 'format'>)
 /** Returns the response with the exported transcript. Throws an ApiError when the job has no transcript. */
 export function exportJob(
   db: Db,
-  { id, state, errorCode }: Job,
+  { id, status, errorCode }: Job,
   query: Static<typeof exportQuery>,
 ): Response {
   const options = exportOptions(query)
@@ -58,7 +58,7 @@ export function exportJob(
   if (!transcript)
     throw new ApiError(
       'INVALID_REQUEST',
-      `format ${query.format} needs a completed transcription; this one is ${state}${errorCode ? ` (${errorCode})` : ''}.`,
+      `format ${query.format} needs a completed transcription; this one is ${status}${errorCode ? ` (${errorCode})` : ''}.`,
     )
   const { type, write } = exporters[query.format]
   return new Response(write(transcript, options), { headers: { 'Content-Type': type } })

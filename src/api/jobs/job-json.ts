@@ -9,7 +9,7 @@ import type * as shapes from '../shapes/job.ts'
 export function listedJob(job: Job): Static<typeof shapes.listedJob> {
   return {
     id: job.id,
-    status: job.state,
+    status: job.status,
     audio_duration_seconds: job.durationMs === null ? null : wholeSeconds(job.durationMs),
     file_size_bytes: job.fileBytes,
     language: job.language,

@@ -18,7 +18,7 @@ export const transcriptions = (service: Service) =>
       '/transcriptions',
       ({ caller, query }) => {
         const filter: ListFilter = {
-          state: query.status ?? null,
+          status: query.status ?? null,
           fromMs: instant('from', query.from),
           toMs: instant('to', query.to),
           order: query.order ?? 'desc',
@@ -40,8 +40,8 @@ export function pageOf(
   filter: ListFilter,
   { limit = limits.pageSizeDefault, cursor }: { limit?: number; cursor?: string },
 ) {
-  const { state, fromMs, toMs, order } = filter
-  const list = [accountId, state, fromMs, toMs, order]
+  const { status, fromMs, toMs, order } = filter
+  const list = [accountId, status, fromMs, toMs, order]
   const [createdAt, seq] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
   const after = createdAt === undefined || seq === undefined ? null : { createdAt, seq }
   // The query reads one job more than the page contains. If this job exists, there is a next page.

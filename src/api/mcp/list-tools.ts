@@ -67,7 +67,7 @@ export const listTranscripts = tool({
   changes: false,
   rate: 'jobs.list',
   run({ service, caller }, { status = null, ...options }) {
-    const filter = { state: status, fromMs: null, toMs: null, order: 'desc' } as const
+    const filter = { status, fromMs: null, toMs: null, order: 'desc' } as const
     const { items, next_cursor } = pageOf(service, caller.accountId, filter, options)
     const empty = status === null ? 'There is no transcription yet.' : `No transcription is ${status}.`
     return listed(items.map(describeJob), next_cursor, empty)

@@ -55,7 +55,7 @@ export function readTranscript(
   }
   const transcript = findTranscript(service.db, id)
   if (!transcript) {
-    return `The transcription ${id} is ${job.state}: ${job.progress}. Call get_transcript with this id to wait for it.`
+    return `The transcription ${id} is ${job.status}: ${job.progress}. Call get_transcript with this id to wait for it.`
   }
   const options = { ...exportOptions({}), includeTimestamps: true }
   const pages = cutPages(exporters[format].write(transcript, options))
