@@ -41,8 +41,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
     'write the search index': ({ indexer }) => indexer.wake(),
     // The record of an expired upload is kept in the database for `deletedRetentionMs`, like a deleted job. During this
     // time, a caller that uses the upload gets the error UPLOAD_EXPIRED.
-    'purge expired uploads': ({ db, config }) =>
-      purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs }),
+    'purge expired uploads': ({ db, config, uploads }) =>
+      purgeExpiredUploads(db, { keptMs: config.deletedRetentionMs, sending: uploads.sending() }),
     // This sweep must be the last one. The earlier sweeps delete texts from the database. Without this sweep, the
     // deleted texts would stay in the file of the write-ahead log.
     'empty the write-ahead log': ({ db }) => db.checkpoint(),

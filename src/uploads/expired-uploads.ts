@@ -16,13 +16,21 @@ export function removeUnusedBytes(db: Db, dataDir: string): void {
 
 /**
  * Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. A call deletes a
- * limited number of uploads.
+ * limited number of uploads. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
  */
-export function purgeExpiredUploads(db: Db, { keptMs }: { keptMs: number }): void {
+export function purgeExpiredUploads(
+  db: Db,
+  { keptMs, sending }: { keptMs: number; sending: string[] },
+): void {
   db.run(
     `delete from uploads where id in (
-       select id from uploads where used_at is null and expires_at <= $expiredBefore limit $limit)`,
-    { expiredBefore: db.now() - keptMs, limit: limits.purgedUploadsMax },
+       select id from uploads where used_at is null and expires_at <= $expiredBefore
+         and id not in (select value from json_each($sending)) limit $limit)`,
+    {
+      expiredBefore: db.now() - keptMs,
+      sending: JSON.stringify(sending),
+      limit: limits.purgedUploadsMax,
+    },
   )
 }
 

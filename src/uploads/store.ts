@@ -73,6 +73,11 @@ export class UploadStore {
     purgeUpload(this.#db, id)
   }
 
+  /** Returns the ids of the uploads whose bytes are arriving. */
+  sending(): string[] {
+    return this.#transfers.uploadIds()
+  }
+
   /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)

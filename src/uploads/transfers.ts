@@ -52,6 +52,11 @@ export class Transfers {
     this.#running.delete(id)
   }
 
+  /** Returns the ids of the uploads that have a running transfer. */
+  uploadIds(): string[] {
+    return [...this.#running.keys()]
+  }
+
   /**
    * Begins the download of a file for a job. Its bytes count towards the disk quota of the account. The caller must call
    * `end` when the download has ended.

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
-import { removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
+import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
 import { UploadStore } from '../../src/uploads/store.ts'
 import { createUpload, takeUpload } from '../../src/uploads/upload.ts'
 import { defaults } from '../support/defaults.ts'
@@ -24,12 +24,14 @@ function openStore() {
   const newUpload = () =>
     createUpload(db, account.id, { filename: 'a.wav', contentType: 'audio/wav', ttlMs: defaults.uploadTtlMs })
   const files = () => readdirSync(join(dataDir, 'uploads'))
-  /** Advances the clock, and then removes the files of expired uploads, as a sweep does. */
+  const store = new UploadStore({ db, config })
+  /** Advances the clock, and then removes the files and the rows of expired uploads, as sweeps do. */
   const later = (ms: number) => {
     aheadMs += ms
     removeUnusedBytes(db, dataDir)
+    purgeExpiredUploads(db, { keptMs: 0, sending: store.sending() })
   }
-  return { db, config, account, newUpload, files, later, store: new UploadStore({ db, config }) }
+  return { db, config, account, newUpload, files, later, store }
 }
 
 test('a PUT is refused when the disk becomes full during the transfer', async () => {
@@ -72,11 +74,11 @@ test('the file of a PUT that ends after the expiry stays long enough to start a 
         controller.close()
       },
     })
-  const [used, unused] = [newUpload(), newUpload()]
+  const used = newUpload()
   await store.put(used.id, body(), 0)
   later(limits.uploadKeptMs - marginMs)
   expect(takeUpload(db, account.id, used.id)).toMatchObject({ fileBytes: 5 })
-  await store.put(unused.id, body(), 0)
+  await store.put(newUpload().id, body(), 0)
   later(limits.uploadKeptMs)
   expect(files()).toEqual([used.id])
 })
