@@ -8,7 +8,8 @@ import { dataOption } from './settings.ts'
 
 export const exportAccount = command({
   usage: 'steno accounts export EMAIL',
-  summary: 'Print all that the database has of one account, transcripts included, as one JSON object a line.',
+  summary:
+    'Print what the database has of one account, transcripts included, without secrets, as one JSON object a line.',
   options: dataOption,
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')

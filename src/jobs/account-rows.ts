@@ -23,6 +23,8 @@ const conditions: Record<string, string> = {
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
+  // This table belongs to the search index, which is made from the transcripts.
+  tables.delete('search_parts')
   for (const table of tables) {
     const condition = conditions[table] ?? 'account_id = $accountId'
     for (const row of db.list<Row>(`select * from ${table} where ${condition}`, { accountId }))
@@ -35,14 +37,17 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   }
 }
 
-/** The columns with a hash, with an encrypted value, or with a reply, which may contain a signed address. */
-const isSecret = (column: string) => /(^|_)hash$|^sealed_|^code_challenge$|^reply$/.test(column)
+/**
+ * Matches the columns with a hash, with an encrypted value, or with a reply, which may contain a signed address. The
+ * column `state_at` is left out too: it has the uptime of the server, which is no time of the calendar.
+ */
+const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 
-/** Returns a row without its secrets, with times in ISO 8601. */
+/** Returns a row without the columns that are left out, with times in ISO 8601. */
 function shown(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row)
-      .filter(([column]) => !isSecret(column))
+      .filter(([column]) => !leftOut.test(column))
       .map(([column, value]) => [
         column,
         column.endsWith('_at') && typeof value === 'number' ? new Date(value).toISOString() : value,

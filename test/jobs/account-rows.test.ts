@@ -23,7 +23,8 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   await ana.post('/v1/upload', { filename: 'unused.mp3' }, { 'Idempotency-Key': 'anas-request' })
   await ben.post('/v1/upload', { filename: 'of-ben.mp3' })
   // Events that were sent before the table had the column account_id have no value in it.
-  db.run(`insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', 1, 1)`, { id })
+  const insertion = `insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', $now, $now)`
+  db.run(insertion, { id, now: db.now() })
   setPassword(db, ana.id, passwordHash)
   const session = createSession(db, { accountId: ana.id, keyId: null })
   const client = createClient(db, { name: 'Notes', redirectUris: ['https://a.example/'] })
@@ -43,7 +44,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
     .split('\n')
     .map(line => JSON.parse(line))
   const of = (table: string) => rows.filter(row => row.table === table)
-  expect(of('accounts')).toMatchObject([{ email: ana.email, created_at: expect.stringMatching(/^20.*Z$/) }])
+  expect(of('accounts')).toMatchObject([{ email: ana.email }])
   expect(of('jobs')).toMatchObject([{ id, vocabulary: '["Zanzibar"]', metadata: '{"name":"Talk"}' }])
   expect(of('uploads').map(({ filename }) => filename)).toContain('unused.mp3')
   expect(of('clients')).toMatchObject([{ name: 'Notes' }])
@@ -53,6 +54,11 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   expect(transcript.original.utterances[0].text).toBe('It was said.')
   for (const table of ['keys', 'sessions', 'grants', 'webhook_events', 'idempotent_replies'])
     expect([table, of(table).length > 0]).toEqual([table, true])
+  expect(of('search_parts')).toEqual([])
+  const times = rows
+    .flatMap(Object.entries)
+    .filter(([column, value]) => /_at$/.test(column) && value !== null)
+  expect(times.filter(([, value]) => !/^20.*Z$/.test(value))).toEqual([])
   const secrets = [ana.key, passwordHash, session, code, 'challenge', 'signature', 'of-ben', ben.id]
   expect(secrets.filter(secret => out.includes(secret))).toEqual([])
   expect(rows.flatMap(Object.keys).filter(column => /hash|sealed/.test(column))).toEqual([])
