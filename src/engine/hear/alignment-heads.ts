@@ -1,5 +1,6 @@
-// Finds the alignment heads of a Whisper model, for a model whose configuration does not list these heads. An alignment
-// head is a cross-attention head that follows the speech: its attention shows when a token is spoken.
+// Finds the alignment heads of a Whisper model, for a model whose configuration does not list these heads, or lists those
+// of another model. An alignment head is a cross-attention head that follows the speech: its attention shows when a token
+// is spoken.
 
 /** One attention head of the decoder: the index of its layer, and the index of the head in this layer. */
 export type Head = [layer: number, head: number]
@@ -55,4 +56,16 @@ export function alignmentHeadsOf(layers: number, heads: number, vocabulary: numb
   })
   const step = Math.max(1, upper.length / headsMax)
   return upper.filter((_, index) => Math.floor(index / step) > Math.floor((index - 1) / step))
+}
+
+/**
+ * Returns true if `listed` is a list of heads that the decoder has. Models with a distilled decoder of two layers often
+ * have the file `generation_config.json` of their original model, which lists heads of deeper layers.
+ */
+export function areHeads(listed: unknown, layers: number, heads: number): listed is Head[] {
+  const isIndex = (value: unknown, below: number) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) < below
+  const isHead = (each: unknown) =>
+    Array.isArray(each) && each.length === 2 && isIndex(each[0], layers) && isIndex(each[1], heads)
+  return Array.isArray(listed) && listed.every(isHead)
 }

@@ -1,7 +1,7 @@
 // Reads the values that recognition needs from the configuration files of a Whisper model.
 
 import { languages } from '../../languages.ts'
-import { alignmentHeadsOf, type Head } from './alignment-heads.ts'
+import { alignmentHeadsOf, areHeads, type Head } from './alignment-heads.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 export type Facts = {
@@ -43,15 +43,16 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
   const list = (name: string) => (generation[name] ?? config[name] ?? []) as number[]
   const noTimestamps = tokenizer.special('<|notimestamps|>') ?? number('no_timestamps_token_id')
   const known = languages.map(code => [code, tokenizer.special(`<|${code}|>`)] as const)
+  const [layers, heads] = [number('decoder_layers'), number('decoder_attention_heads')]
   // An English-only model has language tokens in its vocabulary, but was not trained with these tokens. A turbo model
   // or a distilled model has fewer decoder layers than encoder layers, and was not trained to translate.
-  const isWhole = number('decoder_layers') === number('encoder_layers')
+  const isWhole = layers === number('encoder_layers')
   const multilingual = generation.is_multilingual !== false && number('vocab_size') >= 51_865
   return {
     mels: number('num_mel_bins'),
     width: number('d_model'),
-    layers: number('decoder_layers'),
-    heads: number('decoder_attention_heads'),
+    layers,
+    heads,
     vocabulary: number('vocab_size'),
     positions: number('max_target_positions'),
     start: number('decoder_start_token_id'),
@@ -67,8 +68,8 @@ export function readFacts(config: Json, generation: Json, tokenizer: Tokenizer):
     ),
     suppressed: list('suppress_tokens').filter(id => id >= 0),
     suppressedAtStart: list('begin_suppress_tokens'),
-    alignmentHeads:
-      (generation.alignment_heads as Head[] | undefined) ??
-      alignmentHeadsOf(number('decoder_layers'), number('decoder_attention_heads'), number('vocab_size')),
+    alignmentHeads: areHeads(generation.alignment_heads, layers, heads)
+      ? generation.alignment_heads
+      : alignmentHeadsOf(layers, heads, number('vocab_size')),
   }
 }
