@@ -49,11 +49,16 @@ test('weights that are larger than the memory are refused, and the largest file 
   )
 })
 
-test('a tokenizer that is damaged in the middle is named', async () => {
+test('a tokenizer that is damaged in the middle, or has a list of tokens without ids, is named', async () => {
   const folder = await modelFolder('')
   const path = join(folder, 'tokenizer.json')
-  await Bun.write(path, '{"model": {"vocab": {"a: 1}}}')
-  await expect(openModel({ ...alone, folder, device: 'cpu' })).rejects.toThrow(`${path} cannot be read: `)
+  for (const content of [
+    '{"model": {"vocab": {"a: 1}}}',
+    '{"added_tokens": [], "model": {"vocab": [1, 2]}}',
+  ]) {
+    await Bun.write(path, content)
+    await expect(openModel({ ...alone, folder, device: 'cpu' })).rejects.toThrow(`${path} cannot be read: `)
+  }
 })
 
 test.skipIf(!pocket)(`a damaged weight file is named${unless(pocket, 'pocket model')}`, async () => {

@@ -29,6 +29,7 @@ type TokenizerFile = {
 /** Makes a tokenizer. `json` is the content of the model's file tokenizer.json. */
 export function readTokenizer(json: string): Tokenizer {
   const file: TokenizerFile = JSON.parse(json)
+  if (Array.isArray(file.model.vocab)) throw new Error('its vocabulary is a list without ids')
   const specials = new Map(file.added_tokens.map(({ id, content }) => [content, id]))
   const decode = decoderOf(file)
   let encoder: Encoder | null = null

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { compactFile } from '../network/compact.ts'
 import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 import { isCompact, jsonFiles, missingWeights, namesIn } from './layout.ts'
-import { lockName, type ModelLock } from './lock.ts'
+import { isLock, lockName } from './lock.ts'
 
 /** Returns an error message about the first fault in a model's folder, or null if the folder has no fault. */
 export function faultOf(folder: string): string | null {
@@ -51,11 +51,12 @@ function notAnObject(path: string): string {
 
 /**
  * Returns an error message about the first damaged file in a model's folder: a file that is missing or empty, or that
- * has another size than `steno-lock.json` (the list of the model's files) says. Returns null if no file is damaged.
+ * has another size than `steno-lock.json` (the list of the model's files) says. Returns null if no file is damaged. A
+ * damaged `steno-lock.json` is left out: `steno models verify` names it.
  */
 function damagedFile(folder: string): string | null {
-  const lock = readObject(join(folder, lockName)) as ModelLock | null
-  const sizes = new Map((lock?.files ?? []).map(({ path, size }) => [path, size]))
+  const lock = readObject(join(folder, lockName))
+  const sizes = new Map((isLock(lock) ? lock.files : []).map(({ path, size }) => [path, size]))
   const compact = isCompact(folder) ? [compactFile] : []
   const published = namesIn(join(folder, 'onnx')).map(name => `onnx/${name}`)
   const graphs = [...published, ...namesIn(folder).filter(name => name.endsWith('.onnx'))]

@@ -15,10 +15,22 @@ export const lockName = 'steno-lock.json'
 
 /** Returns the content of `steno-lock.json` of an installed model. Returns null if this file is missing or damaged. */
 export async function installedLock(folder: string): Promise<ModelLock | null> {
-  const lock: ModelLock | null = await Bun.file(join(folder, lockName))
+  const lock: unknown = await Bun.file(join(folder, lockName))
     .json()
     .catch(() => null)
-  return Array.isArray(lock?.files) ? lock : null
+  return isLock(lock) ? lock : null
+}
+
+/** Returns true if the content of `steno-lock.json` has a list of files. False if the file is damaged. */
+export function isLock(content: unknown): content is ModelLock {
+  const { files } = Object(content) as Partial<ModelLock>
+  return (
+    Array.isArray(files) &&
+    files.every(
+      file =>
+        typeof file?.path === 'string' && Number.isSafeInteger(file.size) && file.hash instanceof Object,
+    )
+  )
 }
 
 /**

@@ -1,14 +1,18 @@
 import { expect, test } from 'bun:test'
 import { truncateSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { faultOf } from '../../../src/engine/models/fault.ts'
 import { isModel, weightFiles } from '../../../src/engine/models/layout.ts'
 import { lockName } from '../../../src/engine/models/lock.ts'
+import { verifyModel } from '../../../src/engine/models/verify.ts'
 import { compactFile } from '../../../src/engine/network/compact.ts'
 import { pocket, unless } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { modelFiles } from '../../support/model-files.ts'
+
+/** The hash of a file that no test reads. */
+const hash = { kind: 'sha256', value: '' }
 
 async function modelFolder(change: Record<string, string | Uint8Array> = {}): Promise<string> {
   const folder = temporaryFolder()
@@ -23,9 +27,18 @@ test.skipIf(!pocket)(`the model for tests has no fault${unless(pocket, 'pocket m
 
 test('a whole folder has no fault, with its lock file and without', async () => {
   expect(faultOf(await modelFolder())).toBeNull()
-  const files = [{ path: 'onnx/encoder_model_quantized.onnx', size: 3000 }]
+  const files = [{ path: 'onnx/encoder_model_quantized.onnx', size: 3000, hash }]
   expect(faultOf(await modelFolder({ [lockName]: JSON.stringify({ files }) }))).toBeNull()
 })
+
+test.each(['{"files": 5}', '{"files": [null]}', '{"files": [{"path": "config.json"}]}'])(
+  'a damaged list of files, %s, is left out, and a check of the files names it',
+  async lock => {
+    const folder = await modelFolder({ [lockName]: lock })
+    expect(faultOf(folder)).toBeNull()
+    expect(await verifyModel(dirname(folder), basename(folder))).toEqual([lockName])
+  },
+)
 
 const missing = [
   'config.json',
@@ -70,11 +83,11 @@ test('a file that has changed after a check is checked again', async () => {
 
 test('a file that was truncated or removed after its download is a fault', async () => {
   const path = 'onnx/encoder_model_quantized.onnx'
-  const files = [{ path, size: 3000 }]
+  const files = [{ path, size: 3000, hash }]
   const folder = await modelFolder({ [lockName]: JSON.stringify({ files }) })
   truncateSync(join(folder, path), 1000)
   expect(faultOf(folder)).toBe(`${join(folder, path)} has 1000 bytes instead of 3000`)
-  const lacking = { files: [...files, { path: 'onnx/encoder_model_quantized.onnx_data', size: 9 }] }
+  const lacking = { files: [...files, { path: 'onnx/encoder_model_quantized.onnx_data', size: 9, hash }] }
   expect(faultOf(await modelFolder({ [lockName]: JSON.stringify(lacking) }))).toContain(
     'onnx_data is empty or missing',
   )
