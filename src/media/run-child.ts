@@ -77,9 +77,10 @@ export async function* runChild(
       if (stalled) throw new Error('no message for too long')
       if (next.done) throw new Error('ended without a result')
       if (!hasBegun) checkBegin(next.value)
+      else if (next.value.kind === 'end') return resultOf(next.value)
+      else if (operation === 'inspect') throw new Error('an inspection has only a result')
+      else if (next.value.kind === 'samples') yield samplesOf(next.value)
       hasBegun = true
-      if (next.value.kind === 'end') return resultOf(next.value)
-      if (next.value.kind === 'samples') yield samplesOf(next.value)
     }
   } catch (error) {
     signal.throwIfAborted()

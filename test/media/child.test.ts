@@ -105,6 +105,14 @@ test.each([
   })
 })
 
+test.each(['alive', 'begin', 'samples'])(
+  'an inspection that sends a message of the kind %s before its result fails: without end, such messages block the server',
+  async kind => {
+    const program = standIn(`send('${kind}', new Uint8Array(0)); end({ done: ${good} })`)
+    expect(await failureOf(inspectWith(program))).toMatchObject({ code: 'PROCESSING_ERROR' })
+  },
+)
+
 test('a correct result is accepted', async () => {
   expect(await inspectWith(standIn(`end({ done: ${good} })`))).toMatchObject({ durationMs: 5000 })
   expect(await decodeWith(standIn('samples(); samples(); end({ done: {} })'))).toBe(32_768)
