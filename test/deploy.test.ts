@@ -92,6 +92,12 @@ test('the container runs a user without rights, and its health check and setting
   expect(named.filter(name => !settingNames.includes(name))).toEqual([])
 })
 
+test('the container has an init process, which removes the child processes of an engine that is killed', () => {
+  const file = read('Containerfile')
+  expect(file).toMatch(/^RUN apt-get .* install .*\btini\b/m)
+  expect(file).toMatch(/^ENTRYPOINT \["tini", "--", "steno"\]$/m)
+})
+
 test('both services of the compose file are read-only, without capabilities, and not root', () => {
   const { services, volumes } = Bun.YAML.parse(read('deploy/compose.yaml')) as {
     services: Record<string, Record<string, unknown>>
