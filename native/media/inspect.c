@@ -1,6 +1,6 @@
 // Measures the exact length of the audio in a file. The beginning of the audio is decoded to refuse a file that cannot
 // be played. The end is decoded to find the last sample. The packets between the beginning and the end are only
-// counted.
+// counted. From the first packet with a wrong length on, all packets are decoded.
 
 #include "media.h"
 #include <math.h>
@@ -12,6 +12,8 @@ enum { TAIL_PACKETS = 32 };
 // The rounding tolerance, in samples. The tolerance is larger than the rounding error of a sum, and smaller than one
 // sample at any sample rate.
 static const double fraction_error = 0.001;
+// The longest overlap of two counted packets, in samples. A longer overlap would be a jump of the timeline (timeline.c).
+static const double overlap_max = 0.5 * SAMPLE_RATE;
 
 // Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.
 typedef struct Meter {
@@ -55,20 +57,46 @@ static bool decode_head(Meter *meter, Source *source)
     return more;
 }
 
-// Reads the packets up to the end of the file. Counts each packet that leaves the ring buffer. Decodes the last packets
-// of the file, which are still in the ring buffer.
-static void count_and_decode_tail(Meter *meter, Source *source)
+// Returns true if the next packet begins long before the end of this one, so that the file gives this packet a wrong
+// length. If the next packet begins even before this one, the clock was set back, and a short packet is believed.
+static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
 {
-    int64_t read = 1;
-    for (; meter->timeline.position <= (double)meter->order->samples_max; read++) {
-        AVPacket *packet = meter->ring[read % TAIL_PACKETS];
-        if (read >= TAIL_PACKETS && !(packet->flags & AV_PKT_FLAG_DISCARD))
-            add_span(meter, source, source_packet_span(source, packet));
+    const Span span = source_packet_span(source, packet);
+    const Span after = source_packet_span(source, next);
+    const double step = after.start > span.start ? after.start - span.start : 0;
+    return span.has_start && after.has_start && span.length - step > overlap_max;
+}
+
+// Counts each packet that leaves the ring buffer. Returns false at the end of the file, and true at a packet that must
+// not be counted. The packets from the number `from` up to `to`, which is excluded, are then in the ring buffer.
+static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
+{
+    for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {
+        AVPacket *packet = meter->ring[*to % TAIL_PACKETS];
+        if (*to - *from == TAIL_PACKETS) {
+            if (is_too_long(source, packet, meter->ring[(*to + 1) % TAIL_PACKETS]))
+                return true;
+            if (!(packet->flags & AV_PKT_FLAG_DISCARD))
+                add_span(meter, source, source_packet_span(source, packet));
+            *from += 1;
+        }
         if (!source_read(source, packet))
-            break;
+            return false;
     }
-    for (int64_t at = read < TAIL_PACKETS ? 0 : read - TAIL_PACKETS + 1; at < read; at++)
-        source_decode(source, meter->ring[at % TAIL_PACKETS], add_frame, meter);
+    return false;
+}
+
+// Measures the audio behind its beginning. The packets that `count_packets` leaves in the ring buffer are decoded, and so
+// are those behind them.
+static void measure_rest(Meter *meter, Source *source)
+{
+    int64_t from = 0, to = 1;
+    const bool more = count_packets(meter, source, &from, &to);
+    for (; from < to; from++)
+        source_decode(source, meter->ring[from % TAIL_PACKETS], add_frame, meter);
+    AVPacket *packet = meter->ring[0];
+    while (more && meter->timeline.position <= (double)meter->order->samples_max && source_read(source, packet))
+        source_decode(source, packet, add_frame, meter);
     source_drain(source, add_frame, meter);
 }
 
@@ -76,7 +104,7 @@ static void measure(Meter *meter, Source *source)
 {
     Placement ignored;
     if (decode_head(meter, source))
-        count_and_decode_tail(meter, source);
+        measure_rest(meter, source);
     timeline_settle(&meter->timeline, (Span){0}, &ignored);
     timeline_continue(&meter->timeline);
 }
@@ -98,6 +126,8 @@ void inspect_source(Source *source, const Order *order)
         if (sample_rate == 0) {
             sample_rate = source->decoder->sample_rate;
             channels = source->decoder->ch_layout.nb_channels;
+            if (channels > CHANNELS_MAX)
+                refuse("too-many-channels");
         }
     } while (meter.timeline.position <= (double)order->samples_max && source_next(source, order));
     if (meter.frames == 0)

@@ -167,6 +167,8 @@ bool timeline_place(Timeline *timeline, Span span, bool is_exact, Placement *pla
 bool timeline_settle(Timeline *timeline, Span next, Placement *placement);
 
 // resample.c: converts frames of any kind to samples of the output.
+// The maximum number of channels that FFmpeg can mix.
+enum { CHANNELS_MAX = 64 };
 typedef struct Resampler Resampler;
 Resampler *resampler_open(Output *output, int64_t channel);
 bool resampler_convert(Resampler *resampler, AVFrame *frame, double skip);

@@ -8,7 +8,7 @@
 
 // The maximum number of output samples of one frame, about four minutes. A frame with more output samples has a wrong
 // sample rate.
-enum { FRAME_SAMPLES_MAX = 4000000, CHANNELS_MAX = 64 };
+enum { FRAME_SAMPLES_MAX = 4000000 };
 // The minimum number of channels of surround sound, which is made for speakers in a room (5.1).
 enum { SURROUND_CHANNELS_MIN = 6 };
 

@@ -49,7 +49,9 @@ export async function work(
   }
   const open = (channel?: number) => {
     const signal = new AbortController().signal
-    const sound = decode(input.path, { ...reading, signal, ...(channel === undefined ? {} : { channel }) })
+    // With a section, `durationMs` is the duration of this section.
+    const measuredMs = input.section ? undefined : input.durationMs
+    const sound = decode(input.path, { ...reading, signal, channel, measuredMs })
     const reported = withCalls(sound, () => onSamples(0))
     return cutSection(reported, input.section)
   }

@@ -3,26 +3,31 @@
 
 import { log } from '../base/log.ts'
 import { JobFailure } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { runChild, type SpawnOptions } from './run-child.ts'
-import { type DecodeResult, samplesMax } from './wire.ts'
+import { type DecodeResult, sampleRate, samplesMax } from './wire.ts'
 
 export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
-  channel?: number
+  channel?: number | undefined
+  /** The duration that the inspection measured. The job is charged for this duration. */
+  measuredMs?: number | undefined
 }
 
 /**
- * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded. If the caller stops reading
- * before the end, the child process that decodes the file is killed.
+ * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or if it has much more sound
+ * than was measured. If the caller stops reading before the end, the child process that decodes the file is killed.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
-  const child = runChild({ operation: 'decode', channel: options.channel ?? 0 }, path, options)
-  let left = samplesMax(options.durationMsMax)
+  const { channel = 0, durationMsMax, measuredMs } = options
+  const child = runChild({ operation: 'decode', channel }, path, options)
+  let samples = 0
   let next = await child.next()
   try {
     for (; !next.done; next = await child.next()) {
-      left -= next.value.length / Float32Array.BYTES_PER_ELEMENT
-      if (left < 0) throw new JobFailure('PROCESSING_ERROR')
+      samples += next.value.length / Float32Array.BYTES_PER_ELEMENT
+      if (samples > samplesMax(durationMsMax)) throw new JobFailure('PROCESSING_ERROR')
+      if (measuredMs !== undefined && beyond(samples, measuredMs) > 0) throw tooMuchSound()
       // The bytes are copied to the start of a new buffer, because a Float32Array must begin at a multiple of four
       // bytes.
       yield new Float32Array(next.value.slice().buffer)
@@ -32,4 +37,25 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
   }
   const { damaged } = next.value as DecodeResult
   if (damaged > 0) log.info('media damaged', { packets: damaged })
+  if (measuredMs !== undefined && beyond(samples, measuredMs) < 0)
+    log.warn('media shorter than measured', { decoded_ms: msOf(samples), measured_ms: measuredMs })
+}
+
+/**
+ * Returns 0 if the decoded sound is about as long as was measured. Otherwise returns the difference, in milliseconds.
+ */
+function beyond(samples: number, measuredMs: number): number {
+  const tolerance = limits.mediaToleranceMs + limits.mediaToleranceShare * measuredMs
+  const difference = msOf(samples) - measuredMs
+  return Math.abs(difference) > tolerance ? difference : 0
+}
+
+function msOf(samples: number): number {
+  return Math.floor((samples / sampleRate) * 1000)
+}
+
+/** Returns the error for a file that was measured as much shorter than its sound is. Only false times cause this. */
+function tooMuchSound(): JobFailure {
+  const message = 'The times in the file are wrong: it has much more sound than they say.'
+  return new JobFailure('INVALID_MEDIA_FORMAT', message)
 }

@@ -29,6 +29,10 @@ const refusals = {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The audio track is damaged: nothing of it can be decoded.',
   },
+  'too-many-channels': {
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track has more than 64 channels, which is not supported.',
+  },
   'too-large': {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'Reading the file takes more memory than a media file may.',

@@ -71,15 +71,29 @@ async function reportsOf(
   return reports
 }
 
-test('a job reports while it reads sound without speech, so that it is not killed', async () => {
-  const silence = new Int16Array(5 * 16_000)
+async function writeSilence(seconds: number): Promise<string> {
+  const silence = new Int16Array(seconds * 16_000)
   const header = wavHeader(silence.byteLength, { sampleRate: 16_000, channels: 1, bytesPerSample: 2 })
   const path = join(temporaryFolder(), 'silence.wav')
   await Bun.write(path, new Blob([header, silence]))
+  return path
+}
+
+test('a job reports while it reads sound without speech, so that it is not killed', async () => {
+  const path = await writeSilence(5)
   const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
   const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
   // The report at the end of the job has the value 5. A report with the value 0 is sent while the file is being read.
   expect(reached[0]).toBe(0)
+})
+
+test('a job fails if its file has much more sound than was measured, but not if only a section was', async () => {
+  const path = await writeSilence(20)
+  const lastOf = async (own: Partial<TranscribeInput>) =>
+    (await reportsOf(writing([]), plainInput({ path, language: 'zh', ...own }))).at(-1)
+  expect(await lastOf({ durationMs: 5000 })).toMatchObject({ kind: 'failed', code: 'INVALID_MEDIA_FORMAT' })
+  const section = { fromMs: 14_000, toMs: 19_000 }
+  expect(await lastOf({ durationMs: 5000, section })).toMatchObject({ kind: 'done' })
 })
 
 test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {

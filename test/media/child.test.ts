@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { passLogTo } from '../../src/base/log.ts'
 import { decode } from '../../src/media/decode.ts'
 import { openMedia } from '../../src/media/inspect.ts'
 import { argumentsOf, type MediaOrder } from '../../src/media/order.ts'
@@ -128,6 +129,25 @@ test('a child that sends too many samples is killed', async () => {
   expect(await failureOf(decodeWith(standIn('for (;;) samples()')))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
+})
+
+test('a file with much more sound than was measured is refused, and one with much less is in the log', async () => {
+  const events: [string, unknown][] = []
+  passLogTo(({ event, fields }) => events.push([event, fields]))
+  const mediaProgram = standIn('for (let i = 0; i < 20; i++) samples(); end({ done: { damaged: 0 } })')
+  const decoded = async (measuredMs: number) => {
+    for await (const _ of decode(wav, { signal: forever, durationMsMax, mediaProgram, measuredMs }));
+    return events.splice(0)
+  }
+  expect(await failureOf(decoded(9000))).toEqual({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The times in the file are wrong: it has much more sound than they say.',
+  })
+  expect(await decoded(11_000)).toEqual([])
+  expect(await decoded(30_000)).toEqual([])
+  const fields = { decoded_ms: 20_480, measured_ms: 33_000 }
+  expect(await decoded(33_000)).toEqual([['media shorter than measured', fields]])
+  passLogTo(() => {})
 })
 
 test('a file that needs more memory than the limit is refused', async () => {

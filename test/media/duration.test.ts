@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/folder.ts'
 import { decodeAll, failureOf, fixture, inspect, patienceMs } from './files.ts'
+import { withTimes } from './matroska.ts'
 import { sampleRate } from './tones.ts'
 
 setDefaultTimeout(patienceMs)
@@ -88,6 +89,28 @@ function wav(rate: number, samples: number): Buffer {
   bytes.writeUInt32LE(samples * 2, 40)
   return bytes
 }
+
+/** Inspects and decodes a Matroska file of packets with half a second of sound. Returns both durations. */
+async function durationsOf(packets: { atMs: number; lengthMs: number }[]): Promise<[number, number]> {
+  const path = join(temporaryFolder(), 'times.mkv')
+  const samples = new Float32Array(sampleRate / 2)
+  writeFileSync(path, withTimes(packets.map(packet => ({ ...packet, samples }))))
+  return [(await inspect(path)).durationMs, ((await decodeAll(path)).length / sampleRate) * 1000]
+}
+
+test.each([1, 900, 1800, 60_000])(
+  'packets of half a second that have %i ms according to the file count as half a second',
+  async lengthMs => {
+    const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: i * 500, lengthMs }))
+    expect(await durationsOf(packets)).toEqual([60_000, 60_000])
+  },
+)
+
+test('after a clock that was set back, wrong lengths are found too', async () => {
+  const lengthOf = (i: number) => (i < 70 ? 500 : 60_000)
+  const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: (i % 70) * 500, lengthMs: lengthOf(i) }))
+  expect(await durationsOf(packets)).toEqual([60_000, 60_000])
+})
 
 const lies: { what: string; name: string; after: string; offset: number }[] = [
   { what: 'the number of frames in a Xing header', name: 'cbr.mp3', after: 'Info', offset: 4 },

@@ -40,9 +40,8 @@ export function withEncodings(
   arrangement: Arrangement = {},
 ): Buffer {
   const { subtitles = 0, isStreamed = false, hasGap = false, isSplit = false, behind } = arrangement
-  const bytes = Buffer.from(Int16Array.from(samples, sample => Math.round(sample * 32_767)).buffer)
-  const [rate, packetMs] = [Buffer.alloc(8), 100]
-  rate.writeDoubleBE(16_000)
+  const bytes = pcmOf(samples)
+  const packetMs = 100
   const packetBytes = (2 * 16_000 * packetMs) / 1000
   const blocks = Array.from({ length: Math.ceil(bytes.length / packetBytes) }, (_, i) => {
     // The number of the track, the time in milliseconds, and the flags of a packet that needs no other packet.
@@ -52,22 +51,13 @@ export function withEncodings(
   })
   const contents = encodings.map(each => element('6240', each))
   const groups = isSplit ? contents.map(each => [each]) : contents.length > 0 ? [contents] : []
-  const track = element(
-    'ae',
-    element('d7', Buffer.from([1])),
-    element('73c5', Buffer.from([1])),
-    element('83', Buffer.from([2])),
-    element('86', Buffer.from('A_PCM/INT/LIT')),
-    element('e1', element('b5', rate), element('9f', Buffer.from([1])), element('6264', Buffer.from([16]))),
-    ...groups.map(group => element('6d80', ...group)),
-  )
+  const track = pcmTrack(...groups.map(group => element('6d80', ...group)))
   const tracks = element('1654ae6b', ...Array.from({ length: subtitles }, (_, i) => subtitle(i + 2)), track)
-  const fileInfo = element('1549a966', element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40])))
   const write = isStreamed ? streamed : element
   const cluster = write('1f43b675', element('e7', Buffer.from([0])), ...blocks)
   const attachments = arrangement.attachmentBytes ? [attachment(arrangement.attachmentBytes)] : []
   const parts = behind
-    ? listed(fileInfo, cluster, [tracks, ...attachments], behind === 'in another list')
+    ? listed(cluster, [tracks, ...attachments], behind === 'in another list')
     : [fileInfo, tracks, ...attachments, cluster]
   return Buffer.concat([
     element('1a45dfa3', element('4282', Buffer.from('matroska'))),
@@ -76,8 +66,55 @@ export function withEncodings(
   ])
 }
 
+/** The times in the file are in milliseconds. */
+const fileInfo = element('1549a966', element('2ad7b1', Buffer.from([0x0f, 0x42, 0x40])))
+
+/** Returns the description of a track of 16-bit samples at 16 kHz, with the given elements at its end. */
+function pcmTrack(...more: Buffer[]): Buffer {
+  const rate = Buffer.alloc(8)
+  rate.writeDoubleBE(16_000)
+  return element(
+    'ae',
+    element('d7', Buffer.from([1])),
+    element('73c5', Buffer.from([1])),
+    element('83', Buffer.from([2])),
+    element('86', Buffer.from('A_PCM/INT/LIT')),
+    element('e1', element('b5', rate), element('9f', Buffer.from([1])), element('6264', Buffer.from([16]))),
+    ...more,
+  )
+}
+
+function pcmOf(samples: Float32Array): Buffer {
+  return Buffer.from(Int16Array.from(samples, sample => Math.round(sample * 32_767)).buffer)
+}
+
+/** A packet that begins at `atMs`, and has the length `lengthMs` according to the file. */
+type Packet = { atMs: number; lengthMs: number; samples: Float32Array }
+
+/** Returns a Matroska file of uncompressed sound at 16 kHz. The times of its packets may differ from their sound. */
+export function withTimes(packets: Packet[]): Buffer {
+  const clusters = packets.map(({ atMs, lengthMs, samples }) => {
+    const block = element('a1', Buffer.from([0x81, 0, 0, 0x80]), pcmOf(samples))
+    return element(
+      '1f43b675',
+      element('e7', number(atMs)),
+      element('a0', block, element('9b', number(lengthMs))),
+    )
+  })
+  return Buffer.concat([
+    element('1a45dfa3', element('4282', Buffer.from('matroska'))),
+    element('18538067', fileInfo, element('1654ae6b', pcmTrack()), ...clusters),
+  ])
+}
+
+function number(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
 /** Returns the parts of a segment: `last` follows the cluster, and a list of parts precedes it. */
-function listed(fileInfo: Buffer, cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
+function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
   const list = (parts: Buffer[], from: number) => {
     const entries = parts.map((part, i) => {
       const offset = Buffer.alloc(8)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { openMedia } from '../../src/media/inspect.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { wavHeader } from '../support/sound.ts'
 import { bounds, decodeAll, failureOf, fixture, forever, inspect, patienceMs } from './files.ts'
 import { expectTune, level, sampleRate, tune } from './tones.ts'
 
@@ -39,6 +40,28 @@ test('audio above the limit is too long', async () => {
     code: 'DURATION_TOO_LONG',
     message: 'The audio is longer than the limit of 1.5 seconds.',
   })
+})
+
+test('more channels than FFmpeg can mix are refused before a job is charged', async () => {
+  const folder = temporaryFolder()
+  const write = (channels: number) => {
+    const path = join(folder, `${channels}.wav`)
+    const sound = { sampleRate: 8000, channels, bytesPerSample: 2 }
+    const bytes = Buffer.alloc(8000 * channels * 2)
+    writeFileSync(path, Buffer.concat([wavHeader(bytes.length, sound), bytes]))
+    return path
+  }
+  expect(await inspect(write(64))).toMatchObject({ channels: 64, durationMs: 1000 })
+  expect(await decodeAll(write(64))).toHaveLength(sampleRate)
+  expect(await failureOf(inspect(write(65)))).toEqual({
+    code: 'INVALID_MEDIA_FORMAT',
+    message: 'The audio track has more than 64 channels, which is not supported.',
+  })
+})
+
+test('a disk that cannot be read is not the end of the file', async () => {
+  // No memory of a process is at address 0, so the first read of this file fails with the error of a broken disk (EIO).
+  expect(await failureOf(inspect('/proc/self/mem'))).toMatchObject({ code: 'PROCESSING_ERROR' })
 })
 
 test('a missing file is an internal error, not an error of the caller', async () => {
