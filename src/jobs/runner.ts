@@ -19,6 +19,7 @@ import { mustDownloadAgain } from './lost-media.ts'
 import { removeMedia, removeMediaFile } from './media-files.ts'
 import { restartTimeouts, restartTimeoutsOf } from './moves.ts'
 import { prepare } from './prepare.ts'
+import { startJob } from './queue.ts'
 import { recognise } from './recognise.ts'
 import { Recognitions } from './recognitions.ts'
 import { isTerminal, timeouts } from './states.ts'
@@ -192,7 +193,7 @@ export class Runner {
   /**
    * Runs a step of a job and stores the result of the step. If the step was aborted, nothing is stored. If the step
    * failed because the database was locked or full, the next sweep (periodic work of the server) runs the step again.
-   * Any other error in the step fails the job.
+   * Any other error in the step fails the job, except if `#fail` starts a download instead.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
@@ -211,10 +212,25 @@ export class Runner {
           this.#results.keep(job, () => this.#repeat(job.id))
           return
         }
-        end = () => failJob(db, job.id, failureOf(job, error))
+        end = () => this.#fail(job, error)
       }
       this.#results.write(job, end)
     })
+  }
+
+  /**
+   * Fails a job because of an error in its step. If its media file was lost during the recognition, downloads the file
+   * again instead. For example, a worker finds no file if another server has taken over.
+   */
+  #fail(job: Job, error: unknown): Job | null {
+    const { db, config, engine } = this.#parts
+    if (job.state !== 'processing' || !mustDownloadAgain(config.dataDir, job))
+      return failJob(db, job.id, failureOf(job, error))
+    const again = startJob(db, job, 'downloading')
+    // A worker that has reported the failure waits for the answer.
+    engine.ended?.(job.id)
+    if (again) this.#downloadAgain(again)
+    return null
   }
 
   /**

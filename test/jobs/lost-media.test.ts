@@ -3,6 +3,7 @@
 import { afterAll, expect } from 'bun:test'
 import { readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { MediaLost } from '../../src/errors.ts'
 import { findJob } from '../../src/jobs/job.ts'
 import { makeMediaFolders } from '../../src/jobs/media-files.ts'
 import { jobStates } from '../../src/jobs/states.ts'
@@ -189,6 +190,34 @@ steered(
       { state: 'downloading', code: null, count: count / 4 },
       { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },
     ])
+  },
+)
+
+steered(
+  'a job whose worker did not find the file downloads it again, and fails if its file was uploaded',
+  async () => {
+    const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(speech(60)) })
+    afterAll(() => origin.stop(true))
+    const told: string[] = []
+    const engine = { ...steeredEngine({ capacity: 2 }), ended: (id: string) => void told.push(id) }
+    const service = await startTestService({ settings: nets, parts: { engine } })
+    const ana = service.account('ana')
+    const { id } = (await ana.post('/v1/transcribe', { url: `http://127.0.0.1:${origin.port}/a.mp3` })).body
+    await ana.until(id, 'processing')
+    const uploaded = await ana.transcribe(speech(5))
+    await ana.until(uploaded, 'processing')
+    for (const task of [await engine.given(1), await engine.given(2)]) {
+      rmSync(task.input.path)
+      task.reject(new MediaLost())
+    }
+    const again = await engine.given(3)
+    // A worker that reported the failure must not wait until the job has ended.
+    expect(told.toSorted()).toEqual([id, uploaded].toSorted())
+    expect(await Bun.file(again.input.path).text()).toBe(speech(60))
+    engine.finish(again)
+    await ana.until(id, 'completed')
+    expect((await ana.until(uploaded, 'failed')).error.code).toBe('INTERNAL_ERROR')
+    expect((await ana.balance()).reserved_cents).toBe(0)
   },
 )
 

@@ -9,6 +9,7 @@ import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { steeredEngine, transcriptOf } from '../support/engine.ts'
 import { charges, startFleet } from '../support/fleet.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
+import { speech } from '../support/media.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -45,15 +46,18 @@ natsTest('a transfer of media that is cut goes on where it stopped', async () =>
 })
 
 natsTest(
-  'a job whose media the server no longer has fails at once, and its worker takes the next job',
+  'a job whose media the server no longer has fails or downloads them again, and its worker takes the next job',
   async () => {
-    const { service, startOwn } = await startFleet(nats.url)
+    const { service, startOwn } = await startFleet(nats.url, { STENO_ALLOW_NETS: '127.0.0.0/8' })
+    const origin = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(speech(60)) })
     const ana = service.account('ana')
-    const [lost, good] = [await ana.transcribe(), await ana.transcribe()]
-    await ana.until(lost, 'pending')
+    const lost = await ana.transcribe()
+    const { id: good } = (await ana.post('/v1/transcribe', { url: `${origin.url}talk.mp3` })).body
+    for (const id of [lost, good]) await ana.until(id, 'pending')
+    const present = new Set([lost, good])
     const proxy = await startLossyProxy(Number(new URL(service.url).port), (from, bytes) => {
-      if (from === 'caller' && `${bytes}`.includes(`/${lost}/media`))
-        rmSync(mediaPathOf(service, lost), { force: true })
+      for (const id of from === 'caller' ? present : [])
+        if (`${bytes}`.includes(`/${id}/media`) && present.delete(id)) rmSync(mediaPathOf(service, id))
     })
     const { engine } = await startOwn('gpu-1', steeredEngine(), `http://127.0.0.1:${proxy.port}`)
     expect((await ana.until(lost, 'failed')).error).toEqual({
@@ -66,6 +70,7 @@ natsTest(
       ['reserve', 'release'],
       ['reserve', 'settle'],
     ])
+    await origin.stop(true)
     proxy.close()
   },
 )
