@@ -66,7 +66,8 @@ async function joinPair(
   }: Partial<Parts>,
 ): Promise<Standby | null> {
   if (folder === null) return null
-  // Unpacking may take seconds. A server that takes over has its files ready, and one that cannot unpack takes no lease.
+  // Unpacking may take seconds. A server that takes over has its files ready, and one that cannot unpack takes no
+  // lease.
   await unpackCarried()
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce }
   return await joinStandby({ folder, dataDir, afterMs, everyMs }, options)

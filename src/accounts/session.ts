@@ -22,8 +22,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
 
 /**
  * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions. If the created session
- * exceeds this number, the session that was unused for the longest time is deleted. Before it, a session whose time is in
- * the future is deleted: the clock was ahead, and the time says nothing.
+ * exceeds this number, the session that was unused for the longest time is deleted. Before it, a session whose time is
+ * in the future is deleted: the clock was ahead, and the time says nothing.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()

@@ -11,8 +11,8 @@ const terminalSignals = new BigUint64Array([0b11n])
 
 /**
  * Starts a child process, as `Bun.spawn` does, that blocks SIGINT and SIGHUP. Ctrl-C in a terminal sends SIGINT to all
- * processes of the program, and a terminal that is closed sends SIGHUP. But only the parent process decides when a child
- * process ends. A parent process that was started by nohup goes on when the terminal is closed.
+ * processes of the program, and a terminal that is closed sends SIGHUP. But only the parent process decides when a
+ * child process ends. A parent process that was started by nohup goes on when the terminal is closed.
  *
  * A child process inherits the blocked signals of the thread that starts it. It does not inherit ignored signals: Bun
  * starts it with the default action for each signal. A child process that is a program of Bun must also ignore both
@@ -33,8 +33,8 @@ export function spawnChild<
 }
 
 /**
- * Changes which signals this thread blocks. `mask` and `former` are addresses of bit masks. The mask before the change is
- * written to `former`, if this is not 0.
+ * Changes which signals this thread blocks. `mask` and `former` are addresses of bit masks. The mask before the change
+ * is written to `former`, if this is not 0.
  */
 function changeMask(how: number, mask: number, former = 0): void {
   systemCall('rt_sigprocmask', how, mask, former, BigUint64Array.BYTES_PER_ELEMENT)

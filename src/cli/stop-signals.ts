@@ -4,11 +4,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 
 /**
- * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with the
- * exit code `exitCode`, unless it arrives at almost the same time as the first signal: timeout(1) sends each signal to
- * the process and to its process group, and npm forwards the signal that the terminal has also sent. When a terminal is
- * closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A command that was started by
- * nohup ignores SIGHUP. Returns a function that removes the signal handlers.
+ * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with
+ * the exit code `exitCode`, unless it arrives at almost the same time as the first signal: timeout(1) sends each signal
+ * to the process and to its process group, and npm forwards the signal that the terminal has also sent. When a terminal
+ * is closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A command that was
+ * started by nohup ignores SIGHUP. Returns a function that removes the signal handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']

@@ -4,7 +4,9 @@ import { unpackHere } from '../base/carried.ts'
 import { reasonOf } from '../base/reason.ts'
 import { terminal } from './terminal.ts'
 
-/** The entry point of the child process. If the files cannot be unpacked, prints the reason to stderr, and exits with 1. */
+/**
+ * The entry point of the child process. If the files cannot be unpacked, prints the reason to stderr, and exits with 1.
+ */
 export async function unpackFiles(): Promise<void> {
   try {
     unpackHere()

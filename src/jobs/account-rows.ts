@@ -18,8 +18,8 @@ const conditions: Record<string, string> = {
 }
 
 /**
- * Yields the rows of an account: those of the tables, without secrets and their hashes, and the transcripts of its jobs.
- * Each row has the name of its table. A transcript without edits has no `original`.
+ * Yields the rows of an account: those of the tables, without secrets and their hashes, and the transcripts of its
+ * jobs. Each row has the name of its table. A transcript without edits has no `original`.
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])

@@ -13,8 +13,8 @@ import type { JobEvent } from './events.ts'
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead, and
- * the time of the next attempt may be years away.
+ * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead,
+ * and the time of the next attempt may be years away.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 

@@ -87,8 +87,8 @@ export class Recognitions {
   }
 
   /**
-   * Starts the next job for which the engine has room. Returns null if there is no such job, or if the database is locked
-   * or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
+   * Starts the next job for which the engine has room. Returns null if there is no such job, or if the database is
+   * locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
    */
   #startNextIfWritable(): Job | null {
     try {

@@ -24,8 +24,8 @@ export const mediaLimits = {
   /** Maximum CPU time to open a media file. Without this limit, a file with 100,000 tags would need minutes. */
   mediaOpenCpuMs: 20 * second,
   /**
-   * Maximum CPU time of a whole inspection of a media file. Ten hours of audio need up to 30 s, if the lengths of its packets
-   * are wrong.
+   * Maximum CPU time of a whole inspection of a media file. Ten hours of audio need up to 30 s, if the lengths of its
+   * packets are wrong.
    */
   mediaInspectCpuMs: 2 * minute,
   mediaDecodeCpuMs: 30 * minute,

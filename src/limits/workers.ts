@@ -20,7 +20,9 @@ export const workerLimits = {
    * Maximum size of such a message. The server stores it. A real one with 64 jobs and 120 languages has less than 8 KB.
    */
   workerHelloBytesMax: 64 * KB,
-  /** Maximum number of workers with the same name that are present at the same time. The server refuses further ones. */
+  /**
+   * Maximum number of workers with the same name that are present at the same time. The server refuses further ones.
+   */
   workersOfNameMax: 100,
   /**
    * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.
@@ -43,7 +45,8 @@ export const workerLimits = {
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**
    * Interval at which a worker that cannot take jobs checks whether the server has accepted it and whether its engine
-   * is ready. Also the time after which a worker first repeats its first message `hello` if the server has not answered.
+   * is ready. Also the time after which a worker first repeats its first message `hello` if the server has not
+   * answered.
    */
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */

@@ -27,7 +27,7 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
     for (; !next.done; next = await child.next()) {
       samples += next.value.length / Float32Array.BYTES_PER_ELEMENT
       if (samples > samplesMax(durationMsMax)) throw new JobFailure('PROCESSING_ERROR')
-      if (measuredMs !== undefined && beyond(samples, measuredMs) > 0) throw tooMuchSound()
+      if (differenceMs(samples, measuredMs) > 0) throw tooMuchSound()
       // The bytes are copied to the start of a new buffer, because a Float32Array must begin at a multiple of four
       // bytes.
       yield new Float32Array(next.value.slice().buffer)
@@ -37,14 +37,15 @@ export async function* decode(path: string, options: DecodeOptions): AsyncGenera
   }
   const { damaged } = next.value as DecodeResult
   if (damaged > 0) log.info('media damaged', { packets: damaged })
-  if (measuredMs !== undefined && beyond(samples, measuredMs) < 0)
+  if (differenceMs(samples, measuredMs) < 0)
     log.warn('media shorter than measured', { decoded_ms: msOf(samples), measured_ms: measuredMs })
 }
 
 /**
- * Returns 0 if the decoded sound is about as long as was measured. Otherwise returns the difference, in milliseconds.
+ * Returns how much longer the decoded sound is than was measured, in milliseconds. The result is negative for shorter
+ * sound, and 0 if the lengths are about the same or nothing was measured.
  */
-function beyond(samples: number, measuredMs: number): number {
+function differenceMs(samples: number, measuredMs = msOf(samples)): number {
   const tolerance = limits.mediaToleranceMs + limits.mediaToleranceShare * measuredMs
   const difference = msOf(samples) - measuredMs
   return Math.abs(difference) > tolerance ? difference : 0

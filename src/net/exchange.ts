@@ -56,8 +56,8 @@ export async function exchange(
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
   sent.once('response', resolve)
-  // Interim responses count for no other limit, and their parser does not wait for anybody: without a limit of their own,
-  // a server that sends them without end would keep this process busy.
+  // Interim responses count for no other limit, and their parser does not wait for anybody: without a limit of their
+  // own, a server that sends them without end would keep this process busy.
   let interim = 0
   for (const event of ['continue', 'information'])
     sent.on(event, () => {

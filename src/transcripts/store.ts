@@ -35,8 +35,8 @@ export function storeTranscript(
 }
 
 /**
- * Stores the utterances whose index is at least `from` and less than `to`. The last one is stored first, so that the row
- * ids ascend. SQLite then fills its pages; with descending row ids it leaves half of each page empty.
+ * Stores the utterances whose index is at least `from` and less than `to`. The last one is stored first, so that the
+ * row ids ascend. SQLite then fills its pages; with descending row ids it leaves half of each page empty.
  */
 export function storeUtterances(
   db: Db,

@@ -84,8 +84,8 @@ export class Fleet implements Engine {
 
   /**
    * Returns true if a worker could do this job later: a worker whose queues do not exist at the moment, or one that is
-   * away and may come back (the server remembers workers for some time). Also returns true while NATS is unreachable and
-   * in the first lease after that, because some workers may not have been able to send a message yet.
+   * away and may come back (the server remembers workers for some time). Also returns true while NATS is unreachable
+   * and in the first lease after that, because some workers may not have been able to send a message yet.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -265,8 +265,8 @@ export class Fleet implements Engine {
    * 4. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
-   * Does nothing if no worker is ready, if the job waits for a worker that is away or lacks its queues, or if there is no
-   * connection to JetStream, which stores the queues.
+   * Does nothing if no worker is ready, if the job waits for a worker that is away or lacks its queues, or if there is
+   * no connection to JetStream, which stores the queues.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()

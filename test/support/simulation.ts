@@ -1,7 +1,8 @@
 // A simulator for jobs, the ledger and webhooks. The real code runs with a simulated clock, network and engine, and
 // with simulated callers. In each step, the simulator completes a pending operation, sends a request of a caller, runs
 // the sweeps, or causes a fault: a failed operation, a kill of the service, a power cut, a loss of the media files, a
-// locked database, or a jump of a clock. The seed determines all these choices, so the same seed always gives the same run.
+// locked database, or a jump of a clock. The seed determines all these choices, so the same seed always gives the same
+// run.
 
 import { Database } from 'bun:sqlite'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -18,8 +18,9 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` makes a queue with the name of a
- * queue of steno, and of another kind: it sends its messages to a subject. The server then cannot create its own queue.
+ * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` makes a queue with the name of
+ * a queue of steno, and of another kind: it sends its messages to a subject. The server then cannot create its own
+ * queue.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
   const parts = await openFleet(nats.url, cluster, claims)
@@ -43,7 +44,9 @@ async function open(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, consumers, queues, block }
 }
 
-/** Opens a fleet with a job in German that waits in a queue. JetStream then loses the queue, and cannot create it again. */
+/**
+ * Opens a fleet with a job in German that waits in a queue. JetStream then loses the queue, and cannot create it again.
+ */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
   const { fleet, later, consumers, hello, passGerman, queued, queues, block } = parts

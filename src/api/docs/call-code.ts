@@ -15,18 +15,14 @@ export type Call = {
 /** Returns the name of the file in which the code stores the response: the end of the path. */
 const fileOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
-/**
- * The letter that is added to `curl -s` for a method: none for GET, and I for HEAD. Any other method is given with -X.
- * With -X HEAD, curl would wait for a body that never comes.
- */
-const methodFlags: Record<string, string> = { GET: '', HEAD: 'I' }
-
 /** The letter that is added to `curl -s` for a kind of response. */
-const resultFlags: Partial<Record<Call['result'], string>> = { stream: 'N', headers: 'i' }
+const curlFlags: Record<Call['result'], string> = { text: '', stream: 'N', file: '', headers: 'i' }
 
 export function curl({ method, url, headers, body, result }: Call): string {
+  // With -X HEAD, curl would wait for a body that never comes.
+  const start = method === 'HEAD' ? 'curl -sI' : `curl -s${curlFlags[result]}`
   const parts = [
-    `curl -s${method === 'HEAD' ? '' : (resultFlags[result] ?? '')}${methodFlags[method] ?? ` -X ${method}`} '${url}'`,
+    `${start}${['GET', 'HEAD'].includes(method) ? '' : ` -X ${method}`} '${url}'`,
     ...Object.entries(headers).map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body === null ? [] : [`-d '${body}'`]),
     ...(result === 'file' ? [`-o ${fileOf(url)}`] : []),

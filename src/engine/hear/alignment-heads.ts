@@ -1,6 +1,6 @@
-// Finds the alignment heads of a Whisper model, for a model whose configuration does not list these heads, or lists those
-// of another model. An alignment head is a cross-attention head that follows the speech: its attention shows when a token
-// is spoken.
+// Finds the alignment heads of a Whisper model, for a model whose configuration does not list these heads, or lists
+// those of another model. An alignment head is a cross-attention head that follows the speech: its attention shows when
+// a token is spoken.
 
 /** One attention head of the decoder: the index of its layer, and the index of the head in this layer. */
 export type Head = [layer: number, head: number]

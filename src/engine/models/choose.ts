@@ -12,8 +12,8 @@ import { type ChosenModel, findServing, hasGpu, type ModelSettings } from './ser
 import { findInstalled } from './store.ts'
 
 /**
- * Chooses the models for the engine, and unpacks the models and libraries that the program contains. If the configured model is a published model that is not installed or not usable,
- * downloads it first.
+ * Chooses the models for the engine, and unpacks the models and libraries that the program contains. If the configured
+ * model is a published model that is not installed or not usable, downloads it first.
  */
 export async function prepareModel(
   settings: ModelSettings,
