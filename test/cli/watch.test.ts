@@ -55,6 +55,13 @@ test.skipIf(missing)(
     const [inbox, out] = [join(folder, 'in'), join(folder, 'out')]
     mkdirSync(inbox)
     writeFileSync(join(inbox, 'broken.mp3'), 'no sound in here')
+    const add = (name: string) => copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, name))
+    mkdirSync(out)
+    add('corrected.flac')
+    writeFileSync(join(out, 'corrected.srt'), 'by hand')
+    add('talk.flac')
+    writeFileSync(join(out, 'talk.srt'), 'of an older recording')
+    utimesSync(join(out, 'talk.srt'), 1, 1)
     const { PATH = '' } = process.env
     const command = selfCommand('watch', inbox, '--out', out, '--format', 'srt', '--overwrite')
     const child = Bun.spawn(['sh', '-c', `trap '' HUP; exec "$@"`, 'sh', ...command], {
@@ -64,13 +71,6 @@ test.skipIf(missing)(
       stdout: 'ignore',
       stderr: 'pipe',
     })
-    const add = (name: string) => copyFileSync(join(clips ?? '', 'doctor.flac'), join(inbox, name))
-    mkdirSync(out)
-    add('corrected.flac')
-    writeFileSync(join(out, 'corrected.srt'), 'by hand')
-    add('talk.flac')
-    writeFileSync(join(out, 'talk.srt'), 'of an older recording')
-    utimesSync(join(out, 'talk.srt'), 1, 1)
     let told = ''
     try {
       for await (const chunk of child.stderr) {
