@@ -53,8 +53,8 @@ export class Fleet implements Engine {
   #refusal: string | null = null
   /** The pools whose queues JetStream did not create at the last attempt. They get no further jobs until it does. */
   readonly #unopened = new Set<string>()
-  /** The pools that may have queues in JetStream. */
-  readonly #opened: Set<string>
+  /** The pools that may have queues in JetStream, each with the last attempt to create them, which never rejects. */
+  readonly #opened: Map<string, Promise<void>>
   /** The names of workers of which another one was refused, because too many others have the name. */
   readonly #fullNames = new Set<string>()
   /** The time, by the monotonic clock, at which the stream last became usable. */
@@ -64,7 +64,7 @@ export class Fleet implements Engine {
   constructor(parts: FleetParts) {
     this.#parts = parts
     this.#roster = new Roster(parts.leaseMs, parts, parts.remembered)
-    this.#opened = new Set(parts.remembered.map(({ pool }) => pool))
+    this.#opened = new Map(parts.remembered.map(({ pool }) => [pool, Promise.resolve()]))
     this.#handOvers = new HandOvers(parts, entry => this.#passOn(entry))
     this.#link = new Link(parts, {
       answer: (name, kind, request, bytesMax) => this.#answer(name, kind, request, bytesMax),
@@ -408,7 +408,7 @@ export class Fleet implements Engine {
   /** Removes the queues of pools that no worker has, and no worker for which the server keeps jobs waiting. */
   #closeUnusedPools(): void {
     const used = new Set([...this.#roster.all(), ...this.#roster.remembered()].map(({ pool }) => pool))
-    for (const pool of this.#opened) {
+    for (const pool of this.#opened.keys()) {
       if (used.has(pool)) continue
       this.#opened.delete(pool)
       this.#unopened.delete(pool)
@@ -445,7 +445,7 @@ export class Fleet implements Engine {
     return this.#isClosed ? null : await answers[kind](request)
   }
 
-  #hello(name: string, hello: Hello): HelloAnswer {
+  async #hello(name: string, hello: Hello): Promise<HelloAnswer> {
     const noted = this.#roster.note(name, hello)
     if (!noted) return this.#refuseName(name)
     const { worker, before } = noted
@@ -459,6 +459,9 @@ export class Fleet implements Engine {
       this.#openPool(worker.pool)
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
+    // JetStream does not answer a worker that asks for a job of a queue that does not exist: the worker would wait for
+    // the whole timeout of its request.
+    await this.#opened.get(worker.pool)
     const stop = hello.jobs
       .filter(({ job, fence }) => this.#handOvers.mustStop(job, fence))
       .map(({ job }) => job)
@@ -478,8 +481,7 @@ export class Fleet implements Engine {
    * puts each job that waits for a worker into a queue.
    */
   #openPool(pool: string): void {
-    this.#opened.add(pool)
-    this.#link.openPool(pool).then(
+    const opening = this.#link.openPool(pool).then(
       () => {
         this.#unopened.delete(pool)
         for (const entry of this.#handOvers.all()) if (!entry.place && !entry.holder) this.#place(entry)
@@ -490,5 +492,6 @@ export class Fleet implements Engine {
         this.#unopened.add(pool)
       },
     )
+    this.#opened.set(pool, opening)
   }
 }

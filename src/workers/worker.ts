@@ -160,18 +160,23 @@ export class Worker {
    */
   async #sayHello(): Promise<void> {
     try {
-      this.#welcome(await this.#server.ask('hello', this.#hello()))
+      const hello = this.#hello()
+      this.#welcome(await this.#server.ask('hello', hello), hello.ready)
     } catch {
       // The server did not answer. A retry is not needed here, because `#greet` sends a message `hello` at intervals.
     }
   }
 
-  #welcome(answer: HelloAnswer): void {
+  /**
+   * Handles the answer to a message `hello`, which said whether this worker is ready. Only the answer to a ready worker
+   * means that the pool has its queues.
+   */
+  #welcome(answer: HelloAnswer, wasReady: boolean): void {
     this.#greeted.resolve()
     this.#isGreeted = true
     if (answer.kind === 'welcome') {
       this.#refusal = null
-      this.#pool = answer.pool
+      if (wasReady) this.#pool = answer.pool
       this.#leaseMs = answer.leaseMs
       this.#server.timeoutMs = Math.min(limits.workerRequestMs, answer.leaseMs / 2)
       for (const job of answer.stop) this.#assignments.get(job)?.stop()

@@ -62,6 +62,13 @@ async function openStuck(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, job }
 }
 
+// JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
+natsTest('a worker is welcome only when its queues exist', async () => {
+  const { hello, queues } = await open('early')
+  await hello(['de'])
+  expect(await queues()).toEqual([again, first])
+})
+
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
   const cluster = 'blocked'
   const { fleet, consumers, hello, queues, block } = await open(cluster)
