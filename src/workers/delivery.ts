@@ -4,6 +4,7 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node'
 import { log } from '../base/log.ts'
 import { limits } from '../limits.ts'
+import { beforeStop } from '../net/before-stop.ts'
 import { readQueuedJob } from './orders.ts'
 import { consumerOf, type Priority, streamOf } from './subjects.ts'
 
@@ -23,16 +24,18 @@ export type Delivery = {
   giveBack(delayMs: number): void
 }
 
-type Pull = { pool: string; priority: Priority; waitMs: number }
+/** `lost` is aborted when the connection to NATS breaks. */
+type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSignal }
 
 /**
  * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`. Removes a message that is no job, and returns null.
+ * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: JetStream then never answers,
+ * and the timeout of the request would hold up the next job. Removes a message that is no job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,
   cluster: string,
-  { pool, priority, waitMs }: Pull,
+  { pool, priority, waitMs, lost }: Pull,
 ): Promise<Delivery | null> {
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
@@ -41,8 +44,9 @@ export async function pull(
   // by the subject of the answer. But JetStream answers with the message of a job, whose subject is the subject of the
   // job. So the shared subscription would not find the request. With `noMux`, this request has a subscription of its
   // own.
-  const answer = await nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
-  return readDelivery(nats, answer)
+  const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
+  const answer = await beforeStop(asked, lost)
+  return answer && readDelivery(nats, answer)
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {

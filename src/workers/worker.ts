@@ -48,6 +48,8 @@ export class Worker {
   #restMs = 0
   #restsUntil = 0
   #refusal: string | null = null
+  /** Is aborted while there is no connection to NATS. */
+  #lost = new AbortController()
 
   private constructor(settings: WorkerSettings, engine: Engine, nats: NatsConnection) {
     this.#settings = settings
@@ -70,7 +72,7 @@ export class Worker {
     engine.onReady(() => void this.#sayHello())
     const places = Array.from({ length: engine.capacity }, () => this.#takeJobs())
     this.#loops = Promise.all([this.#greet(), ...places])
-    this.#logStatus()
+    this.#watchConnection()
   }
 
   /**
@@ -277,14 +279,15 @@ export class Worker {
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
-    if (pool === null || !this.#engine.state().ready || this.#isResting) {
+    const lost = this.#lost.signal
+    if (pool === null || lost.aborted || !this.#engine.state().ready || this.#isResting) {
       await this.#pause(limits.workerReadyMs)
       return null
     }
     try {
       for (const priority of priorities) {
         const waitMs = priority === 'first' ? limits.workerPullMs : 0
-        const delivery = await pull(this.#nats, this.#settings.cluster, { pool, priority, waitMs })
+        const delivery = await pull(this.#nats, this.#settings.cluster, { pool, priority, waitMs, lost })
         if (delivery) return delivery
       }
     } catch {
@@ -293,10 +296,16 @@ export class Worker {
     return null
   }
 
-  async #logStatus(): Promise<void> {
+  async #watchConnection(): Promise<void> {
     for await (const { type } of this.#nats.status()) {
-      if (type === 'disconnect') log.warn('nats lost')
-      if (type === 'reconnect') log.info('nats connected', { server: this.#nats.getServer() })
+      if (type === 'disconnect') {
+        log.warn('nats lost')
+        this.#lost.abort()
+      }
+      if (type === 'reconnect') {
+        log.info('nats connected', { server: this.#nats.getServer() })
+        this.#lost = new AbortController()
+      }
     }
   }
 

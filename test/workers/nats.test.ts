@@ -6,6 +6,7 @@ import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import { limits } from '../../src/limits.ts'
 import type { ModelsAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { Link } from '../../src/workers/link.ts'
@@ -14,6 +15,7 @@ import { subjectsOf } from '../../src/workers/subjects.ts'
 import { steeredEngine } from '../support/engine.ts'
 import { charges, startFleet, until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { natsTest, startNats } from '../support/nats.ts'
 import { startTestService } from '../support/service.ts'
 import { startWorker } from '../support/workers.ts'
@@ -79,6 +81,25 @@ natsTest(
   },
   30_000,
 )
+
+natsTest('a waiting worker gets a job as soon as its connection to NATS is back', async () => {
+  const nats = await startNats()
+  let asked = 0
+  const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+    if (from === 'caller' && `${bytes}`.includes('CONSUMER.MSG.NEXT')) asked++
+  })
+  const { service, cluster } = await startFleet(nats.url, { STENO_WORKER_LEASE: '1m' })
+  const address = `nats://127.0.0.1:${proxy.port}`
+  const { engine } = await startWorker({ nats: address, server: service.url, cluster })
+  await until(() => asked > 0)
+  proxy.cut()
+  const cutAt = performance.now()
+  await service.account('ana').transcribe()
+  await engine.given(1)
+  // The request that was open when the connection broke gets no answer, and ends only after this time.
+  expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
+  proxy.close()
+})
 
 natsTest('a stream of another program is left alone, and the message names the setting', async () => {
   const nats = await startNats()

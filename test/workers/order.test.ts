@@ -40,7 +40,8 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
     // The server puts jobs only into the queues of workers that it has heard of in the last two seconds. It may be unable
     // to answer: the answer is not awaited.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
-    const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500 })
+    const { signal: lost } = new AbortController()
+    const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })
     return delivery ?? (await next(priority))
   }
   const claim = ({ sequence, count }: Delivery) =>
