@@ -24,7 +24,7 @@ test.skipIf(missing)(
       for (const dataDir of [one, two]) symlinkSync(join(shared, name), join(dataDir, name))
     }
     const begin = async (dataDir: string, model: string): Promise<Ready> => {
-      const settings = { STENO_STANDBY: shared, STENO_STANDBY_AFTER: '5s', STENO_STANDBY_EVERY: '200ms' }
+      const settings = { STENO_STANDBY: shared, STENO_STANDBY_AFTER: '10s', STENO_STANDBY_EVERY: '200ms' }
       const server = await serve(
         { dataDir },
         { ...settings, STENO_MODEL: model, STENO_DEVICE: 'cpu' },
