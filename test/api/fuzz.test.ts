@@ -163,7 +163,7 @@ steered(
     }
     expect((await ana.balance()).reserved_cents).toBe(0)
   },
-  60_000,
+  300_000,
 )
 
 test('a body that is not a valid JSON object gets the error envelope', async () => {
