@@ -63,7 +63,7 @@ export async function work(
     const listener: TranscribeListener = {
       onSamples,
       onWarning(event, span) {
-        const { from, to } = inSeconds(span)
+        const { from, to } = inSeconds(span, input.section?.fromMs ?? 0)
         send({ kind: 'warning', id, event, fields: { from_second: from, to_second: to } })
       },
       ...(wantsTurns ? { onTurns: turns => send({ kind: 'turns', id, turns }) } : {}),

@@ -40,7 +40,7 @@ export type TranscribeInput = TranscribeChoices & {
   knownVoices?: readonly KnownVoice[]
   /**
    * The section that is transcribed, if it is not the whole recording. The times in the transcript count from the start
-   * of the section.
+   * of the section, but for the times in its warnings, which count from the start of the recording.
    */
   section?: { fromMs: number; toMs: number } | undefined
 }

@@ -15,11 +15,16 @@ const spansShownMax = 10
 /** The spans of a recording, in samples, to which each of the warnings applies. */
 export type WarnedSpans = Record<SpeechWarning, Span[]>
 
-/** Returns one sentence for each kind of warning that has spans. The sentence names the times of the spans. */
-export function speechWarnings(spans: WarnedSpans): string[] {
+/**
+ * Returns one sentence for each kind of warning that has spans. The spans count from the start of the transcribed
+ * section, which begins at `fromMs`. The times in the sentence count from the start of the recording.
+ */
+export function speechWarnings(spans: WarnedSpans, fromMs: number): string[] {
   const kinds = Object.keys(sentences) as SpeechWarning[]
   return kinds.flatMap(kind => {
-    const places = joined(spans[kind].map(inSeconds)).map(({ from, to }) => `${from} to ${to} s`)
+    const places = joined(spans[kind].map(span => inSeconds(span, fromMs))).map(
+      ({ from, to }) => `${from} to ${to} s`,
+    )
     if (places.length === 0) return []
     const others = places.length - spansShownMax
     const more = others > 0 ? ` and ${others} more` : ''
@@ -27,9 +32,13 @@ export function speechWarnings(spans: WarnedSpans): string[] {
   })
 }
 
-/** Converts a span from samples to whole seconds. The result contains the whole span. */
-export function inSeconds({ from, to }: Span): Span {
-  return { from: Math.floor(seconds(from)), to: Math.ceil(seconds(to)) }
+/**
+ * Converts a span from samples to whole seconds. The result contains the whole span. The span counts from the start of
+ * the transcribed section, which begins at `fromMs`. The result counts from the start of the recording.
+ */
+export function inSeconds({ from, to }: Span, fromMs: number): Span {
+  const start = fromMs / 1000
+  return { from: Math.floor(start + seconds(from)), to: Math.ceil(start + seconds(to)) }
 }
 
 /** Sorts the spans by time, and joins spans that touch or overlap. */

@@ -103,7 +103,7 @@ export async function transcribe(
     model: (chosen ?? first).name,
     warnings: [
       ...(started.warning ? [started.warning] : []),
-      ...speechWarnings(warned),
+      ...speechWarnings(warned, input.section?.fromMs ?? 0),
       ...(voiceWarning ? [voiceWarning] : []),
     ],
   }

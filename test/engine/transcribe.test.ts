@@ -342,6 +342,27 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
 })
 
 test.skipIf(missing)(
+  `the times in a warning about a section count from the start of the recording${skipped}`,
+  async () => {
+    const doubting = speaking('doubting', ['en'])
+    doubting.start = () => ({
+      rows: 1,
+      warning: null,
+      async hear(_, { listener }) {
+        listener.onWarning('text doubtful', { from: 16_000, to: 3 * 16_000 })
+        return { language: 'en', texts: [] }
+      },
+    })
+    const asked = { language: 'en', section: { fromMs: 60_000, toMs: 64_000 } }
+    const heard = await hear(sound(await truthOf('doctor')), asked, () => {}, {
+      ...models,
+      speech: [doubting],
+    })
+    expect(heard.warnings).toEqual(['The text may be wrong or incomplete at 61 to 63 s.'])
+  },
+)
+
+test.skipIf(missing)(
   `a transcript with speakers carries the warning of the voice models${skipped}`,
   async () => {
     const told = { ...models, voices: { ...(models.voices as Voices), warning: 'Mind the voices.' } }
