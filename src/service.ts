@@ -89,6 +89,7 @@ function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
 }
 
 const listenProblems: Record<string, string> = {
+  ENOENT: 'the host name is unknown; STENO_HOST names another one',
   EADDRINUSE: 'the port is in use, or the host name is unknown; STENO_PORT names another port',
   EADDRNOTAVAIL: 'this machine has no such address; STENO_HOST names another one',
   EACCES: 'only root may use this port; STENO_PORT names another one',

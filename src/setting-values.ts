@@ -18,9 +18,13 @@ export function text(given: string): string {
   return given
 }
 
-/** Removes the brackets of an IPv6 address: `[::1]` becomes `::1`. */
+/** Parses a host name or an IP address. Removes the brackets of an IPv6 address: `[::1]` becomes `::1`. */
 export function bareHost(given: string): string {
-  return given.replace(/^\[(.*)\]$/, '$1')
+  const host = given.replace(/^\[(.*)\]$/, '$1')
+  const url = `http://${host.includes(':') ? `[${host}]` : host}`
+  if (/[/?#@\\]/.test(host) || !URL.canParse(url))
+    throw new InvalidValue('a host name or an IP address is needed, without a port')
+  return host
 }
 
 export function path(given: string): string {

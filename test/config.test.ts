@@ -34,6 +34,9 @@ test('the defaults are those of the specification', () => {
 })
 
 const accepted: [string, string, keyof Config, unknown][] = [
+  ['STENO_HOST', 'localhost', 'host', 'localhost'],
+  ['STENO_HOST', '::', 'host', '::'],
+  ['STENO_HOST', '[::1]', 'host', '::1'],
   ['STENO_PORT', '0', 'port', 0],
   ['STENO_MEDIA_RETENTION', '0', 'mediaRetentionMs', 0],
   ['STENO_MEDIA_RETENTION', '0s', 'mediaRetentionMs', 0],
@@ -63,6 +66,10 @@ test.each(accepted)('%s=%s is accepted', (variable, given, name, wanted) => {
 })
 
 const refused: [string, string][] = [
+  ['STENO_HOST', 'localhost:8080'],
+  ['STENO_HOST', 'http://localhost'],
+  ['STENO_HOST', 'two words'],
+  ['STENO_HOST', 'localhost/app'],
   ['STENO_PORT', '65536'],
   ['STENO_PORT', '-1'],
   ['STENO_PORT', '80.5'],

@@ -364,6 +364,18 @@ test('an address that cannot be used is named, with the setting that changes it'
   }
 })
 
+test('an unknown host name is said to be unknown', () => {
+  const { exitCode, stderr } = Bun.spawnSync(
+    selfCommand('serve', '--host', 'nowhere.invalid', '--port', '0'),
+    {
+      env: environment(join(folder, 'unknown')),
+    },
+  )
+  // Bun gives the error code ENOENT or EADDRINUSE, depending on how the machine looks names up.
+  const said = /^steno: http:\/\/nowhere\.invalid:0 cannot be used: .*the host name is unknown; STENO_/m
+  expect([exitCode, `${stderr}`]).toEqual([1, expect.stringMatching(said)])
+})
+
 test('all invalid settings are reported together, and so are all invalid flags; a flag overrides its variable', async () => {
   const start = (...flags: string[]) => {
     const env = { ...environment(join(folder, 'bad')), STENO_PORT: 'x', STENO_MAX_FILE_SIZE: 'big' }
