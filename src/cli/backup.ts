@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { secretPath } from '../base/seal.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { Draft } from '../base/whole-file.ts'
 import { copyDatabase } from '../db/copy.ts'
 import { need } from './arguments.ts'
@@ -24,7 +25,7 @@ export const backup = command({
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
-      `To restore: steno restore ${file}, with an empty data folder. Media is not copied.`,
+      `To restore: steno restore ${shellWord(file)}, with an empty data folder. Media is not copied.`,
     ])
   },
 })

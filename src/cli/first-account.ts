@@ -5,6 +5,7 @@ import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { setOperator } from '../accounts/settings.ts'
 import { isCompiled } from '../base/carried.ts'
+import { shellWord } from '../base/shell-word.ts'
 import { settings } from '../config/settings.ts'
 import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
@@ -30,7 +31,7 @@ export function createFirstAccount({ service: { db, secrets } }: Running): strin
  */
 export function keyHint({ service: { db } }: Running, dataDir: string): string {
   const email = listAccounts(db)[0]?.email ?? 'EMAIL'
-  return `another API key: ${ownCommand()} keys create ${email}${folderFlag(dataDir)}`
+  return `another API key: ${shellWord(ownCommand())} keys create ${email}${folderFlag(dataDir)}`
 }
 
 /** Returns the text with which the operator calls this program in a shell, such as `./steno`. */
@@ -45,5 +46,5 @@ function ownCommand(): string {
  */
 function folderFlag(dataDir: string): string {
   const found = settings.dataDir.parse(process.env.STENO_DATA_DIR || settings.dataDir.default)
-  return found === dataDir ? '' : ` --data-dir ${dataDir}`
+  return found === dataDir ? '' : ` --data-dir ${shellWord(dataDir)}`
 }

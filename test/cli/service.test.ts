@@ -241,13 +241,14 @@ test('a server that cannot print its first API key ends with an error, and later
 test('a backup of a running server is restored into an empty folder', async () => {
   const server = await sharedServer()
   const key = await server.key()
-  const file = join(folder, 'backup.db')
-  expect((await findCommand(sharedData, 'backup', file)).code).toBe(0)
+  const file = join(folder, 'the backup.db')
+  const backup = await findCommand(sharedData, 'backup', file)
+  expect([backup.code, backup.out]).toEqual([0, expect.stringContaining(`: steno restore '${file}', with`)])
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const again = await findCommand(sharedData, 'backup', file)
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('exists already')])
 
-  const restored = join(folder, 'restored')
+  const restored = join(folder, 'a restored one')
   expect((await findCommand(restored, 'restore', file)).code).toBe(0)
   for (const name of ['steno.db', 'secret.key']) {
     expect(statSync(join(restored, name)).mode & 0o777).toBe(0o600)
@@ -256,7 +257,9 @@ test('a backup of a running server is restored into an empty folder', async () =
   expect([twice.code, twice.err]).toEqual([1, expect.stringContaining('exists already')])
   const other = await serve(join(folder, 'not used'), ['--data-dir', restored])
   expect(other.out()).not.toContain('sk_live_')
-  expect(other.out()).toContain(`another API key: ./steno keys create local@localhost --data-dir ${restored}`)
+  expect(other.out()).toContain(
+    `another API key: ./steno keys create local@localhost --data-dir '${restored}'`,
+  )
   const balance = await fetch(`${other.url}/v1/balance`, { headers: { Authorization: key } })
   expect(await balance.json()).toMatchObject({ balance_cents: 10_000 })
 })
