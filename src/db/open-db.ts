@@ -10,7 +10,7 @@ import { type Clock, type Db, databasePath, type Params } from './db.ts'
 import { openDrain } from './drain.ts'
 import { openFlusher } from './flush.ts'
 import { isOfOlderProgram, migrate } from './migrate.ts'
-import { refusalOf, waitOnce } from './refusal.ts'
+import { isDamage, refusalOf, waitOnce } from './refusal.ts'
 
 export type DbOptions = {
   clock?: Clock
@@ -48,11 +48,19 @@ const applicationId = 0x7374656e
  */
 Database.MAX_QUERY_CACHE_SIZE = 500
 
-/** Opens the database. If that fails because the disk is full or faulty, the error names the database and its disk. */
+/**
+ * Opens the database. If that fails because the database is damaged, or because the disk is full or faulty, the error
+ * names the database and says what to do.
+ */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
   try {
     return open(dataDir, options)
   } catch (error) {
+    if (isDamage(error))
+      throw new Error(
+        `${databasePath(dataDir)} is damaged: ${reasonOf(error)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`,
+        { cause: error },
+      )
     if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
     const { bavail, bsize } = statfsSync(dataDir)
     const [free, needed] = [bavail * bsize, limits.newDatabaseBytes].map(formatSize)

@@ -1,5 +1,5 @@
-// Recognises writes that the database refuses for some time: another process holds the write lock, the disk is full, or
-// the disk reports an error.
+// Recognises errors of the database: writes that it refuses for some time, because another process holds the write lock,
+// the disk is full, or the disk reports an error; and a damaged file.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 
@@ -15,6 +15,11 @@ export function refusalOf(error: unknown): Refusal | null {
   if (/^SQLITE_BUSY/.test(code)) return 'busy'
   if (/^SQLITE_FULL/.test(code)) return 'full'
   return /^SQLITE_IOERR/.test(code) ? 'disk error' : null
+}
+
+/** Returns true if SQLite found that the database file is damaged, or that it is no database. */
+export function isDamage(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')
 }
 
 /**

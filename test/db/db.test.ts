@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { copyDatabase } from '../../src/db/copy.ts'
 import { lockDataDir } from '../../src/db/data-dir.ts'
@@ -53,6 +53,18 @@ test('an error rolls back a transaction and its nested transactions', () => {
   expect(db.list('select * from accounts')).toEqual([])
   db.tx(() => add('a'))
   expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
+})
+
+test.each([
+  ['other bytes', () => Buffer.alloc(5000, 'no database'), 'file is not a database'],
+  ['its first page alone', (whole: Buffer) => whole.subarray(0, 4096), 'database disk image is malformed'],
+])('a damaged database file is named, and so is the way back: %s', (_, damage, reason) => {
+  openDb(folder).close()
+  const path = join(folder, 'steno.db')
+  writeFileSync(path, damage(readFileSync(path)))
+  expect(() => open()).toThrow(
+    `${path} is damaged: ${reason}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${folder}, then run steno restore`,
+  )
 })
 
 test('a statement stays prepared while 300 others are run', () => {
