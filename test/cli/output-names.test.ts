@@ -57,3 +57,8 @@ test('an output file whose name is too long is refused before any work', () => {
     `the output file ${path} cannot be written: the name is too long`,
   )
 })
+
+test('a hyphen as --out is stdout, and an empty --out, as from a variable that is not set, is refused', () => {
+  expect(readTarget('-', 'srt', 1)).toEqual({ folder: null, file: null, formats: ['srt'] })
+  expect(() => readTarget('', 'srt', 1)).toThrow('--out is empty')
+})

@@ -19,9 +19,13 @@ export type Target = { folder: string | null; file: string | null; formats: Form
 
 const extensions = formatNames.map(name => `.${formats[name].extension}`).join(', ')
 
-/** Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. */
+/**
+ * Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. A
+ * hyphen as --out means stdout.
+ */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
-  if (out === undefined) {
+  if (out === '') throw new UsageError('--out is empty')
+  if (out === undefined || out === '-') {
     const chosen = readFormats(list ?? 'text')
     if (chosen.length > 1) throw new UsageError('several formats need --out FOLDER')
     if (sources > 1 && chosen.some(format => formats[format].between === null))
