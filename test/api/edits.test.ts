@@ -160,6 +160,16 @@ test('an edit is refused when somebody else was faster, if the request has If-Ma
   expect((await edit('Five.', '*')).status).toBe(200)
 })
 
+test('an ETag that a compressing proxy has changed is still the ETag of the transcript', async () => {
+  const { patch } = await edited()
+  const edit = (match: string) =>
+    patch({ utterances: [{ index: 0, text: 'Good morning.' }] }, { 'If-Match': match })
+  const statuses: number[] = []
+  for (const match of ['W/"0"', '"1-gzip"', '"9", W/"2-zstd"', 'W/"2"', '"3gzip"', '"3-"'])
+    statuses.push((await edit(match)).status)
+  expect(statuses).toEqual([200, 200, 200, 412, 412, 412])
+})
+
 const longText = 'x'.repeat(limits.editedTextLengthMax + 1)
 
 test.each<[unknown, string]>([
