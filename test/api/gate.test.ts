@@ -268,6 +268,23 @@ test('a body needs the type application/json and a JSON object', async () => {
   expect((await ana.post('/v1/upload', 'null')).body.error.code).toBe('INVALID_REQUEST')
 })
 
+test('a compressed body is refused, and an encoding that is no compression is ignored', async () => {
+  const service = await startTestService(limited)
+  const ana = service.account('ana')
+  const send = (coding: string) =>
+    ana.post('/v1/upload', '{"filename":"a.mp3"}', {
+      'Content-Type': 'application/json',
+      'Content-Encoding': coding,
+    })
+  for (const coding of ['gzip', 'BR', 'identity, zstd']) {
+    const answer = await send(coding)
+    expect([answer.status, answer.body.error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    expect(answer.body.error.message).toContain('Content-Encoding')
+    expect(answer.headers.get('accept-encoding')).toBe('identity')
+  }
+  for (const coding of ['identity', 'utf-8', '']) expect((await send(coding)).status).toBe(200)
+})
+
 test('an object in a text field is refused, even if it cannot be converted to a text', async () => {
   const service = await startTestService(limited)
   const ana = service.account('ana')

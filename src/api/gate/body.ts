@@ -1,12 +1,13 @@
-// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a body that is too large, and
-// invalid JSON.
+// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a compressed body, a body that
+// is too large, and invalid JSON.
 
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
+import { codingsIn } from '../../net/content-encoding.ts'
 
 type BodyLimits = { bytesMax?: number; type?: 'application/json' | 'application/x-www-form-urlencoded' }
 
-/** Checks the Content-Type and Content-Length headers, before the body is read. */
+/** Checks the headers Content-Type, Content-Encoding and Content-Length, before the body is read. */
 export function checkBodyHeaders(
   request: Request,
   { bytesMax = limits.bodyBytesMax, type: expected = 'application/json' }: BodyLimits = {},
@@ -17,6 +18,15 @@ export function checkBodyHeaders(
   if (type !== expected) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as ${expected}.`, { 'Accept-Post': expected })
   }
+  requireUncompressed(request.headers)
+}
+
+/** Throws if the body is compressed. A Content-Encoding that is no compression, such as `utf-8`, is ignored. */
+export function requireUncompressed(headers: Headers): void {
+  if (codingsIn(headers.get('content-encoding') ?? '').length === 0) return
+  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without Content-Encoding.', {
+    'Accept-Encoding': 'identity',
+  })
 }
 
 export async function readBody(

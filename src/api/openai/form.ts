@@ -6,6 +6,7 @@ import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import type { HeldFile } from '../../uploads/form-files.ts'
 import type { UploadStore } from '../../uploads/store.ts'
+import { requireUncompressed } from '../gate/body.ts'
 import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
@@ -33,6 +34,7 @@ export async function withForm<Result>(
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the request as multipart/form-data with a boundary.', {
       'Accept-Post': 'multipart/form-data',
     })
+  requireUncompressed(request.headers)
   const bytesDeclared = Number(request.headers.get('content-length') ?? 0)
   const chunks = uploads.forms.chunksOf(accountId, request.body, bytesDeclared)
   using files = new DisposableStack()

@@ -1,6 +1,7 @@
 // Reads the headers of the tus protocol, version 1.0.0 (https://tus.io/protocols/resumable-upload).
 
 import { ApiError } from '../../errors.ts'
+import { requireUncompressed } from '../gate/body.ts'
 
 export const tusVersion = '1.0.0'
 export const tusExtensions = 'creation,creation-with-upload,termination,expiration'
@@ -24,10 +25,14 @@ export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }
 
-/** Throws unless the Content-Type is the one that tus requires for the bytes of a file. */
+/**
+ * Throws unless the Content-Type is the one that tus requires for the bytes of a file. Also throws if the bytes are
+ * compressed.
+ */
 export function requireBytesType(headers: Headers): void {
-  if (headers.get('content-type')?.trim().toLowerCase() === bytesType) return
-  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
+  if (headers.get('content-type')?.trim().toLowerCase() !== bytesType)
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
+  requireUncompressed(headers)
 }
 
 /** Parses the header Upload-Metadata, which is a list of keys. Each key may have a value in Base64. */

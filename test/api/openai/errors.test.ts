@@ -126,6 +126,17 @@ test.each(['application/json', 'multipart/form-data', `multipart/form-data; boun
   },
 )
 
+test('a compressed form is refused with a message that says so', async () => {
+  const { service, ana } = shared
+  const headers = { 'Content-Type': 'multipart/form-data; boundary=b', 'Content-Encoding': 'gzip' }
+  const answer = await post(service, ana.key, `--b\r\n${file}--b\r\n${model}--b--`, undefined, headers)
+  expect(answer.status).toBe(415)
+  const { error } = JSON.parse(answer.text)
+  expect(error.code).toBe('unsupported_content_type')
+  expect(error.message).toContain('Content-Encoding')
+  nothingIsKept(service)
+})
+
 test('a wrong key, an unknown path and a wrong method have errors of OpenAI', async () => {
   const { service, client } = shared
   const stranger = clientOf(service, 'sk_live_nobody')
