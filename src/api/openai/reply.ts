@@ -52,7 +52,7 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
     end: () => write(job.transcript(), choice).slice(first.length),
     failed: type === 'application/json' ? error => JSON.stringify(error) : null,
   })
-  return new Response(body, { headers })
+  return new Response(body, { headers: { ...headers, ...unbuffered } })
 }
 
 /** Returns a response that sends each utterance as a server-sent event while the job runs. */
@@ -74,11 +74,16 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
     headers: {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
-      // This header switches off the buffering of nginx, which would delay the events.
-      'X-Accel-Buffering': 'no',
+      ...unbuffered,
     },
   })
 }
+
+/**
+ * The header that switches off the buffering of nginx. Without it, nginx sends the headers and all bytes of a response at
+ * the end of the job.
+ */
+const unbuffered = { 'X-Accel-Buffering': 'no' }
 
 /** Returns true if the promise resolves within `withinMs`, and false otherwise. */
 async function isSoon(promise: Promise<void>, withinMs: number): Promise<boolean> {

@@ -183,6 +183,18 @@ test('empty lines keep the connection of a long vtt open', async () => {
   expect(text).toMatch(/^WEBVTT\n\n{3,}00:00:00\.000 --> 00:00:01\.000\nGood morning\.\n/)
 })
 
+test('nginx is told not to hold back keep-alive bytes and events', async () => {
+  const answers = [
+    await replyWhole(waitingJob().job, { ...choice, format: 'json' }, impatient),
+    await replyWhole(waitingJob().job, { ...choice, format: 'vtt' }, impatient),
+    await replyEvents(waitingJob().job, { ...choice, format: 'json' }, impatient),
+  ]
+  for (const { headers, body } of answers) {
+    expect(headers.get('x-accel-buffering')).toBe('no')
+    await body?.cancel()
+  }
+})
+
 test('a long text or srt has no byte before its content', async () => {
   for (const format of ['text', 'srt'] as const) {
     const { job, end } = waitingJob()
