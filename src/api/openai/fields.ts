@@ -18,11 +18,12 @@ export class Fields {
 
   /** Returns the last value of a field, or null if the field is missing or if this value is empty. */
   one(name: string): string | null {
-    return this.many(name).at(-1) || null
+    return this.#values.get(name)?.at(-1) || null
   }
 
+  /** Returns all values of a field that are not empty. */
   many(name: string): readonly string[] {
-    return this.#values.get(name) ?? []
+    return this.#values.get(name)?.filter(value => value !== '') ?? []
   }
 
   names(): string[] {

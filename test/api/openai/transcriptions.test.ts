@@ -197,3 +197,26 @@ test('granularities without verbose_json are ignored for models that have no tim
   fields.add('timestamp_granularities[]', 'word')
   expect(readFields(fields, 'transcribe').format).toBe('json')
 })
+
+test('an empty field counts as missing, in a list too', () => {
+  const fields = new Fields()
+  fields.add('model', 'whisper-1')
+  const lists = [
+    'timestamp_granularities[]',
+    'include[]',
+    'languages[]',
+    'keywords[]',
+    'known_speaker_names[]',
+  ]
+  for (const name of ['language', 'prompt', 'response_format', 'temperature', 'stream', ...lists])
+    fields.add(name, '')
+  expect(readFields(fields, 'transcribe')).toEqual({
+    format: 'json',
+    granularities: ['segment'],
+    language: null,
+    prompt: null,
+    vocabulary: [],
+    logprobs: false,
+    stream: false,
+  })
+})
