@@ -40,11 +40,11 @@ export async function engine(): Promise<void> {
       }
     } else if (order.kind === 'print') {
       dieWithParent(order.parent)
-      confineEngine({ dataDir: order.dataDir, device: 'cpu' })
+      confineEngine({ ...order, device: 'cpu' })
       send(await makePrint(order))
     } else if (order.kind === 'compact') {
       dieWithParent(order.parent)
-      confineEngine({ dataDir: order.dataDir, device: 'cpu', writes: order.draft })
+      confineEngine({ ...order, device: 'cpu', writes: order.draft })
       send(await makeCompact(order))
     } else if (models) {
       work(models, order, reading).catch(endByFault)

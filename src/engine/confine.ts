@@ -1,7 +1,7 @@
 // Restricts what the engine process may do, before the process loads a native library. The engine process may still
 // read files and start child processes for media files. Each of these child processes restricts itself further.
 
-import { existsSync, readdirSync, realpathSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
@@ -17,18 +17,23 @@ const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']
 
 /**
  * Restricts the files that this process may read and write. `dataDir` is the data folder of the server, or null for a
- * command without a server. `writes` is a folder to which this process may write.
+ * command without a server. `folder` is the folder of a model. `writes` is a folder to which this process may write.
  */
 export function confineEngine({
   dataDir,
   device,
+  folder,
+  mediaProgram,
   writes,
 }: {
   dataDir: string | null
   device: Config['device']
+  folder?: string
+  mediaProgram?: Config['mediaProgram']
   writes?: string
 }): void {
-  const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir) : ['/']
+  const needed = [process.execPath, folder, mediaProgram].filter(path => typeof path === 'string')
+  const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir, needed) : ['/']
   // The driver of a GPU writes compiled GPU code to cache files, whose paths depend on the driver. So a process that
   // uses a GPU may write to all paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
@@ -39,16 +44,28 @@ export function confineEngine({
 }
 
 /**
- * Returns all paths except the secrets in the data folder. A Landlock rule for a folder allows all files in it, and
- * cannot forbid a single file. So the allowed entries of the data folder, and of each folder above it, are listed one
- * by one.
+ * Returns the paths that the engine may read. A Landlock rule for a folder allows all files in it, and cannot forbid a
+ * single file. So the allowed entries of the data folder, and of each folder above it, are listed one by one.
+ *
+ * Secrets are left out, and so are all plain files, except those in `needed` or directly inside a folder in `needed`.
+ * While the engine runs, the kernel keeps each file that has a rule. If somebody deletes such a file, its space on the
+ * disk would not become free.
  */
-export function pathsWithoutSecrets(dataDir: string): string[] {
+export function pathsWithoutSecrets(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
+  const kept = new Set(needed.filter(existsSync).map(path => realpathSync(path)))
   const paths = entriesOf(real).filter(path => !secret.test(basename(path)))
   for (let folder = real; folder !== dirname(folder); folder = dirname(folder))
     paths.push(...entriesOf(dirname(folder)).filter(path => path !== folder))
-  return paths
+  return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
+}
+
+function isPlainFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
 }
 
 /** Returns the paths of a folder's entries. If this process may not list the folder, returns an empty list. */

@@ -2,8 +2,8 @@
 // the server, or send signals to the server.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { missingProtections } from '../../src/base/sandbox.ts'
 import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
 import { temporaryFolderOnDisk } from '../support/folder.ts'
@@ -44,6 +44,24 @@ test('all paths but the secrets of the data folder', () => {
   for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)
   for (const name of secrets) expect(paths.some(path => join(folder, name).startsWith(`${path}`))).toBe(false)
   expect(paths).toContain('/usr')
+})
+
+test('of the plain files beside the data folder, only those that the engine needs', () => {
+  const folder = makeDataFolder()
+  const above = dirname(folder)
+  mkdirSync(join(above, 'recordings'))
+  for (const name of ['config.json', 'steno-media', 'talk.wav']) writeFileSync(join(above, name), 'bytes')
+  writeFileSync(join(folder, 'talk.wav'), 'bytes')
+  const plainFiles = (needed: string[]) =>
+    pathsWithoutSecrets(folder, needed)
+      .filter(path => path.startsWith(above) && statSync(path).isFile())
+      .map(path => relative(above, path))
+      .sort()
+  expect(plainFiles([])).toEqual([])
+  expect(plainFiles([join(above, 'steno-media'), '/no/such'])).toEqual(['steno-media'])
+  // A model folder may contain the data folder.
+  expect(plainFiles([above])).toEqual(['config.json', 'steno-media', 'talk.wav'])
+  expect(pathsWithoutSecrets(folder)).toContain(join(above, 'recordings'))
 })
 
 test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor the server', async () => {

@@ -273,7 +273,8 @@ test.skipIf(missing || process.platform !== 'linux')(
     heardTwo ??= twoClips()
     const { bytes, transcript: own } = await heardTwo
     const dataDir = temporaryFolder()
-    const path = join(dataDir, 'sound.wav')
+    // The engine may read the folders of the data folder, and no file beside them.
+    const path = join(dataDir, 'media/sound.wav')
     await Bun.write(path, bytes)
     const counts = join(dataDir, 'counts')
     const settings = { ...defaults, model: compactFolder, device: 'cpu' as const, dataDir, threads: 2 }
