@@ -1,6 +1,7 @@
 // Converts the error of a request to the JSON body of an error response.
 
 import type { ValidationError } from 'elysia'
+import { diskRefusalOf } from '../base/disk-refusal.ts'
 import { errorFields, log } from '../base/log.ts'
 import { refusalOf } from '../db/refusal.ts'
 import { ApiError, type RequestErrorCode, requestErrors } from '../errors.ts'
@@ -31,7 +32,7 @@ export function toApiError(
 ): ApiError {
   if (error instanceof ApiError) return error
   if (elysiaCode === 'VALIDATION') return invalid(error as ValidationError)
-  const refusal = refusalOf(error)
+  const refusal = refusalOf(error) ?? diskRefusalOf(error)
   if (refusal === 'busy') {
     return new ApiError('SERVICE_UNAVAILABLE', undefined, {
       'Retry-After': `${limits.busyRetryAfterMs / 1000}`,

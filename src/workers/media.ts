@@ -4,6 +4,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import { diskRefusalOf } from '../base/disk-refusal.ts'
 import { MediaLost, requestErrors } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { getFrom, SourceError } from '../net/source.ts'
@@ -79,7 +80,5 @@ function isGone(error: unknown): boolean {
  * other kind, except `isGone`, the transfer is tried again.
  */
 function isOfDisk(error: unknown): boolean {
-  if (error instanceof SourceError) return false
-  const { code } = error as NodeJS.ErrnoException
-  return code === 'ENOSPC' || code === 'EIO' || code === 'EDQUOT' || code === 'EROFS'
+  return !(error instanceof SourceError) && diskRefusalOf(error) !== null
 }

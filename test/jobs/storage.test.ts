@@ -141,6 +141,13 @@ test('a write that fails because the disk reports an error gets 503, which does 
   })
 })
 
+test('a file that the disk refuses gets 507 if the disk is full, and 503 if it is read-only or damaged', () => {
+  const answerTo = (code: string) => toApiError(Object.assign(new Error(code), { code }), 'UNKNOWN', {}).code
+  expect(['ENOSPC', 'EDQUOT'].map(answerTo)).toEqual(['INSUFFICIENT_STORAGE', 'INSUFFICIENT_STORAGE'])
+  expect(['EROFS', 'EIO'].map(answerTo)).toEqual(['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE'])
+  expect(answerTo('ENOENT')).toBe('INTERNAL_ERROR')
+})
+
 steered('a write that fails because the disk is full gets 507', async () => {
   const service = await startTestService()
   const ana = service.account('ana')

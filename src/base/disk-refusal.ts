@@ -1,0 +1,16 @@
+// Recognises the errors with which the operating system refuses to read or write a file because of the disk.
+
+const refusals: Record<string, 'full' | 'disk error'> = {
+  ENOSPC: 'full',
+  EDQUOT: 'full',
+  EIO: 'disk error',
+  EROFS: 'disk error',
+}
+
+/**
+ * Returns `full` if the error means that the disk is full, or that a quota of the operating system is used up. Returns
+ * `disk error` if the disk is damaged or read-only, and null for any other error.
+ */
+export function diskRefusalOf(error: unknown): 'full' | 'disk error' | null {
+  return refusals[Object(error).code] ?? null
+}
