@@ -20,13 +20,23 @@ export function openLibc<const Table extends Record<string, FFIFunction>>(
   return Object.fromEntries(functions)
 }
 
+/** The message for a process that may not make machine code. Bun makes machine code for each function that it opens. */
+const noMachineCode =
+  'this process may not make machine code, or has too little address space for it: remove the limit (ulimit -v unlimited) or the setting MemoryDenyWriteExecute of systemd'
+
 function openFunction(name: string, type: FFIFunction, files: readonly string[]) {
   for (const file of files) {
     try {
       return dlopen(file, { [name]: type }).symbols[name]
-    } catch {
+    } catch (error) {
+      if (!isMissing(error)) throw new Error(noMachineCode, { cause: error })
       // The library `file` does not exist, or it has no function `name`. The next library is tried.
     }
   }
   throw new Error(`the C library of this machine has no function ${name}`)
+}
+
+/** Returns true if the library does not exist or has no such function. Bun gives a code to these errors only. */
+function isMissing(error: unknown): boolean {
+  return ['ERR_DLOPEN_FAILED', 'ERR_INVALID_ARG_TYPE'].includes(Object(error).code)
 }

@@ -8,7 +8,8 @@ import { openLibc } from './libc.ts'
 const protection = { read: 1 }
 const mapping = { private: 2 }
 
-const library = process.platform === 'linux' ? open() : null
+/** The C library, opened at the first call of `mapFile`. */
+let library: ReturnType<typeof open> | undefined
 
 function open() {
   return openLibc({ mmap: { args: ['ptr', 'u64', 'i32', 'i32', 'i32', 'i64'], returns: 'ptr' } })
@@ -19,7 +20,8 @@ function open() {
  * pages stay mapped until the process ends.
  */
 export function mapFile(path: string): Uint8Array {
-  if (!library) return Bun.mmap(path)
+  if (process.platform !== 'linux') return Bun.mmap(path)
+  library ??= open()
   const file = openSync(path, 'r')
   try {
     const { size } = fstatSync(file)

@@ -21,8 +21,17 @@ const numbers = {
   landlockRestrictSelf: 446,
 } as const
 
-const library = process.platform === 'linux' ? open() : null
+let library: ReturnType<typeof open> | undefined
 
+/** Throws an error, whose message says what to change, if this process cannot make system calls. */
+export function requireSystemCalls(): void {
+  if (process.platform === 'linux') library ??= open()
+}
+
+/**
+ * Opens the C library. It is opened at the first call and not when this module is loaded, so that an error ends a
+ * command with its message and not with a crash report.
+ */
 function open() {
   return openLibc({ syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } })
 }
@@ -33,6 +42,7 @@ function open() {
  */
 export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
   const number = numbers[name]
+  requireSystemCalls()
   if (!library) return -1
   const [a = 0, b = 0, c = 0, d = 0, e = 0] = args
   const given = typeof number === 'number' ? number : number[process.arch === 'x64' ? 0 : 1]

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, setNativeHome } from '../base/carried.ts'
+import { requireSystemCalls } from '../base/system-call.ts'
 import { settings } from '../config/settings.ts'
 import { type Config, flagOf, readConfig, whyInvalid } from '../config.ts'
 import { hasDatabase } from '../db/data-dir.ts'
@@ -70,8 +71,11 @@ export function dataConfig(flags: Flags = {}): Config {
  * The variable HF_ENDPOINT contains the address of the hub, the server from which models are downloaded. HF_TOKEN
  * contains the token for the hub. The settings of the installed service may have these variables when the environment
  * of this process does not. So they are copied into this environment.
+ *
+ * Throws an error if this process cannot make system calls, because each of these commands makes some later.
  */
 export function localConfig(flags: Flags = {}): Config {
+  requireSystemCalls()
   const config = serviceConfig(flags)
   const { HF_ENDPOINT, HF_TOKEN } = serviceEnvironment(flags)
   Object.assign(process.env, HF_ENDPOINT && { HF_ENDPOINT }, HF_TOKEN && { HF_TOKEN })

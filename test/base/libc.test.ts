@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { openLibc } from '../../src/base/libc.ts'
 
 const linux = process.platform === 'linux'
@@ -30,3 +31,13 @@ test.skipIf(!linux)(
     expect([sem_init(semaphore, 0, 1), sem_wait(semaphore)]).toEqual([0, 0])
   },
 )
+
+test.skipIf(!linux)('without machine code of Bun, a call names the limits that forbid it', () => {
+  const file = JSON.stringify(join(import.meta.dir, '../../src/base/system-call.ts'))
+  const code = `import { systemCall } from ${file}
+    try { systemCall('prctl', 3) } catch (error) { console.log(error.message) }`
+  const child = Bun.spawnSync([process.execPath, '-e', code], {
+    env: { ...process.env, BUN_JSC_useJIT: 'false' },
+  })
+  expect(child.stdout.toString()).toContain('ulimit -v unlimited')
+})
