@@ -1,6 +1,13 @@
-/** Returns the result of `promise`. Returns null if `stop` is aborted before the promise is resolved. */
+/**
+ * Returns the result of `promise`. Returns null if `stop` is aborted before the promise is resolved. A later error of the
+ * promise has no effect.
+ */
 export async function beforeStop<T>(promise: Promise<T>, stop: AbortSignal): Promise<T | null> {
-  if (stop.aborted) return null
+  if (stop.aborted) {
+    // Without a handler, an error of the promise would end the process.
+    promise.catch(() => {})
+    return null
+  }
   const stopped = Promise.withResolvers<null>()
   const onStop = () => stopped.resolve(null)
   stop.addEventListener('abort', onStop, { once: true })

@@ -37,6 +37,7 @@ export async function pull(
   cluster: string,
   { pool, priority, waitMs, lost }: Pull,
 ): Promise<Delivery | null> {
+  if (lost.aborted) return null
   const subject = `$JS.API.CONSUMER.MSG.NEXT.${streamOf(cluster)}.${consumerOf(pool, priority)}`
   const request = waitMs === 0 ? { batch: 1, no_wait: true } : { batch: 1, expires: waitMs * 1e6 }
   const timeout = waitMs + limits.workerRequestMs

@@ -9,6 +9,7 @@ import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
 import { limits } from '../../src/limits.ts'
 import type { ModelsAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
+import { pull } from '../../src/workers/delivery.ts'
 import { Link } from '../../src/workers/link.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
 import { subjectsOf } from '../../src/workers/subjects.ts'
@@ -99,6 +100,16 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   // The request that was open when the connection broke gets no answer, and ends only after this time.
   expect(performance.now() - cutAt).toBeLessThan(limits.workerPullMs + limits.workerRequestMs)
   proxy.close()
+})
+
+natsTest('a worker sends no request for a job while its connection to NATS is broken', async () => {
+  const nats = await startNats()
+  const wire = await manage(nats.url)
+  const request = { pool: 'pool', priority: 'first', waitMs: 500, lost: AbortSignal.abort() } as const
+  const before = wire.stats().outMsgs
+  expect(await pull(wire, 'main', request)).toBeNull()
+  expect(wire.stats().outMsgs).toBe(before)
+  await wire.close()
 })
 
 natsTest('a stream of another program is left alone, and the message names the setting', async () => {

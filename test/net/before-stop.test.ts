@@ -1,0 +1,16 @@
+// Tests that a promise for which nobody waits any more cannot end the process by its error.
+
+import { expect, test } from 'bun:test'
+import { beforeStop } from '../../src/net/before-stop.ts'
+
+test('the error of a promise has no effect after the stop', async () => {
+  expect(await beforeStop(Promise.reject(new Error('late')), AbortSignal.abort())).toBeNull()
+  const stop = new AbortController()
+  const { promise, reject } = Promise.withResolvers<never>()
+  const result = beforeStop(promise, stop.signal)
+  stop.abort()
+  reject(new Error('late'))
+  expect(await result).toBeNull()
+  // Bun reports an error that nobody handles after the next turn of the event loop.
+  await Bun.sleep(1)
+})
