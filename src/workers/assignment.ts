@@ -200,7 +200,10 @@ export class Assignment {
     }
   }
 
-  /** Repeats a request, with exponential backoff, until the server answers it. */
+  /**
+   * Repeats a request, with exponential backoff, until the server answers it. Sends no request while there is no
+   * connection to NATS.
+   */
   async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {
       try {
@@ -209,6 +212,7 @@ export class Assignment {
         if (pauseMs >= limits.workerRetryMsMax)
           log.warn('server does not answer', { reason: reasonOf(error) })
         await pause(Math.min(pauseMs, limits.workerRetryMsMax), this.#stop.signal)
+        await this.#parts.server.connected(this.#stop.signal)
       }
     }
   }

@@ -1,10 +1,12 @@
 // The server, as a worker uses it: the worker sends requests over NATS, and transfers files over HTTP.
 
 import { limits } from '../limits.ts'
+import { beforeStop } from '../net/before-stop.ts'
 import type { Hub } from '../net/hub.ts'
 import { getJson, putJson, SourceError } from '../net/source.ts'
 import type { Answers, JobInput, ResultAnswer } from './answers.ts'
 import { messageBytesMax, type NatsConnection } from './connection.ts'
+import type { Outages } from './outages.ts'
 import { bytesOf, type Held, protocol, type Requests, type ResultMessage } from './requests.ts'
 import { type RequestKind, subjectsOf } from './subjects.ts'
 
@@ -18,16 +20,23 @@ export class Server {
    */
   timeoutMs: number = limits.workerRequestMs
   readonly #nats: NatsConnection
+  readonly #outages: Outages
   readonly #settings: ServerSettings
 
-  constructor(nats: NatsConnection, settings: ServerSettings) {
+  constructor(nats: NatsConnection, outages: Outages, settings: ServerSettings) {
     this.#nats = nats
+    this.#outages = outages
     this.#settings = settings
+  }
+
+  /** Resolves when there is a connection to NATS. Rejects with the reason of `stop` if this signal is aborted before. */
+  async connected(stop: AbortSignal): Promise<void> {
+    await this.#outages.connected(stop)
   }
 
   /**
    * Sends a request to the server over NATS, and returns the answer. Rejects if the server does not answer within the
-   * timeout.
+   * timeout, or if the connection to NATS breaks: the answer then never arrives.
    */
   async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
     return await this.#send(kind, bytesOf(request))
@@ -91,7 +100,10 @@ export class Server {
   async #send<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Promise<Answers[Kind]> {
     const { cluster, worker } = this.#settings
     const subject = subjectsOf(cluster).request(worker, kind)
-    const answer = await this.#nats.request(subject, bytes, { timeout: this.timeoutMs })
+    const { lost } = this.#outages
+    const send = () => this.#nats.request(subject, bytes, { timeout: this.timeoutMs })
+    const answer = lost.aborted ? null : await beforeStop(send(), lost)
+    if (!answer) throw new Error('the connection to NATS is broken')
     return answer.json<Answers[Kind]>()
   }
 }

@@ -16,6 +16,7 @@ import { intervalIn } from './beats.ts'
 import { type NatsConnection, type NatsSettings, openNats } from './connection.ts'
 import { type Delivery, pull } from './delivery.ts'
 import { readStopOrder } from './orders.ts'
+import { Outages } from './outages.ts'
 import { type Hello, protocol } from './requests.ts'
 import { Server } from './server.ts'
 import { priorities, subjectsOf } from './subjects.ts'
@@ -33,6 +34,7 @@ export class Worker {
   readonly #settings: WorkerSettings
   readonly #engine: Engine
   readonly #nats: NatsConnection
+  readonly #outages: Outages
   readonly #server: Server
   readonly #session = newSession()
   readonly #assignments = new Map<string, Assignment>()
@@ -48,14 +50,13 @@ export class Worker {
   #restMs = 0
   #restsUntil = 0
   #refusal: string | null = null
-  /** Is aborted while there is no connection to NATS. */
-  #lost = new AbortController()
 
   private constructor(settings: WorkerSettings, engine: Engine, nats: NatsConnection) {
     this.#settings = settings
     this.#engine = engine
     this.#nats = nats
-    this.#server = new Server(nats, {
+    this.#outages = new Outages(nats)
+    this.#server = new Server(nats, this.#outages, {
       cluster: settings.cluster,
       worker: settings.name,
       address: settings.server,
@@ -72,7 +73,6 @@ export class Worker {
     engine.onReady(() => void this.#sayHello())
     const places = Array.from({ length: engine.capacity }, () => this.#takeJobs())
     this.#loops = Promise.all([this.#greet(), ...places])
-    this.#watchConnection()
   }
 
   /**
@@ -279,7 +279,7 @@ export class Worker {
    */
   async #nextDelivery(): Promise<Delivery | null> {
     const pool = this.#pool
-    const lost = this.#lost.signal
+    const { lost } = this.#outages
     if (pool === null || lost.aborted || !this.#engine.state().ready || this.#isResting) {
       await this.#pause(limits.workerReadyMs)
       return null
@@ -294,19 +294,6 @@ export class Worker {
       await this.#pause(limits.natsReconnectMs)
     }
     return null
-  }
-
-  async #watchConnection(): Promise<void> {
-    for await (const { type } of this.#nats.status()) {
-      if (type === 'disconnect') {
-        log.warn('nats lost')
-        this.#lost.abort()
-      }
-      if (type === 'reconnect') {
-        log.info('nats connected', { server: this.#nats.getServer() })
-        this.#lost = new AbortController()
-      }
-    }
   }
 
   /** Stops a job by an order of the server. An order that this worker does not understand has no effect. */

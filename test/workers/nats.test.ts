@@ -102,6 +102,34 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   proxy.close()
 })
 
+for (const kind of ['claim', 'beat', 'result'])
+  natsTest(
+    `the connection breaks during a ${kind}, and the job goes on when the connection is back`,
+    async () => {
+      const nats = await startNats()
+      const broken = Promise.withResolvers<number>()
+      let cuts = 0
+      const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+        if (from !== 'caller' || !`${bytes}`.includes(`gpu-1.${kind}`) || cuts++ > 0) return
+        proxy.cut()
+        broken.resolve(performance.now())
+      })
+      const { service, cluster } = await startFleet(nats.url, { STENO_WORKER_LEASE: '1m' })
+      const address = `nats://127.0.0.1:${proxy.port}`
+      const { engine } = await startWorker({ nats: address, server: service.url, cluster })
+      const ana = service.account('ana')
+      const id = await ana.transcribe()
+      const task = await engine.given(1)
+      if (kind !== 'result') await broken.promise
+      engine.finish(task)
+      await ana.until(id, 'completed')
+      // The request that was open when the connection broke gets no answer, and ends only after this time.
+      expect(performance.now() - (await broken.promise)).toBeLessThan(limits.workerRequestMs)
+      expect([engine.tasks.length, charges(service, id)]).toEqual([1, ['reserve', 'settle']])
+      proxy.close()
+    },
+  )
+
 natsTest('a worker sends no request for a job while its connection to NATS is broken', async () => {
   const nats = await startNats()
   const wire = await manage(nats.url)
