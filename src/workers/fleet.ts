@@ -285,7 +285,8 @@ export class Fleet implements Engine {
     if (!best || !stream) return
     const pool = best.name
     const earlier = entry.place
-    entry.place = { pool, sequence: earlier?.pool === pool ? earlier.sequence : 0 }
+    const place = { pool, sequence: earlier?.pool === pool ? earlier.sequence : 0 }
+    entry.place = place
     stream.put(pool, entry.wasStarted ? 'again' : 'first', entry.jobId).then(
       sequence => {
         entry.place = { pool, sequence }
@@ -293,6 +294,8 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
+        // The connection broke, and the job was put into the stream again since.
+        if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
       },
@@ -333,7 +336,22 @@ export class Fleet implements Engine {
     this.#roster.hearAll()
     this.#handOvers.hearAll()
     for (const pool of this.#roster.pools()) this.#openPool(pool.name)
+    void this.#placeAgain()
     this.#tellReady()
+  }
+
+  /**
+   * Puts the jobs that no worker holds into the stream again when the queues exist. An outage may have lost the messages
+   * of these jobs, on their way or with the data of NATS.
+   */
+  async #placeAgain(): Promise<void> {
+    await Promise.all(this.#opened.values())
+    for (const entry of this.#handOvers.all()) {
+      if (entry.holder || entry.isAborted) continue
+      // A new stream numbers its messages from 1, so the claim of a new message may have a lower number.
+      if (entry.place) entry.place = { ...entry.place, sequence: 0 }
+      this.#place(entry)
+    }
   }
 
   #tellReady(): void {

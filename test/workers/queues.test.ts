@@ -2,14 +2,19 @@
 // not created or were removed while the server is connected, and removes queues that no worker uses.
 
 import { expect } from 'bun:test'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
+import type { NatsConnection } from '../../src/workers/connection.ts'
 import { TakenBack } from '../../src/workers/hand-over.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
 import { consumerOf, type Priority, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { helloOf, until } from '../support/fleet.ts'
-import { natsTest, sharedNats } from '../support/nats.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startLossyProxy } from '../support/lossy-proxy.ts'
+import { natsTest, sharedNats, startNats } from '../support/nats.ts'
 
 const nats = sharedNats()
 const hour = 3_600_000
@@ -62,6 +67,15 @@ async function openStuck(cluster: string, claims?: Partial<Claims>) {
   return { ...parts, job }
 }
 
+/** Waits until a broken connection is open again. A request that is sent before gets no answer. */
+const untilOpen = (wire: NatsConnection) =>
+  until(() =>
+    wire.flush().then(
+      () => true,
+      () => false,
+    ),
+  )
+
 // JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
 natsTest('a worker is welcome only when its queues exist', async () => {
   const { hello, queues } = await open('early')
@@ -86,6 +100,39 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   await until(() => wasTold)
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([1, true, true])
   expect(await queues()).toEqual([again, first])
+})
+
+natsTest('a job whose message was lost with the connection goes into the stream again', async () => {
+  const jobs = subjectsOf('lost').allJobs.replace('>', '')
+  let cuts = 0
+  const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+    if (from === 'caller' && `${bytes}`.includes(`PUB ${jobs}`) && cuts++ === 0) proxy.cut()
+  })
+  const address = `nats://127.0.0.1:${proxy.port}`
+  const { fleet, wire, hello, passGerman, queued } = await openFleet(address, 'lost')
+  await hello(['de'])
+  passGerman()
+  await until(() => fleet.fault() !== null)
+  await until(() => fleet.fault() === null)
+  await untilOpen(wire)
+  await until(async () => (await queued()).length === 1)
+  proxy.close()
+})
+
+natsTest('a waiting job goes into the stream again when NATS comes back without its data', async () => {
+  const folder = temporaryFolder()
+  const own = await startNats({ folder })
+  const { fleet, wire, hello, passGerman, queued } = await openFleet(own.url, 'wiped')
+  await hello(['de'])
+  passGerman()
+  await until(async () => (await queued()).length === 1)
+  await own.kill()
+  await until(() => fleet.fault() !== null)
+  rmSync(join(folder, 'js'), { recursive: true })
+  await own.start()
+  await until(() => fleet.fault() === null)
+  await untilOpen(wire)
+  await until(async () => (await queued()).length === 1)
 })
 
 natsTest('a sweep creates a queue, and a stream, that was removed while a job waits', async () => {
