@@ -478,7 +478,8 @@ export class Fleet implements Engine {
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
     // JetStream does not answer a worker that asks for a job of a queue that does not exist: the worker would wait for
-    // the whole timeout of its request.
+    // the whole timeout of its request. After an outage, the queues exist when the server has created them again.
+    await this.#link.usable
     await this.#opened.get(worker.pool)
     const stop = hello.jobs
       .filter(({ job, fence }) => this.#handOvers.mustStop(job, fence))

@@ -39,6 +39,7 @@ export class Link {
   #nats: NatsConnection | null = null
   #fault: string | null = 'NATS is not connected yet.'
   #logged: string | null = null
+  #usable = Promise.withResolvers<void>()
 
   constructor(settings: Settings, handlers: Handlers) {
     this.#settings = settings
@@ -52,6 +53,11 @@ export class Link {
    */
   fault(): string | null {
     return this.#fault
+  }
+
+  /** Resolves when the stream is usable: at once if `fault` returns null. */
+  get usable(): Promise<void> {
+    return this.#usable.promise
   }
 
   publish(subject: string, bytes: Uint8Array): void {
@@ -148,6 +154,7 @@ export class Link {
 
   #lost(reason: string): void {
     if (this.#isClosed) return
+    if (this.#fault === null) this.#usable = Promise.withResolvers()
     const hosts = this.#settings.address.split(',').map(one => new URL(one).host)
     this.#fault = 'NATS cannot be used; the log says why.'
     this.#logOnce('nats lost', { servers: hosts.join(', '), reason })
@@ -158,6 +165,7 @@ export class Link {
     this.#logged = null
     log.info('nats connected', { server: this.#nats?.getServer() ?? '', cluster: this.#settings.cluster })
     this.#handlers.onReady()
+    this.#usable.resolve()
   }
 
   /** Logs an event. Does nothing if the last event that this function logged has the same name. */

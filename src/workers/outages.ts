@@ -9,9 +9,10 @@ export class Outages {
   #lost = new AbortController()
   #back = Promise.withResolvers<void>()
 
-  constructor(nats: NatsConnection) {
+  /** `onBack` is called each time that the connection is open again. */
+  constructor(nats: NatsConnection, onBack: () => void) {
     this.#back.resolve()
-    void this.#watch(nats)
+    void this.#watch(nats, onBack)
   }
 
   /** Is aborted when the connection breaks. There is a new signal when the connection is open again. */
@@ -28,7 +29,7 @@ export class Outages {
     stop.throwIfAborted()
   }
 
-  async #watch(nats: NatsConnection): Promise<void> {
+  async #watch(nats: NatsConnection, onBack: () => void): Promise<void> {
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') {
         log.warn('nats lost')
@@ -39,6 +40,7 @@ export class Outages {
         log.info('nats connected', { server: nats.getServer() })
         this.#lost = new AbortController()
         this.#back.resolve()
+        onBack()
       }
     }
   }

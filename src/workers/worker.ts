@@ -55,7 +55,7 @@ export class Worker {
     this.#settings = settings
     this.#engine = engine
     this.#nats = nats
-    this.#outages = new Outages(nats)
+    this.#outages = new Outages(nats, () => this.#onBack())
     this.#server = new Server(nats, this.#outages, {
       cluster: settings.cluster,
       worker: settings.name,
@@ -141,19 +141,36 @@ export class Worker {
    * lease. The server's answer contains the lease, so the answer to the first message is awaited. Later answers are not
    * awaited: if a message is lost, the next one is sent an interval later. When the worker ends, the answer to its last
    * message is also awaited.
-   *
-   * Until the server has answered for the first time, the intervals are shorter: the first one is `workerReadyMs`, and
-   * each further one is twice as long. So a worker that starts a moment before its server soon gets jobs.
    */
   async #greet(): Promise<void> {
-    await this.#sayHello()
-    for (let earlyMs: number = limits.workerReadyMs; ; earlyMs *= 2) {
-      if (this.#isDraining && this.#assignments.size === 0) break
-      const interval = intervalIn(this.#leaseMs, limits.workerHelloMs)
-      await this.#pause(this.#isGreeted ? interval : Math.min(earlyMs, interval))
+    await this.#introduce()
+    while (!this.#isDraining || this.#assignments.size > 0) {
+      await this.#pause(intervalIn(this.#leaseMs, limits.workerHelloMs))
       void this.#sayHello()
     }
     await this.#sayHello()
+  }
+
+  /**
+   * Sends messages `hello` until the server answers one. The pauses between them begin with `workerReadyMs`, and each is
+   * twice as long as the one before. So a worker that starts a moment before its server soon gets jobs.
+   */
+  async #introduce(): Promise<void> {
+    this.#isGreeted = false
+    await this.#sayHello()
+    for (let pauseMs: number = limits.workerReadyMs; !this.#isGreeted && !this.#isDraining; pauseMs *= 2) {
+      await this.#pause(Math.min(pauseMs, intervalIn(this.#leaseMs, limits.workerHelloMs)))
+      void this.#sayHello()
+    }
+  }
+
+  /**
+   * Called when the connection to NATS is open again. NATS may have lost the queues. The worker asks for no job before the
+   * server, which creates them, has answered a message `hello`: JetStream would not answer.
+   */
+  #onBack(): void {
+    this.#pool = null
+    void this.#introduce()
   }
 
   /**

@@ -102,6 +102,35 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   proxy.close()
 })
 
+// JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
+natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
+  const folder = temporaryFolder()
+  const nats = await startNats({ folder })
+  const near = await startLossyProxy(nats.port)
+  let sent = ''
+  const far = await startLossyProxy(nats.port, (from, bytes) => {
+    if (from === 'caller') sent += `${bytes}`
+  })
+  const { service, cluster } = await startFleet(`nats://127.0.0.1:${near.port}`, { STENO_WORKER_LEASE: '1m' })
+  const address = `nats://127.0.0.1:${far.port}`
+  const { engine } = await startWorker({ nats: address, server: service.url, cluster })
+  await until(() => sent.includes('CONSUMER.MSG.NEXT'))
+  await nats.kill()
+  rmSync(join(folder, 'js'), { recursive: true })
+  // The server does not reach NATS before the worker has done so.
+  const release = near.hold()
+  sent = ''
+  await nats.start()
+  const asks = () => sent.includes('CONSUMER.MSG.NEXT')
+  await until(() => asks() || sent.includes('.hello'))
+  expect(asks()).toBe(false)
+  release()
+  await service.account('ana').transcribe()
+  await engine.given(1)
+  near.close()
+  far.close()
+})
+
 for (const kind of ['claim', 'beat', 'result'])
   natsTest(
     `the connection breaks during a ${kind}, and the job goes on when the connection is back`,
