@@ -110,7 +110,9 @@ export class Worker {
   async drain(): Promise<void> {
     this.#draining.abort()
     await this.#loops
-    await this.#nats.drain()
+    // Rejects and leaves the connection open if NATS is away. The process would then not end.
+    await this.#nats.drain().catch(() => {})
+    await this.#nats.close()
     rmSync(this.#settings.folder, { recursive: true, force: true })
   }
 

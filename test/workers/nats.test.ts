@@ -159,6 +159,15 @@ for (const kind of ['claim', 'beat', 'result'])
     },
   )
 
+natsTest('an idle worker that is stopped while NATS is away ends', async () => {
+  const nats = await startNats()
+  const { service, startOwn } = await startFleet(nats.url)
+  const { worker } = await startOwn()
+  await until(async () => (await service.fetch('/v1/ready')).body.workers.list[0]?.ready)
+  await nats.kill()
+  await worker.drain()
+})
+
 natsTest('a worker sends no request for a job while its connection to NATS is broken', async () => {
   const nats = await startNats()
   const wire = await manage(nats.url)
