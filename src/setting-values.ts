@@ -1,5 +1,6 @@
 // The parsers for the values of settings. A parser throws an InvalidValue for a value that it does not accept.
 
+import { accessSync, constants, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDuration, parseSize } from './base/units.ts'
 import { type RateName, rates } from './limits.ts'
@@ -29,6 +30,18 @@ export function bareHost(given: string): string {
 
 export function path(given: string): string {
   return resolve(given)
+}
+
+/** Parses the path of a program. The file must exist, and this user must be allowed to run it. */
+export function program(given: string): string {
+  const found = path(given)
+  try {
+    accessSync(found, constants.X_OK)
+    if (statSync(found).isFile()) return found
+  } catch {
+    // The file is missing, or this user may not run it.
+  }
+  throw new InvalidValue('the path of an executable file is needed')
 }
 
 export function flag(given: string): boolean {

@@ -66,6 +66,9 @@ test.each(accepted)('%s=%s is accepted', (variable, given, name, wanted) => {
 })
 
 const refused: [string, string][] = [
+  ['STENO_MEDIA', '/nowhere/steno-media'],
+  ['STENO_MEDIA', '/tmp'],
+  ['STENO_MEDIA', '/etc/passwd'],
   ['STENO_HOST', 'localhost:8080'],
   ['STENO_HOST', 'http://localhost'],
   ['STENO_HOST', 'two words'],

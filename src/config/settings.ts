@@ -18,6 +18,7 @@ import {
   onOrOff,
   optional,
   path,
+  program,
   rateLimits,
   size,
   smtpUrl,
@@ -110,7 +111,7 @@ export const settings = {
   mediaProgram: setting(
     'STENO_MEDIA',
     '',
-    optional(path),
+    optional(program),
     'another build of the media program, which reads media files; default the one inside',
   ),
   idleUnloadMs: setting(
