@@ -29,8 +29,9 @@ type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSigna
 
 /**
  * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: JetStream then never answers,
- * and the timeout of the request would hold up the next job. Removes a message that is no job, and returns null.
+ * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: the answer is then
+ * probably lost, and the timeout of the request would hold up the next job. A job that comes after all is given back.
+ * Removes a message that is no job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,
@@ -47,7 +48,13 @@ export async function pull(
   // own.
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
-  return answer && readDelivery(nats, answer)
+  if (answer) return readDelivery(nats, answer)
+  // When the connection is back, this subscription is too. If the request is still valid then, JetStream sends it a job.
+  asked.then(
+    late => readDelivery(nats, late)?.giveBack(0),
+    () => {},
+  )
+  return null
 }
 
 function readDelivery(nats: NatsConnection, { data, reply, headers }: Msg): Delivery | null {

@@ -102,6 +102,29 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   proxy.close()
 })
 
+// The request of the worker that was open when the connection broke is still valid for JetStream.
+natsTest('after a short break, a job goes to the worker at once', async () => {
+  const nats = await startNats()
+  let [asked, connected] = [0, 0]
+  const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+    if (from !== 'caller') return
+    if (`${bytes}`.includes('"expires"')) asked++
+    if (`${bytes}`.includes('CONNECT {')) connected++
+  })
+  const { service, cluster } = await startFleet(nats.url, { STENO_WORKER_LEASE: '1m' })
+  const address = `nats://127.0.0.1:${proxy.port}`
+  const { engine } = await startWorker({ nats: address, server: service.url, cluster })
+  await until(() => asked > 0)
+  // The request reaches NATS before the connection breaks.
+  await Bun.sleep(50)
+  proxy.cut()
+  await until(() => connected > 1)
+  await service.account('ana').transcribe()
+  // Without an answer from the worker, JetStream delivers the job again after a lease.
+  await engine.given(1)
+  proxy.close()
+})
+
 // JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
   const folder = temporaryFolder()
