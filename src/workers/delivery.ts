@@ -29,9 +29,9 @@ type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSigna
 
 /**
  * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: the answer is then
- * probably lost, and the timeout of the request would hold up the next job. A job that comes after all is given back.
- * Removes a message that is no job, and returns null.
+ * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: the answer is then probably
+ * lost, and the timeout of the request would hold up the next job. A job that comes after all is given back. Removes a
+ * message that is no job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,

@@ -115,7 +115,8 @@ export class Link {
     this.#found()
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
-      if (type === 'reconnect') {
+      // After one outage, the client of NATS may report several ends.
+      if (type === 'reconnect' && this.#fault !== null) {
         await this.#openStream(nats)
         this.#found()
       }

@@ -1,5 +1,4 @@
-// The outages of the connection of a worker to NATS. NATS forgets the requests of a connection when it breaks, so their
-// answers never arrive.
+// The outages of the connection of a worker to NATS. When the connection breaks, the answers to open requests are lost.
 
 import { log } from '../base/log.ts'
 import { beforeStop } from '../net/before-stop.ts'
@@ -29,14 +28,16 @@ export class Outages {
     stop.throwIfAborted()
   }
 
+  /** During one outage, the client of NATS may report several breaks, and then as many ends. Only the first one counts. */
   async #watch(nats: NatsConnection, onBack: () => void): Promise<void> {
     for await (const { type } of nats.status()) {
-      if (type === 'disconnect') {
+      const isLost = this.#lost.signal.aborted
+      if (type === 'disconnect' && !isLost) {
         log.warn('nats lost')
         this.#back = Promise.withResolvers()
         this.#lost.abort()
       }
-      if (type === 'reconnect') {
+      if (type === 'reconnect' && isLost) {
         log.info('nats connected', { server: nats.getServer() })
         this.#lost = new AbortController()
         this.#back.resolve()
