@@ -154,15 +154,18 @@ export class Worker {
   }
 
   /**
-   * Sends messages `hello` until the server answers one. The pauses between them begin with `workerReadyMs`, and each is
-   * twice as long as the one before. So a worker that starts a moment before its server soon gets jobs.
+   * Sends messages `hello` until the server answers one, or until the connection breaks: `#onBack` then starts anew. The
+   * pauses between the messages begin with `workerReadyMs`, and each is twice as long as the one before. So a worker that
+   * starts a moment before its server soon gets jobs.
    */
   async #introduce(): Promise<void> {
+    const { lost } = this.#outages
+    const goesOn = () => !this.#isGreeted && !this.#isDraining && !lost.aborted
     this.#isGreeted = false
     await this.#sayHello()
-    for (let pauseMs: number = limits.workerReadyMs; !this.#isGreeted && !this.#isDraining; pauseMs *= 2) {
+    for (let pauseMs: number = limits.workerReadyMs; goesOn(); pauseMs *= 2) {
       await this.#pause(Math.min(pauseMs, intervalIn(this.#leaseMs, limits.workerHelloMs)))
-      void this.#sayHello()
+      if (goesOn()) void this.#sayHello()
     }
   }
 

@@ -154,6 +154,30 @@ natsTest('after an outage, a worker asks for no job before the server has create
   far.close()
 })
 
+natsTest(
+  'a worker without its server sends as many messages after several outages as after one',
+  async () => {
+    const nats = await startNats()
+    let [greetings, connected] = [0, 0]
+    const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+      if (from !== 'caller') return
+      greetings += `${bytes}`.split('PUB steno.main.from.gpu-1.hello').length - 1
+      if (`${bytes}`.includes('CONNECT {')) connected++
+    })
+    await startWorker({ nats: `nats://127.0.0.1:${proxy.port}`, server: 'http://127.0.0.1:1' })
+    for (let outages = 1; outages <= 5; outages++) {
+      proxy.cut()
+      await until(() => connected > outages)
+    }
+    greetings = 0
+    await Bun.sleep(2500)
+    // The pauses between them are 0.1, 0.2, 0.4 and 0.8 s. One more message is sent at intervals of 5 s.
+    expect(greetings).toBeLessThanOrEqual(7)
+    proxy.close()
+  },
+  20_000,
+)
+
 for (const kind of ['claim', 'beat', 'result'])
   natsTest(
     `the connection breaks during a ${kind}, and the job goes on when the connection is back`,
