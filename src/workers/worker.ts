@@ -192,8 +192,8 @@ export class Worker {
   }
 
   /**
-   * Handles the answer to a message `hello`, which said whether this worker is ready. Only the answer to a ready worker
-   * means that the pool has its queues.
+   * Handles the answer to a message `hello`, which said whether this worker is ready. Only for a ready worker does the
+   * server try to create the queues of the pool, before it answers.
    */
   #welcome(answer: HelloAnswer, wasReady: boolean): void {
     this.#greeted.resolve()
