@@ -348,8 +348,8 @@ export class Fleet implements Engine {
     await Promise.all(this.#opened.values())
     for (const entry of this.#handOvers.all()) {
       if (entry.holder || entry.isAborted) continue
-      // A new stream numbers its messages from 1, so the claim of a new message may have a lower number.
-      if (entry.place) entry.place = { ...entry.place, sequence: 0 }
+      // The claim of a message in a new stream may have a lower number than the lost message.
+      if (entry.place && this.#link.stream?.isNew) entry.place = { ...entry.place, sequence: 0 }
       this.#place(entry)
     }
   }

@@ -28,12 +28,19 @@ import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './s
 export class OtherStream extends Error {}
 
 export class JobStream {
+  /** True if the stream did not exist before: it has no message yet, and numbers its messages from 1. */
+  readonly isNew: boolean
   readonly #cluster: string
   readonly #client: JetStreamClient
   readonly #manager: JetStreamManager
   readonly #leaseMs: number
 
-  private constructor(cluster: string, client: JetStreamClient, manager: JetStreamManager, leaseMs: number) {
+  private constructor(
+    { cluster, leaseMs, isNew }: { cluster: string; leaseMs: number; isNew: boolean },
+    client: JetStreamClient,
+    manager: JetStreamManager,
+  ) {
+    this.isNew = isNew
     this.#cluster = cluster
     this.#client = client
     this.#manager = manager
@@ -43,8 +50,8 @@ export class JobStream {
   /** Creates the stream if it does not exist. Throws OtherStream if a stream of this name has other settings. */
   static async open(nats: NatsConnection, cluster: string, leaseMs: number): Promise<JobStream> {
     const manager = await jetstreamManager(nats)
-    await requireStream(manager, cluster)
-    return new JobStream(cluster, jetstream(nats), manager, leaseMs)
+    const isNew = await requireStream(manager, cluster)
+    return new JobStream({ cluster, leaseMs, isNew }, jetstream(nats), manager)
   }
 
   /**
@@ -138,8 +145,11 @@ function settingsOf(cluster: string): Wanted {
   }
 }
 
-/** Creates the stream if it does not exist. Throws OtherStream if a stream of this name has other settings. */
-async function requireStream({ streams }: JetStreamManager, cluster: string): Promise<void> {
+/**
+ * Creates the stream if it does not exist. Returns true if it was created. Throws OtherStream if a stream of this name
+ * has other settings.
+ */
+async function requireStream({ streams }: JetStreamManager, cluster: string): Promise<boolean> {
   const wanted = settingsOf(cluster)
   const found = await streams.info(wanted.name).catch(error => {
     if (isStreamMissing(error)) return null
@@ -147,6 +157,7 @@ async function requireStream({ streams }: JetStreamManager, cluster: string): Pr
   })
   if (found) requireSettings(found.config, wanted)
   else await streams.add({ ...wanted, max_msgs: limits.workerStreamMessagesMax })
+  return found === null
 }
 
 function requireSettings(found: StreamConfig, wanted: Wanted): void {

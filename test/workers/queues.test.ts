@@ -135,6 +135,28 @@ natsTest('a waiting job goes into the stream again when NATS comes back without 
   await until(async () => (await queued()).length === 1)
 })
 
+natsTest(
+  'a job that gets another pool after an outage leaves no message in the queue of the old pool',
+  async () => {
+    const proxy = await startLossyProxy(nats.port)
+    const address = `nats://127.0.0.1:${proxy.port}`
+    const { fleet, wire, hello, passGerman, queued } = await openFleet(address, 'moved')
+    await hello(['de'])
+    passGerman()
+    await until(async () => (await queued()).length === 1)
+    await hello(['de', 'en'], { session: 'y' }, 'gpu-2')
+    await hello(['de'], { ready: false })
+    proxy.cut()
+    await until(() => fleet.fault() !== null)
+    await until(() => fleet.fault() === null)
+    await untilOpen(wire)
+    const other = subjectsOf('moved').job(poolOf(helloOf(['de', 'en'])), 'first', 'job')
+    await until(async () => (await queued()).includes(other))
+    await until(async () => (await queued()).length === 1)
+    proxy.close()
+  },
+)
+
 natsTest('a sweep creates a queue, and a stream, that was removed while a job waits', async () => {
   const cluster = 'removed'
   const { fleet, manager, consumers, hello, passGerman, queued, queues } = await open(cluster)
