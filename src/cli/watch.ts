@@ -33,7 +33,7 @@ export const watch = command({
     const [folder] = need(positionals, 'FOLDER')
     if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
       throw new UsageError(`${folder} is not a folder`)
-    if (!values.out) throw new UsageError('--out FOLDER is needed')
+    if (!values.out || values.out === '-') throw new UsageError('--out FOLDER is needed')
     if (looksLikeFile(values.out))
       throw new UsageError(`${values.out} is not a folder; --out ${values.out}/ makes one`)
     const task = readTask(values, { skipExisting: !values.overwrite })

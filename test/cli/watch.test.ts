@@ -99,5 +99,6 @@ test('a folder that is missing, or no output folder, is wrong usage', () => {
   expect(run('/nowhere', '--out', 'x').exitCode).toBe(2)
   expect(run('.').exitCode).toBe(2)
   expect(run('.', '--out', '').exitCode).toBe(2)
+  expect(run('.', '--out', '-').exitCode).toBe(2)
   expect(run('.', '--out', 'talk.srt').exitCode).toBe(2)
 })
