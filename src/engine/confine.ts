@@ -33,7 +33,7 @@ export function confineEngine({
   writes?: string
 }): void {
   const needed = [process.execPath, folder, mediaProgram].filter(path => typeof path === 'string')
-  const paths = dataDir !== null && existsSync(dataDir) ? pathsWithoutSecrets(dataDir, needed) : ['/']
+  const paths = dataDir !== null && existsSync(dataDir) ? readablePaths(dataDir, needed) : ['/']
   // The driver of a GPU writes compiled GPU code to cache files, whose paths depend on the driver. So a process that
   // uses a GPU may write to all paths that it may read.
   const usesGpu = device !== 'cpu' && gpus.some(existsSync)
@@ -51,7 +51,7 @@ export function confineEngine({
  * While the engine runs, the kernel keeps each file that has a rule. If somebody deletes such a file, its space on the
  * disk would not become free.
  */
-export function pathsWithoutSecrets(dataDir: string, needed: string[] = []): string[] {
+export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
   const kept = new Set(needed.filter(existsSync).map(path => realpathSync(path)))
   const paths = entriesOf(real).filter(path => !secret.test(basename(path)))

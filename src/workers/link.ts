@@ -115,7 +115,7 @@ export class Link {
     this.#found()
     for await (const { type } of nats.status()) {
       if (type === 'disconnect') this.#lost('the connection broke off')
-      // After one outage, the client of NATS may report several ends.
+      // The client of NATS may report several reconnects after one outage.
       if (type === 'reconnect' && this.#fault !== null) {
         await this.#openStream(nats)
         this.#found()

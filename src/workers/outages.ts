@@ -28,7 +28,10 @@ export class Outages {
     stop.throwIfAborted()
   }
 
-  /** During one outage, the client of NATS may report several breaks, and then as many ends. Only the first one counts. */
+  /**
+   * During one outage, the client of NATS may report several disconnects, and then as many reconnects. Only the first of
+   * each counts.
+   */
   async #watch(nats: NatsConnection, onBack: () => void): Promise<void> {
     for await (const { type } of nats.status()) {
       const isLost = this.#lost.signal.aborted

@@ -36,7 +36,7 @@ export class Server {
 
   /**
    * Sends a request to the server over NATS, and returns the answer. Rejects if the server does not answer within the
-   * timeout, or if the connection to NATS breaks: the answer then never arrives.
+   * timeout, or if the connection to NATS breaks, because the answer is then lost.
    */
   async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
     return await this.#send(kind, bytesOf(request))

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { missingProtections } from '../../src/base/sandbox.ts'
-import { pathsWithoutSecrets } from '../../src/engine/confine.ts'
+import { readablePaths } from '../../src/engine/confine.ts'
 import { temporaryFolderOnDisk } from '../support/folder.ts'
 
 const isWhole = process.platform === 'linux' && missingProtections().length === 0
@@ -40,7 +40,7 @@ function makeDataFolder(): string {
 
 test('all paths but the secrets of the data folder', () => {
   const folder = makeDataFolder()
-  const paths = pathsWithoutSecrets(folder)
+  const paths = readablePaths(folder)
   for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)
   for (const name of secrets) expect(paths.some(path => join(folder, name).startsWith(`${path}`))).toBe(false)
   expect(paths).toContain('/usr')
@@ -53,7 +53,7 @@ test('of the plain files beside the data folder, only those that the engine need
   for (const name of ['config.json', 'steno-media', 'talk.wav']) writeFileSync(join(above, name), 'bytes')
   writeFileSync(join(folder, 'talk.wav'), 'bytes')
   const plainFiles = (needed: string[]) =>
-    pathsWithoutSecrets(folder, needed)
+    readablePaths(folder, needed)
       .filter(path => path.startsWith(above) && statSync(path).isFile())
       .map(path => relative(above, path))
       .sort()
@@ -61,7 +61,7 @@ test('of the plain files beside the data folder, only those that the engine need
   expect(plainFiles([join(above, 'steno-media'), '/no/such'])).toEqual(['steno-media'])
   // A model folder may contain the data folder.
   expect(plainFiles([above])).toEqual(['config.json', 'steno-media', 'talk.wav'])
-  expect(pathsWithoutSecrets(folder)).toContain(join(above, 'recordings'))
+  expect(readablePaths(folder)).toContain(join(above, 'recordings'))
 })
 
 test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor the server', async () => {

@@ -125,7 +125,7 @@ natsTest('after a short break, a job goes to the worker at once', async () => {
   proxy.close()
 })
 
-// JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
+// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 12 s.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
   const folder = temporaryFolder()
   const nats = await startNats({ folder })

@@ -76,7 +76,7 @@ const untilOpen = (wire: NatsConnection) =>
     ),
   )
 
-// JetStream leaves a request for a job of a queue that does not exist without an answer. The worker then waits for 12 s.
+// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 12 s.
 natsTest('a worker is welcome only when its queues exist', async () => {
   const { hello, queues } = await open('early')
   await hello(['de'])
