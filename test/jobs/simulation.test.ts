@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { simulate } from '../support/simulation.ts'
 
-const seeds = Number(process.env.STENO_SIMULATION_SEEDS ?? 200)
+const seeds = Number(process.env.STENO_SIMULATION_SEEDS ?? 100)
 const firstSeed = Number(process.env.STENO_SIMULATION_SEED ?? 0)
 
 test('in any order of work, requests, kills, power cuts, locks and clock steps all promises are kept', async () => {
