@@ -301,7 +301,7 @@ test('many clients at once leave a whole file', async () => {
   const { address, id } = await tus.open(whole.length)
   const clients = Array.from({ length: 4 }, async () => {
     for (let offset = await tus.offset(address); offset < whole.length; ) {
-      const { status } = await tus.patch(address, offset, whole.slice(offset, offset + 700))
+      const { status } = await tus.patch(address, offset, whole.slice(offset, offset + 1500))
       expect([204, 409]).toContain(status)
       offset = await tus.offset(address)
     }
