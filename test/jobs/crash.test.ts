@@ -15,7 +15,7 @@ import { speech } from '../support/media.ts'
 import { seeded } from '../support/random.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-const kills = 12
+const kills = 8
 const seed = 7
 const depositCents = 100_000
 
@@ -107,7 +107,7 @@ function accountKey(folder: string): string {
 
 /**
  * Bundles the service into one file in `folder`, with bytecode, and returns the path of this file. The test starts the
- * service 13 times. A start from this file takes half the CPU time of a start from the source.
+ * service nine times. A start from this file takes half the CPU time of a start from the source.
  */
 async function bundle(folder: string): Promise<string> {
   const service = join(import.meta.dir, '../support/served.ts')
