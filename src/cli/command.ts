@@ -73,8 +73,8 @@ export type Found = { called: string; command: Command; args: string[] }
 
 /**
  * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. There are two
- * exceptions: the message of the error `Reported` is already printed, and after `ReaderClosed` nobody expects more
- * output.
+ * exceptions: the message of the error `Reported` is already printed. No message is printed for `ReaderClosed`, because
+ * the reader has closed the pipe after the output that it needs.
  */
 export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {

@@ -4,7 +4,10 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
-/** Adds the variables of the file .env in the working folder to the environment. A variable of the environment wins. */
+/**
+ * Adds the variables of the file .env in the working folder to the environment. A variable that is already in the
+ * environment keeps its value.
+ */
 export function readEnvironmentFile(): void {
   for (const [name, value = ''] of Object.entries(parseEnv(textOf('.env'))))
     process.env[name] ??= expand(value)

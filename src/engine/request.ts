@@ -39,8 +39,8 @@ export type TranscribeInput = TranscribeChoices & {
   /** The enrolled voices whose names may appear in the transcript. Names require `diarize`. */
   knownVoices?: readonly KnownVoice[]
   /**
-   * The section that is transcribed, if it is not the whole recording. The times in the transcript count from the start
-   * of the section, but for the times in its warnings, which count from the start of the recording.
+   * The section that is transcribed, if it is not the whole recording. The times of the utterances and of the speakers
+   * count from the start of the section. The times in the warnings count from the start of the recording.
    */
   section?: { fromMs: number; toMs: number } | undefined
 }

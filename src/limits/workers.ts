@@ -29,8 +29,9 @@ export const workerLimits = {
    */
   workerRememberedMs: 24 * hour,
   /**
-   * Maximum number of messages in the stream, which has one for each job that is with workers. Somebody with the
-   * credentials of a worker can put messages into the stream, which are small, and so cannot fill the disk of NATS.
+   * Maximum number of messages in the stream. The stream has one message for each job that is given to workers. An
+   * attacker with the credentials of a worker can add other messages. Each of them has about 90 bytes, so this limit
+   * prevents that they fill the disk of NATS.
    */
   workerStreamMessagesMax: 100_000,
   /** Timeout of a worker's request to the server. */
@@ -39,8 +40,8 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time doubles with each
-   * such error until a job is completed.
+   * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time begins with `min`
+   * and doubles with each such error, up to `max`. After a completed job, it begins with `min` again.
    */
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**

@@ -98,7 +98,7 @@ async function refused(
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)
   const total = progress.total ?? range?.total ?? null
-  // Without a size, the end of a part of the file could not be told from the end of the file.
+  // Without the size, this program cannot know whether the end of the response is the end of the file.
   if (total === null || range?.start !== progress.bytes || (range.total ?? total) !== total) return false
   if (!hasVersion(answer, progress.version) || codingsOf(answer).length > 0) return false
   progress.total = total

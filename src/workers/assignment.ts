@@ -41,7 +41,7 @@ export class Assignment {
    * claim before it. 0 until the server has accepted the claim.
    */
   fence = 0
-  /** True after an error of this machine, such as a full disk. The next job would probably meet the same error. */
+  /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
   isOfMachine = false
   readonly #parts: Parts
   readonly #claim: Claim

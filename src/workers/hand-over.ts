@@ -77,7 +77,7 @@ export class HandOver {
     return this.attempts > 0
   }
 
-  /** False if the job was given to workers as often as is allowed. */
+  /** False if the job was given to workers the maximum number of times. */
   get mayBeClaimed(): boolean {
     return this.attempts < limits.workerAttemptsMax
   }

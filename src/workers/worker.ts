@@ -154,9 +154,10 @@ export class Worker {
   }
 
   /**
-   * Sends messages `hello` until the server answers one, or until the connection breaks: `#onBack` then starts anew. The
-   * pauses between the messages begin with `workerReadyMs`, and each is twice as long as the one before. So a worker that
-   * starts a moment before its server soon gets jobs.
+   * Sends messages `hello` until the server answers one of them, this worker stops, or the connection breaks. When the
+   * connection is open again, `#onBack` calls this method again. The first pause between two messages is
+   * `workerReadyMs`, and each further pause is twice as long, up to the usual interval. So a worker that starts a
+   * moment before its server soon gets jobs.
    */
   async #introduce(): Promise<void> {
     const { lost } = this.#outages
@@ -283,11 +284,12 @@ export class Worker {
   }
 
   /**
-   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without the rest, this worker
-   * would always be free, would take each job before the workers that are busy with their jobs, and would break it off.
+   * Takes no jobs for some time, after an error of this machine, such as a full disk. Without this pause, this worker
+   * would always be free while the other workers are busy. So it would take most of the jobs, and each of them would
+   * fail here.
    */
   #rest(): void {
-    // The jobs that began before the rest may meet the same error. They do not make the rest longer.
+    // Jobs that began before the pause may fail by the same error. They do not make the pause longer.
     if (this.#isResting) return
     const { min, max } = limits.workerRestMs
     this.#restMs = Math.min(max, Math.max(min, 2 * this.#restMs))

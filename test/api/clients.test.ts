@@ -1,8 +1,8 @@
 // Tests two clients against a server with the pocket model. The server runs from source or from the built program.
 //
-// One client is made from the API's document, by openapi-typescript and openapi-fetch. Programs that use this client must
-// compile without type assertions and without types of their own, and one of them must run one job from the upload to
-// the deletion. The other client is OpenAI's npm package, which test/api/openai/sdk.test.ts tests with every call.
+// One client is made from the API's document, by openapi-typescript and openapi-fetch. Programs that use this client
+// must compile without type assertions, and one of them must run one job from the upload to the deletion. The other
+// client is OpenAI's npm package, which test/api/openai/sdk.test.ts tests with every call.
 
 import { expect, test } from 'bun:test'
 import { createReadStream, symlinkSync, writeFileSync } from 'node:fs'

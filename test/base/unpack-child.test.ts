@@ -1,4 +1,4 @@
-// Tests the child process that unpacks the carried files. Scripts stand for the built program.
+// Tests the child process that unpacks the carried files. Shell scripts replace the built program.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

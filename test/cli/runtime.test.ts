@@ -24,9 +24,8 @@ const run = (...args: string[]) => findCommand(folder, 'runtime', 'pull', 'cuda'
 const place = () => join(folder, 'native', `cuda-${version}`)
 
 /**
- * Starts a server with the protocol of NuGet. Each number in `breaks` belongs to one transfer: the transfer breaks off
- * after this number of bytes. If `sha512` is not empty, the server announces it instead of the right hash of the
- * package.
+ * Starts a server with the protocol of NuGet. Each number in `breaks` belongs to one transfer: the transfer ends after
+ * this number of bytes. If `sha512` is not empty, the server announces it instead of the right hash of the package.
  */
 function startSource({ breaks = [] as number[], sha512 = '' } = {}) {
   const ranges: string[] = []

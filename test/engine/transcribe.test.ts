@@ -273,7 +273,7 @@ test.skipIf(missing || process.platform !== 'linux')(
     heardTwo ??= twoClips()
     const { bytes, transcript: own } = await heardTwo
     const dataDir = temporaryFolder()
-    // The engine may read the folders of the data folder, and no file beside them.
+    // In the data folder, the engine may read only the files inside folders, such as `media`.
     const path = join(dataDir, 'media/sound.wav')
     await Bun.write(path, bytes)
     const counts = join(dataDir, 'counts')

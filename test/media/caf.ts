@@ -38,8 +38,8 @@ export function repeatedCaf(file: Buffer, repetitions: number, layout: CafLayout
 }
 
 /**
- * Returns a CAF file of 32-bit floats at 16 kHz; `pairs` has the samples of both channels in turn. `labels` has the number of
- * the speaker of each channel, as in Apple's list.
+ * Returns a CAF file of 32-bit floats at 16 kHz. `pairs` has the interleaved samples of both channels. `labels` has the
+ * number of each channel's loudspeaker, as in Apple's list.
  */
 export function pairCaf(pairs: Float32Array, labels: [number, number]): Buffer {
   const description = Buffer.alloc(32)

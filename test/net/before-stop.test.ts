@@ -1,4 +1,4 @@
-// Tests that a promise for which nobody waits any more cannot end the process by its error.
+// Tests that a promise that rejects after the stop cannot end the process.
 
 import { expect, test } from 'bun:test'
 import { beforeStop } from '../../src/net/before-stop.ts'
@@ -11,6 +11,6 @@ test('the error of a promise has no effect after the stop', async () => {
   stop.abort()
   reject(new Error('late'))
   expect(await result).toBeNull()
-  // Bun reports an error that nobody handles after the next turn of the event loop.
+  // Bun reports an unhandled rejection after the next turn of the event loop.
   await Bun.sleep(1)
 })

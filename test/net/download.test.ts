@@ -335,8 +335,8 @@ const chunked = { 'Transfer-Encoding': 'chunked' }
 const version = { ETag: '"v1"' }
 
 /**
- * Returns a server that breaks its first answer off. Its further answers have the rest of the file, without the version,
- * and with the size `total` in their range.
+ * Returns a server that cuts off its first response. Its further responses have the remaining bytes of the file. They
+ * have no ETag, and the size `total` in their header Content-Range.
  */
 function breakingOff(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {

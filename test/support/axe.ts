@@ -22,8 +22,8 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 /**
  * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault, which begins
  * with `where`. Also returns a text if the page is wider than the window. axe runs in an isolated world of the page, in
- * which the content security policy does not apply. `resultTypes` reduces the results: axe lists all elements that break
- * a rule, but for each rule at most one of the elements that obey it. The test does not need these elements.
+ * which the content security policy does not apply. `resultTypes` makes the results smaller: for each rule, axe then
+ * lists all elements that break the rule, and at most one element that obeys it.
  */
 export async function findFaults(
   page: Page,

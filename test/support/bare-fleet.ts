@@ -1,4 +1,5 @@
-// The fleet of a server, without the rest of the server: the test has its clock, and plays the workers by their messages.
+// The fleet of a server, without the other parts of the server. The test controls the clock, and sends the messages of
+// the workers.
 
 import { afterAll } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'

@@ -28,7 +28,7 @@ async function findRunningBrowser(): Promise<Browser> {
 }
 
 /**
- * Lets the tests of the calling file use a browser. A new browser context starts a process that loads the app anew,
+ * Lets the tests of the calling file use a browser. A new browser context starts a process that loads the app again,
  * which costs a third of the CPU time of a short test. So the tests use the same context, one after the other. A test
  * gets another context if it asks for options, or opens a second visit. After the last test of the file, all of its
  * contexts are closed.

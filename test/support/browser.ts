@@ -30,8 +30,9 @@ export async function launchBrowser(): Promise<Browser> {
     ignoreDefaultArgs: hasSharedMemory() ? [noSharedMemory] : [],
     args: [
       '--no-sandbox',
-      // Scripts of a page run too short for the two optimising compilers to pay: without the first, the tests of the web
-      // app need an eighth less CPU time, and without the second (Maglev) another 5 %.
+      // The scripts of a page run for a short time, so the two optimising compilers cost more time than they save.
+      // Without the first one, the tests of the web app need an eighth less CPU time. Without the second one (Maglev),
+      // they need another 5 % less.
       '--js-flags=--no-opt --no-maglev',
       ...(hasSharedMemory() ? [] : [noSharedMemory]),
       '--autoplay-policy=no-user-gesture-required',

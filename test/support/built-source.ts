@@ -28,7 +28,7 @@ export function builtSource(): string {
   return found
 }
 
-/** The files of which the executable is made. The lock file stands for the packages. */
+/** The files from which the executable is made. The lock file replaces the files of the packages. */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
   return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()

@@ -36,7 +36,7 @@ export async function startFleet(
   return { service, cluster, startOwn }
 }
 
-/** Returns the message `hello` of a worker without jobs that a test plays. The worker can translate and diarize. */
+/** Returns the message `hello` of a simulated worker without jobs. The worker can translate and diarize. */
 export function helloOf(languages: string[]): Hello {
   return {
     protocol,

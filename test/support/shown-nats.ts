@@ -10,7 +10,7 @@ const secrets = { server: 'SECRET-1', 'gpu-1': 'SECRET-2', 'gpu-2': 'SECRET-3', 
 
 const otherAccount = 'OTHER: { jetstream: enabled, users: [{ user: "other", password: "SECRET-4" }] }'
 
-/** Starts nats-server. Returns a function that gives the address of NATS with one of its users. */
+/** Starts nats-server. Returns a function that returns the address of NATS with the name and password of a user. */
 export async function startShownNats(): Promise<(user: keyof typeof secrets) => string> {
   const settings = shownSettings()
     .replace('/var/lib/nats', join(temporaryFolder(), 'js'))

@@ -94,8 +94,8 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values come from a file format or a protocol. They need not be in limits.ts. */
-const fixedByFormat = ['indexBytesMin', 'blockBytes', 'bodyBytesMax']
+/** Constants whose values come from a protocol, such as that of the media program. They need not be in limits.ts. */
+const fixedByFormat = ['bodyBytesMax']
 
 /**
  * Returns the places of numbers that must move to limits.ts. There are four kinds of such numbers:

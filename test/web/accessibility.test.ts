@@ -42,7 +42,7 @@ const running = await ana.transcribe(speech(5))
 
 /**
  * The tested pages. Each entry has the address of the page, the heading for which the test waits, and for some pages a
- * function that opens a part of the page. A page is drawn anew only if its path differs from the path of the page
+ * function that opens a part of the page. A page is drawn again only if its path differs from the path of the page
  * before it. So the three views of one transcript do not follow each other.
  */
 const pages: [string, string, ((page: Page) => Promise<unknown>)?][] = [

@@ -1,5 +1,5 @@
-// Tests what happens to jobs that only a worker can do while this worker is away. The clock of the server is the test's
-// own. The workers are simulated by their messages `hello`, so they are silent for exactly as long as the test wants.
+// Tests what happens to a job that only one worker can do, while this worker is silent. The test controls the clock of
+// the server, and sends the messages `hello` of the workers. So it decides how long a worker is silent.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'

@@ -1,5 +1,5 @@
-// Tests messages that a worker does not understand. Somebody with rights at NATS can send them: JetStream delivers
-// messages and statuses to any reply subject that a request for the next message names.
+// Tests messages that a worker does not understand. An attacker with the credentials of another worker can send them: a
+// request for the next message of a queue names a reply subject, and JetStream does not check the rights for it.
 
 import { expect } from 'bun:test'
 import { poolOf } from '../../src/workers/pools.ts'

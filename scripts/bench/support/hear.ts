@@ -1,6 +1,5 @@
 // A child process of the benchmarks: transcribes a recording that consists of `repeat` copies of a file of samples, and
-// measures the cost. `bareWallMs` and `bareCpuMs` are the times that the encoder and the decoder spend inside ONNX
-// Runtime.
+// measures the cost.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
@@ -29,7 +28,10 @@ export type HearOrder = {
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /** The wall time and the CPU time of the encoder and the decoder inside ONNX Runtime. */
+  /**
+   * The wall time and the CPU time of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the
+   * compact form.
+   */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -92,9 +94,9 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder. A session belongs to the encoder if its first
- * input is `input_features`, and to the decoder if its first input is `input_ids`. No other model has a first input
- * with one of these names.
+ * Measures the total time of all runs of the encoder and the decoder, if the model has published weights. The first
+ * input of their encoder is `input_features`, and the first input of their decoder is `input_ids`. No other session has
+ * a first input with one of these names. For a model in the compact form, both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -90,7 +90,7 @@ function alignedIn(
   })
 }
 
-/** Nobody says three words in 0.1 s, even in a language of short words. The time is in model frames of 20 ms. */
+/** A person cannot say three words in 0.1 s, even in a language of short words. A model frame is 20 ms. */
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**

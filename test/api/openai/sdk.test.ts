@@ -20,7 +20,7 @@ type Results = Record<string, any>
 const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("openai") is None)'
 const python = findPython()
 
-/** Starts a service whose engine tells the dialogue for each job. Returns the arguments of a walk. */
+/** Starts a service whose engine returns the dialogue for each job. Returns the arguments of `walk`. */
 async function startTelling(): Promise<[baseUrl: string, key: string, clip: string]> {
   const { service, ana } = await startOpenAi({
     ...unlimited,

@@ -40,7 +40,7 @@ const wanted = [
 const small = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 /**
  * The sizes of the small files, in bytes. In `breaksAfter`, element n is the number of bytes after which the test
- * server breaks off transfer n. The small files are transferred first. If `breaksAfter` starts with their sizes, they
+ * server ends transfer n. The small files are transferred first. If `breaksAfter` starts with their sizes, they
  * arrive completely, and only transfers of weights fail.
  */
 const wholeSmall = small.map(path => files[path].length)
@@ -279,7 +279,7 @@ test('a model is also found in the cache of the user, unless a setting names the
     make(cache, 'models/tiny')
     make(cache, 'models/small')
     expect(found('tiny')).toBe(join(cache, 'models/tiny'))
-    // Each model is looked for by itself. A download goes into the data folder.
+    // Each model is searched for separately: `small` is now in both folders, and `tiny` only in the cache folder.
     make(dataDir, 'models/small')
     expect(found('tiny')).toBe(join(cache, 'models/tiny'))
     expect(found('small')).toBe(join(dataDir, 'models/small'))
