@@ -1,7 +1,7 @@
 // Writes the output of commands. Writing is synchronous, so if the disk is full or the pipe is closed, the command that
 // writes gets the error.
 
-import { writeSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import { limits } from '../limits.ts'
 
@@ -15,8 +15,12 @@ export class ReaderClosed extends OutputError {}
 let hasWritten = false
 
 export const terminal = {
-  /** Writes text to stdout. Throws an OutputError when the disk is full or the reader has closed the pipe. */
+  /**
+   * Writes text to stdout. Throws an OutputError if stdout is closed, the disk is full or the reader has closed the
+   * pipe. With an empty text, only checks that stdout is not closed.
+   */
   out(text: string): void {
+    if (!hasWritten && isClosed()) throw new OutputError('standard output is closed')
     try {
       writeAll(1, text)
     } catch (error) {
@@ -37,7 +41,23 @@ export const terminal = {
 const reasons: Record<string, string> = {
   ENOSPC: 'standard output cannot be written: the disk is full',
   EPIPE: 'standard output was closed before everything was written',
-  EBADF: 'standard output is closed',
+}
+
+/** The flag O_CLOEXEC of Linux, which has this value on x86 and ARM. */
+const closeOnExec = 0o2000000
+
+/**
+ * Returns true if the program was started with a closed stdout, as by `>&-` in a shell. Bun then opens /dev/null in its
+ * place. This file is close-on-exec, which no file can be that the program inherited.
+ */
+function isClosed(): boolean {
+  try {
+    const [, flags = ''] = /^flags:\s*(\d+)$/m.exec(readFileSync('/proc/self/fdinfo/1', 'latin1')) ?? []
+    return (Number.parseInt(flags, 8) & closeOnExec) !== 0
+  } catch {
+    // There is no /proc.
+    return false
+  }
 }
 
 function writeAll(stream: number, text: string): void {

@@ -114,6 +114,23 @@ test('a closed pipe behind stdout is an error of one line', () => {
   expect(`${stderr}`).toBe('steno: standard output was closed before everything was written\ncode 1\n')
 })
 
+test('a closed stdout is an error of one line, before a recording is transcribed; /dev/null is not closed', () => {
+  const run = (words: string, output: string) => {
+    const { exitCode, stderr } = Bun.spawnSync([
+      'bash',
+      '-c',
+      `${selfCommand(...words.split(' ')).join(' ')} ${output}`,
+    ])
+    return [exitCode, `${stderr}`]
+  }
+  const closed = [1, 'steno: standard output is closed\n']
+  expect(run('version', '>&-')).toEqual(closed)
+  expect(run('version', '<&- >&-')).toEqual(closed)
+  expect(run(`transcribe ${import.meta.path} --quiet`, '>&-')).toEqual(closed)
+  expect(run('version', '>/dev/null')).toEqual([0, ''])
+  expect(run('version', '<>/dev/null >&0')).toEqual([0, ''])
+})
+
 test('a reader that ends after a part of the output ends the command without a message, as SIGPIPE ends other programs', () => {
   const script = `{ ${selfCommand('openapi').join(' ')}; echo "code $?" >&2; } | head -c 1`
   const { stdout, stderr } = Bun.spawnSync(['bash', '-c', script])

@@ -4,6 +4,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { UsageError } from '../failure.ts'
+import { terminal } from '../terminal.ts'
 import { type Format, formatNames, formatOfFile, formats, readFormats } from './formats.ts'
 import { causeOf } from './output-file.ts'
 import { distinctNames } from './output-names.ts'
@@ -52,12 +53,15 @@ function isFolder(out: string): boolean {
 }
 
 /**
- * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder, or
- * if the name of the output file is too long.
+ * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder, if
+ * the name of the output file is too long, or if the transcripts are for stdout and it is closed.
  */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
-  if (place === null) return
+  if (place === null) {
+    terminal.out('')
+    return
+  }
   try {
     mkdirSync(place, { recursive: true })
     accessSync(place, constants.W_OK | constants.X_OK)
