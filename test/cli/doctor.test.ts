@@ -7,7 +7,7 @@ import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { checks, findingOf, linesOf } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/config.ts'
 import { builtInClip } from '../../src/engine/onnx/library.ts'
-import { findCommand } from '../support/command.ts'
+import { findCommand, makeService } from '../support/command.ts'
 import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -65,7 +65,7 @@ test.skipIf(!builtIn)(
   `a good data folder and a model of one's own pass their checks, and a damaged file of the model is named${skipped}`,
   async () => {
     const model = ownModel()
-    const dataDir = join(folder, 'data')
+    const dataDir = makeService(join(folder, 'data'))
     setNativeHome(join(dataDir, 'native'))
     const config = readConfig({ STENO_MODEL: model, STENO_DATA_DIR: dataDir })
     const of = async (check: string) => checks[check]?.({ config, dataDir, engine: null })
@@ -99,6 +99,19 @@ const rates: [string, string, number][] = [
 ]
 test.each(rates)('“%s” heard as “%s” has a word error rate of %d', (truth, heard, rate) => {
   expect(wordErrorRate(truth, heard)).toBeCloseTo(rate)
+})
+
+test('a data folder that is not there is named and not created', async () => {
+  const dataDir = join(folder, 'not', 'there')
+  setNativeHome(join(dataDir, 'native'))
+  const host = { config: readConfig({}), dataDir }
+  const of = async (check: keyof typeof hostChecks) => hostChecks[check]?.(host)
+  expect(await of('data folder')).toEqual({ note: `${dataDir} is not there; steno serve makes it` })
+  expect(nativeHome()).toBe(join(cacheDir(), 'native'))
+  const none = 'not measured, because there is no data folder yet'
+  expect(await of('disk speed')).toEqual({ note: none })
+  expect(await of('database')).toEqual({ note: 'none yet; steno serve makes one' })
+  expect(readdirSync(folder)).toEqual([])
 })
 
 test('a data folder that a server would refuse stays as it is', async () => {

@@ -1,6 +1,6 @@
 // The checks of `steno doctor` on this machine: data folder, disk, clock, port, public address, and mail server.
 
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
 import { cacheDir, setNativeHome } from '../../base/carried.ts'
@@ -17,7 +17,7 @@ import { askHealth, localHost } from '../health-request.ts'
 /** The input of the checks of this machine. */
 export type Host = {
   config: Config
-  /** Null if there is no data folder yet. */
+  /** Null if there is no data folder yet. The check of the data folder sets it to null if the folder is not there. */
   dataDir: string | null
   /** True if the server would refuse this data folder. The checks then write nothing into it. */
   isRefused?: boolean
@@ -34,16 +34,23 @@ const notTried = 'not tried, because the data folder cannot be used'
 
 export const hostChecks: Record<string, Check> = {
   'data folder': async host => {
-    if (host.dataDir === null) return none
+    const { dataDir } = host
+    if (dataDir === null) return none
+    if (!existsSync(dataDir)) {
+      // A folder that root creates here could not be used by the user of the service. The name may also be misspelt.
+      host.dataDir = null
+      setNativeHome(join(cacheDir(), 'native'))
+      return { note: `${dataDir} is not there; steno serve makes it` }
+    }
     try {
-      makeDataDir(host.dataDir)
-      await tryWrite(join(host.dataDir, `.doctor-${process.pid}`))
+      makeDataDir(dataDir)
+      await tryWrite(join(dataDir, `.doctor-${process.pid}`))
     } catch (error) {
       host.isRefused = true
       setNativeHome(join(cacheDir(), 'native'))
       throw error
     }
-    return host.dataDir
+    return dataDir
   },
   'disk space': async ({ dataDir, config: { fileBytesMax } }) => {
     const { bavail, bsize } = statfsSync(dataDir ?? '.')
