@@ -26,25 +26,29 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
       values: Record<string, unknown>
     }
   } catch (error) {
-    throw new UsageError(complaintOf(error, Object.keys(options)))
+    throw new UsageError(complaintOf(error, { args, known: Object.keys(options) }))
   }
 }
 
 /**
  * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
- * unwanted value, the text is shorter than the message of `parseArgs`.
+ * unwanted value, the text is shorter than the message of `parseArgs`. `parseArgs` takes a negative number for an option.
  */
-function complaintOf(error: unknown, known: string[]): string {
+function complaintOf(error: unknown, { args, known }: { args: string[]; known: string[] }): string {
   const message = reasonOf(error)
   const [, named] = /^Unknown option '([^']*)'/.exec(message) ?? []
+  const negative = /^-?\d/.test(named ?? '') ? args.find(given => /^-\d+(\.\d+)?$/.test(given)) : undefined
+  if (negative !== undefined) return `${negative} is negative, which no argument may be`
   if (named !== undefined) {
     // In a group of letters, such as -qx, `parseArgs` names the unknown letter without its hyphen.
     const unknown = named.startsWith('-') ? named : `-${named}`
     const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
     return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
   }
-  const [, lacking] = /^Option '([^']*?)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
+  const [, lacking] = /^Option '([^']*?)(?: <value>)?' argument missing/.exec(message) ?? []
   if (lacking !== undefined) return `${lacking} needs a value`
+  const [, before] = /^Option '([^']*?)(?: <value>)?' argument is ambiguous/.exec(message) ?? []
+  if (before !== undefined) return `${before} needs a value; if it begins with a hyphen: ${before}=-x`
   const [, full] = /^Option '([^']*)' does not take an argument/.exec(message) ?? []
   return full === undefined ? message : `${full} takes no value`
 }

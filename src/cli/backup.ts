@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { secretPath } from '../base/seal.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { Draft } from '../base/whole-file.ts'
@@ -7,6 +8,7 @@ import { need } from './arguments.ts'
 import { command, runCommand } from './command.ts'
 import { print } from './print.ts'
 import { dataConfig, recordOptions } from './settings.ts'
+import { causeOf } from './transcribe/output-file.ts'
 
 export const backup = command({
   usage: 'steno backup FILE [--json]',
@@ -46,11 +48,19 @@ type NewFile = { path: string; fill: (draft: string) => void }
  * it. If one file cannot be written, none is created.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  for (const { path } of files) if (existsSync(path)) throw alreadyThere(path)
+  for (const { path } of files) {
+    const folder = dirname(path)
+    if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)
+    if (existsSync(path)) throw alreadyThere(path)
+  }
   using drafts = new DisposableStack()
   const written = files.map(({ path, fill }) => {
     const draft = drafts.use(new Draft(path))
-    writeFileSync(draft.path, '', { mode: 0o600 })
+    try {
+      writeFileSync(draft.path, '', { mode: 0o600 })
+    } catch (error) {
+      throw new Error(`${path} cannot be written: ${causeOf(error)}`)
+    }
     fill(draft.path)
     return { path, draft }
   })

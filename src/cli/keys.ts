@@ -4,6 +4,7 @@ import { mustFind } from './account-record.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { withData } from './data.ts'
+import { UsageError } from './failure.ts'
 import { print } from './print.ts'
 import { recordOptions } from './settings.ts'
 
@@ -14,10 +15,11 @@ export const create = command({
   help: { name: 'what the key is for' },
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
+    const name = values.name === undefined ? null : checkName(values.name)
     const record = withData(values, (db, secrets) => {
       const account = mustFind(db, email)
       if (account.verifiedAt === null) throw new Error(`${email} is not verified yet`)
-      const made = createKey(db, secrets, account.id, { name: values.name ?? null })
+      const made = createKey(db, secrets, account.id, { name })
       if (!made) throw new Error(`${email} has ${limits.activeKeysMax} active keys already; revoke one first`)
       return { key_id: made.id, key: made.key, account_id: account.id }
     })
@@ -46,6 +48,12 @@ export const revoke = command({
     print(values, { key_id: id, revoked: true }, () => `${id} revoked`)
   },
 })
+
+function checkName(name: string): string {
+  const { length } = [...name]
+  if (length >= 1 && length <= limits.keyNameLengthMax) return name
+  throw new UsageError(`--name has 1 to ${limits.keyNameLengthMax} characters`)
+}
 
 function recordOf(key: Key) {
   return {

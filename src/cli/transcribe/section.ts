@@ -60,7 +60,8 @@ function later<Timed extends { start: number; end: number }>(timed: Timed, byMs:
 export function sectionOf({ from, to }: TaskValues): Section {
   const fromMs = from === undefined ? 0 : timeOf('from', from)
   const toMs = to === undefined ? null : timeOf('to', to)
-  if (toMs !== null && toMs <= fromMs) throw new UsageError('--to is not after --from')
+  if (toMs !== null && toMs <= fromMs)
+    throw new UsageError(`--to is not after ${from === undefined ? 'the start of the recording' : '--from'}`)
   return { fromMs, toMs }
 }
 
