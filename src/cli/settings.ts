@@ -8,7 +8,7 @@ import { cacheDir, setNativeHome } from '../base/carried.ts'
 import { requireSystemCalls } from '../base/system-call.ts'
 import { settings } from '../config/settings.ts'
 import { type Config, flagOf, readConfig, whyInvalid } from '../config.ts'
-import { hasDatabase } from '../db/data-dir.ts'
+import { hasDatabase, requireAccess } from '../db/data-dir.ts'
 import { jsonOption } from './command.ts'
 import { UsageError } from './failure.ts'
 import { type Environment, installedSettings, unreadable } from './installed.ts'
@@ -51,10 +51,12 @@ export function serviceConfig(flags: Flags = {}): Config {
 
 /**
  * Reads the settings for a command that uses the database in the data folder of the service. Throws if the data folder
- * has no database. Without this check, the command would create an empty database in the wrong place.
+ * has no database, because the command would create an empty database in the wrong place. Also throws if this process
+ * may not use the database.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
+  requireAccess(config.dataDir)
   if (hasDatabase(config.dataDir)) return config
   const place = existsSync(config.dataDir) ? 'has no steno.db' : 'is not there'
   throw new Error(

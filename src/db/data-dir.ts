@@ -1,11 +1,21 @@
 // Opens the data folder, which contains everything that the service stores. At most one server may use a data folder.
 
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isDraft } from '../base/draft-names.ts'
 import { lockFile } from '../base/file-lock.ts'
 import { reasonOf } from '../base/reason.ts'
-import { databasePath } from './db.ts'
+import { secretPath } from '../base/seal.ts'
+import { databaseFiles, databasePath } from './db.ts'
 
 /**
  * Matches the names of files and folders that a data folder may contain. `lost+found` is a folder in the root of many
@@ -39,6 +49,28 @@ export function makeDataDir(dataDir: string, { restoring = false } = {}): void {
 export function hasDatabase(dataDir: string): boolean {
   const path = databasePath(dataDir)
   return [path, `${path}-wal`].some(file => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0)
+}
+
+/**
+ * Throws if this process may not use the database of a data folder: if the database is on a read-only file system, or
+ * belongs to another user. SQLite also writes files when it only reads a database, and its own messages name no file.
+ */
+export function requireAccess(dataDir: string): void {
+  for (const path of [...databaseFiles(dataDir), secretPath(dataDir)]) {
+    try {
+      accessSync(path, constants.R_OK | constants.W_OK)
+    } catch (error) {
+      const refusal = refusals[(error as NodeJS.ErrnoException).code ?? '']
+      if (refusal !== undefined) throw new Error(refusal(path))
+    }
+  }
+}
+
+const refusals: Record<string, (path: string) => string> = {
+  EROFS: path =>
+    `${path} is on a read-only file system: make it writable, or copy steno.db, each steno.db-* and secret.key into another folder, and name this folder with --data-dir`,
+  EACCES: path =>
+    `this user may not read and write ${path}: run the command as the user of the service, or as root`,
 }
 
 /**

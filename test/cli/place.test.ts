@@ -1,11 +1,12 @@
 // Tests the folders in which commands keep files, and the output of commands to the terminal.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { makeService } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, otherUser } from '../support/other-owner.ts'
 
 const { PATH = '' } = process.env
 const home = temporaryFolder()
@@ -44,6 +45,51 @@ test('a command on accounts finds the data folder by its flag, the environment, 
   expect(steno(folder, ['accounts', 'create', 'b@example.org'], env).code).toBe(0)
   expect(steno(folder, ['accounts', 'list', '--data-dir', installed]).out).toContain('b@example.org')
   expect(readdirSync(folder).sort()).toEqual(['installed', 'mine', 'steno.env'])
+})
+
+const mayMount =
+  Bun.which('unshare') !== null &&
+  Bun.spawnSync(['unshare', '--mount', 'mount', '--bind', '/', '/mnt']).exitCode === 0
+
+test.skipIf(!mayMount)(
+  `a command says that the data folder is read-only, and what to do${mayMount ? '' : ' (SKIPPED: this user may not mount)'}`,
+  () => {
+    const folder = temporaryFolder()
+    const data = makeService(join(folder, 'data'))
+    const script = `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && shift && ${selfCommand().join(' ')} "$@"`
+    const run = (...args: string[]) => {
+      const env = { PATH, HOME: home, STENO_DATA_DIR: data }
+      const { exitCode, stderr } = Bun.spawnSync(
+        ['unshare', '--mount', 'bash', '-c', script, data, '-', ...args],
+        {
+          env,
+        },
+      )
+      return [exitCode, `${stderr}`]
+    }
+    const refusal = `steno: ${data}/steno.db is on a read-only file system: make it writable, or copy steno.db, each steno.db-* and secret.key into another folder, and name this folder with --data-dir\n`
+    expect(run('accounts', 'list')).toEqual([1, refusal])
+    expect(run('backup', join(folder, 'backup.db'))).toEqual([1, refusal])
+    expect(readdirSync(folder)).toEqual(['data'])
+  },
+)
+
+byRoot('a command of a user who may not use the data folder names the file and the users who may', () => {
+  const script = `
+    const { dataConfig } = await import(${module('cli/settings.ts')})
+    process.setgid(${otherUser})
+    process.setuid(${otherUser})
+    try { dataConfig({ 'data-dir': process.argv.at(-1) }) } catch (error) { console.log(error.message) }`
+  const refusalOf = (data: string) =>
+    `${Bun.spawnSync([process.execPath, '-e', script, data], { env: { PATH } }).stdout}`
+  const words = (path: string) =>
+    `this user may not read and write ${path}: run the command as the user of the service, or as root\n`
+  const data = makeService(temporaryFolder())
+  expect(refusalOf(data)).toBe(words(join(data, 'steno.db')))
+  for (const path of [data, join(data, 'steno.db')]) chownSync(path, otherUser, otherUser)
+  expect(refusalOf(data)).toBe('')
+  writeFileSync(join(data, 'steno.db-wal'), '', { mode: 0o644 })
+  expect(refusalOf(data)).toBe(words(join(data, 'steno.db-wal')))
 })
 
 test('models are in the data folder, or in the cache of the user if they came before the data folder', () => {
