@@ -18,10 +18,10 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
 }
 
 /**
- * Returns true if the present file secret.key can decrypt the signing secrets in the database. Returns false if the
+ * Returns true if `secrets`, of a file secret.key, can decrypt the signing secrets in the database. Returns false if the
  * signing secrets were encrypted with another secret.key.
  */
-export function canOpenSecrets(db: Db, secrets: Secrets): boolean {
+export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
   try {
     if (row) secrets.open(row.sealed)

@@ -35,6 +35,11 @@ export function secretPath(dataDir: string): string {
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
   if (!existsSync(path)) createSecret(path)
+  return readSecrets(path)
+}
+
+/** Reads the secret from a file: from the data folder, or from a backup. */
+export function readSecrets(path: string): Secrets {
   const secret = readSecret(path)
   const sealKey = derive(secret, 'seal')
   const signKeys = new Map<string, Uint8Array>()

@@ -2,12 +2,15 @@ import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { secretPath } from '../base/seal.ts'
 import { shellWord } from '../base/shell-word.ts'
+import { visible } from '../base/visible.ts'
 import { Draft } from '../base/whole-file.ts'
-import { copyDatabase } from '../db/copy.ts'
+import { copyDatabase, openCopy } from '../db/copy.ts'
 import { need } from './arguments.ts'
 import { command, runCommand } from './command.ts'
+import { whyForeign } from './foreign-secret.ts'
 import { print } from './print.ts'
 import { dataConfig, recordOptions } from './settings.ts'
+import { terminal } from './terminal.ts'
 import { causeOf } from './transcribe/output-file.ts'
 
 export const backup = command({
@@ -24,6 +27,7 @@ export const backup = command({
       { path: key, fill: draft => copyFileSync(secretPath(dataDir), draft) },
       { path: file, fill: draft => copyDatabase(dataDir, draft) },
     ])
+    warnOfForeignSecret(file, secretPath(dataDir))
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
@@ -31,6 +35,13 @@ export const backup = command({
     ])
   },
 })
+
+/** The backup is kept if its secret is foreign, because only the signing secrets and other private columns need it. */
+function warnOfForeignSecret(file: string, secret: string): void {
+  using copy = openCopy(file)
+  const problem = whyForeign(copy, secret)
+  if (problem !== null) terminal.err(`steno: ${visible(problem)}, which steno restore needs\n`)
+}
 
 /** The entry point of the child process that copies the database for a server of a pair (see db/shared-copies.ts). */
 export async function backupCopy(): Promise<void> {

@@ -1,7 +1,8 @@
-import { checkCopy, filesOf, placeCopy, requireFree } from '../db/copy.ts'
+import { checkCopy, filesOf, openCopy, placeCopy, requireFree } from '../db/copy.ts'
 import { makeDataDir } from '../db/data-dir.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
+import { whyForeign } from './foreign-secret.ts'
 import { print } from './print.ts'
 import { recordOptions, serviceConfig } from './settings.ts'
 
@@ -15,6 +16,7 @@ export const restore = command({
     const files = filesOf(file, dataDir)
     requireFree(files, dataDir)
     checkCopy(file)
+    requireOwnSecret(file)
     makeDataDir(dataDir, { restoring: true })
     placeCopy(files, dataDir)
     print(
@@ -24,3 +26,9 @@ export const restore = command({
     )
   },
 })
+
+function requireOwnSecret(file: string): void {
+  using copy = openCopy(file)
+  const problem = whyForeign(copy, `${file}.key`)
+  if (problem !== null) throw new Error(problem)
+}

@@ -8,7 +8,7 @@ import { reasonOf } from '../base/reason.ts'
 import { openSecrets, readSecret, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { databaseFiles, databasePath } from './db.ts'
+import { type Db, databaseFiles, databasePath, type Params } from './db.ts'
 import { listApplied } from './migrate.ts'
 import { openDb } from './open-db.ts'
 
@@ -39,6 +39,15 @@ export function checkCopy(file: string): void {
   if (problem !== null) throw new Error(problem)
   using db = new Database(file, { readonly: true })
   listApplied(db)
+}
+
+/** Opens a copy of the database, which is only read. */
+export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
+  const sql = new Database(file, { readonly: true, strict: true })
+  return {
+    find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
+    [Symbol.dispose]: () => sql.close(),
+  }
 }
 
 /** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */

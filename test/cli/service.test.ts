@@ -7,8 +7,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
 import { selfCommand } from '../../src/base/self.ts'
+import { hostChecks } from '../../src/cli/doctor/host.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { findCommand, makeService } from '../support/command.ts'
+import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 import { hashAtLowCost } from '../support/password.ts'
@@ -312,6 +314,39 @@ test('a backup whose key is damaged is not restored, and nothing is written', as
   expect(existsSync(data)).toBe(false)
   await Bun.write(`${file}.key`, new Uint8Array(32))
   expect((await findCommand(data, 'restore', file)).code).toBe(0)
+})
+
+test('the secret.key of another service is named by backup and doctor, and its backup is not restored', async () => {
+  const data = makeService(join(folder, 'other key'))
+  await findCommand(data, 'accounts', 'create', 'a@example.org')
+  await findCommand(data, 'keys', 'create', 'a@example.org')
+  const [own, foreign] = ['own.db', 'foreign.db'].map(name => join(temporaryFolder(), name)) as [
+    string,
+    string,
+  ]
+  expect(await findCommand(data, 'backup', own)).toMatchObject({ code: 0, err: '' })
+  await Bun.write(join(data, 'secret.key'), new Uint8Array(32))
+
+  const backup = await findCommand(data, 'backup', foreign)
+  const advice = 'every earlier backup of this service has the right one'
+  expect([backup.code, backup.err]).toEqual([
+    0,
+    `steno: ${data}/secret.key is of another service and cannot open the signing secrets in the database; ${advice}, which steno restore needs\n`,
+  ])
+  const check = hostChecks.database?.({ config: defaults, dataDir: data })
+  await expect(check).rejects.toThrow(`${data}/secret.key is of another service`)
+
+  const empty = join(folder, 'for another key')
+  const refused = await findCommand(empty, 'restore', foreign)
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    `steno: ${foreign}.key is of another service and cannot open the signing secrets in the database; ${advice}\n`,
+  ])
+  expect(existsSync(empty)).toBe(false)
+  await Bun.write(`${foreign}.key`, Bun.file(`${own}.key`))
+  expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
+  expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
+  expect(readdirSync(join(own, '..')).sort()).toEqual(['own.db', 'own.db.key'])
 })
 
 test('a backup that fails for its key leaves no file, and can be repeated', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
 import { cacheDir, setNativeHome } from '../../base/carried.ts'
 import { firstLineOf } from '../../base/reason.ts'
+import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
 import { type Config, listeningUrl } from '../../config.ts'
@@ -12,6 +13,7 @@ import { makeDataDir } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
 import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
+import { whyForeign } from '../foreign-secret.ts'
 import { askHealth, localHost } from '../health-request.ts'
 
 /** The input of the checks of this machine. */
@@ -72,7 +74,14 @@ export const hostChecks: Record<string, Check> = {
   database: async ({ dataDir, isRefused }) => {
     if (dataDir === null) return none
     if (isRefused) throw new Error(notTried)
-    openBeside(dataDir).close()
+    const db = openBeside(dataDir)
+    try {
+      const secret = secretPath(dataDir)
+      const problem = existsSync(secret) ? whyForeign(db, secret) : null
+      if (problem !== null) throw new Error(problem)
+    } finally {
+      db.close()
+    }
     return 'opened and closed'
   },
   clock: async ({ dataDir, isRefused }) => {

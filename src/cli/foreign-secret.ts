@@ -1,0 +1,12 @@
+import { canOpenSecrets } from '../accounts/signing-secret.ts'
+import { readSecrets } from '../base/seal.ts'
+import type { Db } from '../db/db.ts'
+
+/**
+ * Returns a message if the secret in the file `path` is not the one with which the signing secrets in the database were
+ * encrypted. Otherwise returns null.
+ */
+export function whyForeign(db: Pick<Db, 'find'>, path: string): string | null {
+  if (canOpenSecrets(db, readSecrets(path))) return null
+  return `${path} is of another service and cannot open the signing secrets in the database; every earlier backup of this service has the right one`
+}
