@@ -213,6 +213,47 @@ test.skipIf(!clips)(
 )
 
 test.skipIf(!clips)(
+  `a terminal shows the text of one file after the other, also if they are transcribed at the same time${skipped}`,
+  async () => {
+    using _ = spyOn(terminal, 'isTerminal').mockReturnValue(true)
+    const folder = temporaryFolder()
+    const files = ['a.flac', 'b.flac'].map(name => put(folder, name))
+    const transcribe: Transcribe = async (input, options) => {
+      const made = await answer(input, options)
+      for (const [start, text] of [
+        [0, 'First'],
+        [2, 'Then'],
+      ] as const) {
+        const said = `${text} in ${basename(input.path)}.`
+        options.onUtterances?.([{ ...made.utterances[0]!, start, text: said }], 0, 'en')
+        await Bun.sleep(0)
+      }
+      return made
+    }
+    const textOf = (err: string) => Bun.stripANSI(err).match(/^(.* in [ab]\.flac\.|[ab]\.flac: 0:04)/gm)
+    const shown = await run(files, { transcribe })
+    expect(shown.out).toBe('')
+    expect(textOf(shown.err)).toEqual([
+      '[0:00] First in a.flac.',
+      '[0:02] Then in a.flac.',
+      'a.flac: 0:04',
+      '[0:00] First in b.flac.',
+      '[0:02] Then in b.flac.',
+      'b.flac: 0:04',
+    ])
+    const stopped = new AbortController()
+    const stop: Transcribe = async (input, options) => {
+      await transcribe(input, options)
+      stopped.abort()
+      throw new Error('stopped')
+    }
+    const interrupted = await run(files, { transcribe: stop, signal: stopped.signal })
+    expect(interrupted.error).toBeInstanceOf(Interrupted)
+    expect(textOf(interrupted.err)).toEqual(['[0:00] First in a.flac.', '[0:02] Then in a.flac.'])
+  },
+)
+
+test.skipIf(!clips)(
   `a download is there while it is transcribed, and each is transcribed alone${skipped}`,
   async () => {
     const server = Bun.serve({ port: 0, fetch: () => new Response(Bun.file(sound)) })

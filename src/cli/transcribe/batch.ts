@@ -60,7 +60,16 @@ export class Batch {
     for (const [source, outputs] of sources) {
       number += 1
       const screen = openScreen(source.name, { number, files: sources.size }, this.#run.task)
-      const work: Work = { source, outputs, screen, utterances: [], language: '', turns: [], elapsedMs: 0 }
+      const work: Work = {
+        source,
+        outputs,
+        screen,
+        isAlone: true,
+        utterances: [],
+        language: '',
+        turns: [],
+        elapsedMs: 0,
+      }
       // The copy of standard input, or a download, is removed when the next such source is read. So such a source is
       // transcribed alone.
       const isAlone = source.kind !== 'file'
@@ -139,6 +148,7 @@ export class Batch {
     if (!first) return
     const engine = await this.#guard(first.work, () => this.#openEngine(first.work.screen))
     if (!engine) return
+    for (const { work } of group) work.isAlone = group.length === 1
     const startedAt = performance.now()
     const heard = await Promise.allSettled(group.map(prepared => this.#hear(engine, prepared)))
     const elapsedMs = performance.now() - startedAt

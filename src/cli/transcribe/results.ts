@@ -19,6 +19,11 @@ export type Work = {
   source: Source
   outputs: Output[]
   screen: Screen
+  /**
+   * True if no other source is transcribed at the same time. The screen then shows the text as it is recognised.
+   * Otherwise it shows the whole text of each source at the end, because the lines of several sources would be mixed.
+   */
+  isAlone: boolean
   utterances: Utterance[]
   /** The language of the text of the utterances. Empty before the first utterance. */
   language: string
@@ -60,8 +65,7 @@ export class Results {
   }
 
   hear(work: Work, utterances: readonly Utterance[], language: string): void {
-    const { fromMs } = this.#task.section
-    for (const { start, text } of utterances) work.screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
+    if (work.isAlone) this.#show(work, utterances)
     work.utterances.push(...utterances)
     work.language = language
   }
@@ -74,6 +78,7 @@ export class Results {
   write(work: Work, heard: Transcript, missing: Output[]): void {
     const { source, screen, outputs } = work
     const transcript = shifted(heard, this.#task.section)
+    if (!work.isAlone) this.#show(work, work.utterances)
     for (const warning of transcript.warnings ?? [])
       screen.line(`steno: ${visible(source.place)}: ${warning}`)
     if (outputs.length === 0) this.#print(work, transcript)
@@ -96,6 +101,7 @@ export class Results {
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances, language } = work
     const heard = utterances.at(-1)
+    if (!work.isAlone) this.#show(work, utterances)
     const texts = outputs.filter(({ format }) => format !== 'rttm')
     const hasText = outputs.length === 0 ? this.#stdoutFormat !== 'rttm' : texts.length > 0
     if (!heard || !hasText || this.#isShownLive(work)) return new Interrupted('interrupted')
@@ -124,9 +130,13 @@ export class Results {
     )
   }
 
+  #show({ screen }: Work, utterances: readonly Utterance[]): void {
+    const { fromMs } = this.#task.section
+    for (const { start, text } of utterances) screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
+  }
+
   /**
-   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript during the
-   * recognition.
+   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript.
    */
   #print(work: Work, transcript: Transcript): void {
     const text = this.#isShownLive(work) ? '' : this.#text(work, transcript, this.#stdoutFormat)
