@@ -47,17 +47,23 @@ export function confineEngine({
  * Returns the paths that the engine may read. A Landlock rule for a folder allows all files in it, and cannot forbid a
  * single file. So the allowed entries of the data folder, and of each folder above it, are listed one by one.
  *
- * Secrets are left out, and so are all plain files, except those in `needed` or directly inside a folder in `needed`.
- * While the engine runs, the kernel keeps each file that has a rule. If somebody deletes such a file, its space on the
- * disk would not become free.
+ * Secrets are left out, and so are all plain files, except those in `needed`, and the files of a model folder in
+ * `needed`, which may be symbolic links. While the engine runs, the kernel keeps each file that has a rule. If somebody
+ * deletes such a file, its space on the disk would not become free.
  */
 export function readablePaths(dataDir: string, needed: string[] = []): string[] {
   const real = realpathSync(dataDir)
-  const kept = new Set(needed.filter(existsSync).map(path => realpathSync(path)))
+  const found = [...needed, ...needed.flatMap(filesIn)].filter(existsSync)
+  const kept = new Set(found.map(path => realpathSync(path)))
   const paths = entriesOf(real).filter(path => !secret.test(basename(path)))
   for (let folder = real; folder !== dirname(folder); folder = dirname(folder))
     paths.push(...entriesOf(dirname(folder)).filter(path => path !== folder))
   return paths.filter(path => kept.has(path) || kept.has(dirname(path)) || !isPlainFile(path))
+}
+
+/** Returns the files in a model folder and in its folder `onnx`. Each may be a symbolic link to a file elsewhere. */
+function filesIn(folder: string): string[] {
+  return [folder, join(folder, 'onnx')].flatMap(entriesOf).filter(isPlainFile)
 }
 
 function isPlainFile(path: string): boolean {

@@ -2,7 +2,7 @@
 // the server, or send signals to the server.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { missingProtections } from '../../src/base/sandbox.ts'
 import { readablePaths } from '../../src/engine/confine.ts'
@@ -62,6 +62,16 @@ test('of the plain files beside the data folder, only those that the engine need
   // A model folder may contain the data folder.
   expect(plainFiles([above])).toEqual(['config.json', 'steno-media', 'talk.wav'])
   expect(readablePaths(folder)).toContain(join(above, 'recordings'))
+  // The files of a model folder may be links, also those of its folder onnx.
+  const linked = join(above, 'linked')
+  mkdirSync(join(linked, 'onnx'), { recursive: true })
+  symlinkSync('../config.json', join(linked, 'config.json'))
+  symlinkSync(join(above, 'talk.wav'), join(linked, 'onnx', 'encoder_model.onnx'))
+  symlinkSync(join(folder, 'secret.key'), join(linked, 'tokenizer.json'))
+  symlinkSync('nowhere', join(linked, 'gone'))
+  // A link to a folder does not make the files in it readable.
+  symlinkSync('..', join(linked, 'up'))
+  expect(plainFiles([linked])).toEqual(['config.json', 'talk.wav'])
 })
 
 test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor the server', async () => {
