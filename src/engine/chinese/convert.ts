@@ -1,12 +1,13 @@
-// Converts Chinese text to simplified or traditional characters. Every character is replaced by exactly one character.
+// Converts Chinese text to simplified or traditional characters. A character is kept, or replaced by exactly one
+// character.
 
 import { sampleRate } from '../audio.ts'
 import { type Dictionary, dictionariesTo, type Script, scriptOf } from './dictionaries.ts'
 
 /**
- * Returns the Chinese script of a text: simplified or traditional. Characters that belong to both scripts do not count.
- * The result is the script of most of the other characters. Returns null if there are no such characters, or equally
- * many of both scripts.
+ * Returns the Chinese script of a text: simplified or traditional. Only characters that are used in one script alone
+ * count. The result is the script of most of these characters. Returns null if there are none, or equally many of each
+ * script.
  */
 export function mainScript(text: string): Script | null {
   const scripts = [...text].map(scriptOf)
@@ -30,7 +31,7 @@ export type SpokenCharacter = { character: string; pause: number }
 /**
  * Converts the parts of a text that are in the other script. A part that is already in `script` stays unchanged. This
  * matters for characters that belong to both scripts. In a traditional text, `后` means empress and must stay. In a
- * simplified text, `后` can also stand for `後` (after).
+ * simplified text, `后` can also be the simplified form of `後` (after).
  */
 export function convertTo(script: Script, text: readonly SpokenCharacter[]): string[] {
   const dictionaries = dictionariesTo(script)
@@ -108,16 +109,14 @@ function replace(characters: readonly string[], dictionary: Dictionary): string[
 /**
  * Divides the characters into pieces: phrases of the dictionary, and single characters. There may be several ways to
  * divide them. Takes the way with the fewest pieces. If several ways have equally few pieces, takes the way with the
- * fewest exceptions. An exception is a character in a phrase. Its replacement in this phrase differs from its
- * replacement as a single character. For example, `发` is an exception in `头发`: the single character `发` becomes `發`,
- * but the phrase `头发` becomes `頭髮`. So `头发现` is divided into `头` and `发现`, without an exception, and not into `头发`
- * and `现`.
+ * fewest exceptions. An exception is a character whose replacement in a phrase differs from its replacement as a single
+ * character. For example, `发` is an exception in `头发`: the single character `发` becomes `發`, but the phrase `头发`
+ * becomes `頭髮`. So `头发现` is divided into `头` and `发现`, without an exception, and not into `头发` and `现`.
  *
  * For each index, the result has the length of the first piece of the characters from this index to the end.
  */
 function firstPieces(characters: readonly string[], { entries, longest }: Dictionary): number[] {
-  // Each way to divide the characters into pieces has a cost: `pieceCost` for each piece, and 1 for each exception. An
-  // exception is a character whose replacement in a phrase differs from its replacement as a single character.
+  // Each way to divide the characters into pieces has a cost: `pieceCost` for each piece, and 1 for each exception.
   // `pieceCost` is more than the cost of all exceptions together. So a way with fewer pieces always has a lower cost.
   const pieceCost = characters.length + 1
   const costs = Array.from(characters, () => 0)

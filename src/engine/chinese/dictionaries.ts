@@ -65,8 +65,8 @@ export function scriptOf(character: string): Script | null {
 /**
  * Returns the characters that are used in only one script. `characters` and `phrases` are dictionaries that convert
  * from this script to the other one. Each entry is a text and its replacement, such as `后 後`. The result has the single
- * characters that are in `characters` and in no replacement of either dictionary. The regular expressions find them
- * without a list of all entries, because such a list would need 12 MB of memory.
+ * characters that are in `characters` and in no replacement of either dictionary. Regular expressions find these
+ * characters, because a list of all entries would need 12 MB of memory.
  */
 function charactersOnlyIn(characters: string, phrases: string): Set<string> {
   const replacements = `${characters}|${phrases}`.replaceAll(/[^|]+ /g, '')

@@ -1,7 +1,7 @@
 // Finds crosstalk: the quiet voice of a person in the channel of another person. All channels of a recording are read
 // at the same time. A part of a channel is crosstalk if another channel has the same sound, and has it louder. People
-// who speak at the same time have different sounds, so they are kept, and so is a quiet person whose voice is in no
-// other channel or is even quieter there.
+// who speak at the same time have different sounds, so they are kept. A quiet person is kept too, if no other channel
+// has this voice or the voice is even quieter there.
 
 import { sampleRate } from '../audio.ts'
 import { Reducer, reducedRate } from './reduced.ts'
@@ -16,10 +16,10 @@ export const hopSamples = (hop * sampleRate) / reducedRate
  */
 const gainMax = 0.25
 /**
- * The share of the energy of a channel that the sound of another channel must explain. Crosstalk begins where the share
- * is `certain`, and includes the hops before and after it where the share is at least `likely`. Of two people who speak
- * at the same time, the share is below 0.3 in 99 % of the hops. It is above 0.8 in 95 % of the hops with crosstalk that
- * is 20 dB quieter than its speaker.
+ * The share of the energy of a channel that the sound of another channel must explain. Adjacent hops with a share of at
+ * least `likely` are crosstalk if one of them has a share of at least `certain`. If two people speak at the same time,
+ * the share is below 0.3 in 99 % of the hops. If crosstalk is 20 dB quieter than in the channel of its speaker, the
+ * share is above 0.8 in 95 % of the hops.
  */
 const certain = 0.5
 const likely = 0.3
@@ -36,7 +36,7 @@ export type Crosstalk = Uint8Array
 export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>[]): Promise<Crosstalk[]> {
   const channels = sounds.map(sound => new Channel(sound))
   try {
-    // Two more hops than the sound has are read, because a hop is compared after the two hops after it.
+    // Two hops more than the sound has are read: a hop is compared only when the two hops after it have been read.
     for (let ended = 0; ended < (hopsRead - 1) / 2; ) {
       const has = await Promise.all(channels.map(channel => channel.next()))
       if (!has.includes(true)) ended++

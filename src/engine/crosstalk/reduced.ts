@@ -8,12 +8,12 @@ const factor = 4
 export const reducedRate = sampleRate / factor
 /** The weights of a low-pass filter: a triangle over 8 samples. The sum of the weights is 1. */
 const weights = [1, 2, 3, 4, 4, 3, 2, 1].map(weight => weight / 20)
-/** The part of the sample before that is subtracted from each sample, so that low frequencies do not dominate. */
+/** The share of the previous sample that is subtracted from each sample, so that low frequencies do not dominate. */
 const preEmphasis = 0.8
 
 /** Reduces the sound of one channel. */
 export class Reducer {
-  /** The last four samples before a part: they are under the filter together with the first samples of the part. */
+  /** The last four samples before a part. The filter reads them together with the first samples of the part. */
   private readonly before = new Float32Array(factor)
   private last = 0
 

@@ -1,6 +1,6 @@
 // Finds out whether a quiet channel has the same sound as a loud channel. This also works if the sound arrives in the
-// quiet channel some milliseconds earlier or later, with another tone, with an echo of a few milliseconds, or with
-// opposite phase.
+// quiet channel some milliseconds earlier or later, with another frequency response, with an echo of a few
+// milliseconds, or with opposite phase.
 
 import { points, transform } from './fourier.ts'
 import { reducedRate } from './reduced.ts'
@@ -14,7 +14,7 @@ const [begin, end] = [hop, 4 * hop]
 const delayMax = 0.052 * reducedRate
 /** The number of weights of the filter that predicts the quiet sound from the loud sound: 4 ms of sound. */
 const taps = 16
-/** The number of weights for sound that arrives before the strongest part of an echo. */
+/** The number of weights whose delays are shorter than the delay between the channels (see `delayBetween`). */
 const tapsBefore = 6
 /** A small part of the energy, which is added to the matrix of the equations so that they can always be solved. */
 const ridge = 1e-4
@@ -85,7 +85,7 @@ function correlate(quiet: Float64Array, loud: Float64Array): void {
     const quietImaginary = imaginary[bin]! - imaginary[mirrored]!
     const loudReal = imaginary[bin]! + imaginary[mirrored]!
     const loudImaginary = real[mirrored]! - real[bin]!
-    // The conjugate of the product: its transform is the inverse transform of the product, multiplied by a constant.
+    // The conjugate of the spectrum of the correlation. Its transform is the correlation, multiplied by a constant.
     crossReal[bin] = quietReal * loudReal + quietImaginary * loudImaginary
     crossImaginary[bin] = quietReal * loudImaginary - quietImaginary * loudReal
   }

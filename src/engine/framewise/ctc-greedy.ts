@@ -6,7 +6,8 @@ import { isControl, type Tokens } from './tokens.ts'
 import type { TimedToken } from './words.ts'
 
 /**
- * Takes the best token of each frame, joins equal tokens of adjacent frames into one token, and removes blank tokens.
+ * Takes the best token of each frame, joins equal tokens of adjacent frames into one token, and removes control tokens
+ * such as the blank token.
  */
 export function decodeCtc(
   { values, frames, count }: Scores,

@@ -1,6 +1,6 @@
-// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration, which is the number of
-// frames by which the decoder then moves on. The durations differ between windows, so each window of a batch has its
-// own current frame.
+// Greedy decoding of a TDT model. For a frame, the decoder predicts a token and a duration. The duration is the number
+// of frames from this frame to the next one that the decoder reads. The durations differ between windows, so each
+// window of a batch has its own current frame.
 
 import { bestOf, type Permitted, probabilityOf } from './scores.ts'
 import type { State, TdtDecoder } from './tdt-decoder.ts'

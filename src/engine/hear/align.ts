@@ -62,9 +62,9 @@ export function wordTimes(
 }
 
 /**
- * Removes the attention of the timestamp token after each segment but the last. This attention is often already at the
- * next word. With it, the alignment gives the beginning of this word to the timestamp token, and the word starts late.
- * After the last segment, the attention is kept: it gives the end of the last word.
+ * Removes the attention of the timestamp token after each segment except the last. This attention is often already at
+ * the next word. With it, the alignment gives the beginning of this word to the timestamp token, and the word starts
+ * late. After the last segment, the attention is kept: it gives the end of the last word.
  */
 function withoutTimes(segments: readonly Segment[]): Segment[] {
   return segments.map((segment, index) =>
@@ -95,7 +95,7 @@ const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**
  * Returns true if several words in a row have almost no time, although sound follows. Without sound after them, such
- * words are usually invented: the model went on after the end of the speech.
+ * words are usually invented: the model continued after the end of the speech.
  */
 function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
   return words.some((word, index) => {

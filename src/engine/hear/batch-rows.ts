@@ -1,15 +1,19 @@
-// The number of windows that Whisper decodes together in one batch.
+// The maximum number of windows of one recording that Whisper decodes together in one batch.
 
 import { limits } from '../../limits.ts'
 import type { Whisper } from './whisper.ts'
 
 /**
- * The maximum number of windows in a batch. On a CPU, a batch of 16 windows takes as long as two batches of 8, and
- * needs twice the memory. On a GPU, a batch of 32 windows takes little longer than one window.
+ * The maximum number of windows of one recording in a batch. On a CPU, a batch of 16 windows takes as long as two
+ * batches of 8, and needs twice the memory. On a GPU, a batch of 32 windows takes little longer than one window. A
+ * batch of several recordings may have more windows (see joint-decoding.ts).
  */
 const rowsMax = { cpu: 8, gpu: 32 }
 
-/** Returns the number of windows in a batch: `rowsMax`, or fewer if the memory of the decoder's caches is limited. */
+/**
+ * Returns the maximum number of windows of one recording in a batch: `rowsMax`, or fewer if the decoder's caches would
+ * need too much memory.
+ */
 export function rowsFor({ device, windowBytes }: Whisper): number {
   const kind = device === 'cpu' ? 'cpu' : 'gpu'
   return Math.max(1, Math.min(rowsMax[kind], Math.floor(limits.engineCacheBytes[kind] / windowBytes)))

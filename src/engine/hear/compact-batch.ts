@@ -20,7 +20,7 @@ export class CompactBatch implements Batch {
    * has the index 0.
    */
   private wanted: readonly number[] = []
-  /** The number of tokens whose keys and values the cache holds for each row of the batch. Each row is one window. */
+  /** The number of tokens whose keys and values are in the cache, for each row of the batch. Each row is one window. */
   private length = 0
   private scores: Float32Array = new Float32Array(0)
   private totals: Float32Array = new Float32Array(0)

@@ -33,7 +33,8 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   const heads = facts.alignmentHeads
   const isExact = addsBytesExactly(runtime)
   const operators = openOperators(runtime)
-  // Where ONNX Runtime adds byte products exactly, its products are faster than steno's own. Its attention never is.
+  // Where ONNX Runtime adds byte products exactly, its products are faster than steno's own. Its attention is always
+  // slower.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
   const encoder = openSession(runtime, encoderGraph, 'cpu', folder, { operators })

@@ -1,10 +1,10 @@
 // The compression ratio of a text. Repeated text has a high ratio.
 
 /**
- * Returns the compression ratio: the length of the text in bytes before deflate, divided by its length after deflate.
- * Before deflate, each letter is encoded as one byte, and each ideograph as two bytes. UTF-8 is not used, because the
- * letters of a script such as Georgian have the same first bytes in UTF-8, so normal text in this script would look
- * like text that repeats.
+ * Returns the compression ratio: the length of the text in bytes, divided by its length in the zlib format. This format
+ * adds 6 bytes to the result of deflate. Before deflate, each letter is encoded as one byte, and each ideograph as two
+ * bytes. UTF-8 is not used, because the letters of a script such as Georgian have the same first bytes in UTF-8, so
+ * normal text in this script would look like text that repeats.
  */
 export function compressionOf(text: string): number {
   const bytes = Uint8Array.from([...text].flatMap(bytesOf))

@@ -21,7 +21,7 @@ import { framesOf, sampleOf, soundOf, type Window } from './windows.ts'
 export type WhisperModels = {
   whisper: Whisper
   features: Features
-  /** The maximum number of windows that are decoded together in one batch. */
+  /** The maximum number of windows of one recording that are decoded together in one batch. */
   rows: number
   joint: JointDecoding
 }

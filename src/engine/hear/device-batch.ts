@@ -43,7 +43,7 @@ export class DeviceBatch implements Batch {
   private readonly live: Row[]
   /** The number of rows in the next run of the decoder. This number includes idle rows, which have no window. */
   private size: number
-  /** The number of tokens that the cache holds for each row of the batch. */
+  /** The number of tokens in the cache for each row of the batch. */
   private length = 0
   /** The number of decoding steps after the run that processed the prompt. */
   private steps = 0

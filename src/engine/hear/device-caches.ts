@@ -26,7 +26,7 @@ export class CacheSessions {
   readonly zeros: Session
   readonly writer: Session
   readonly mover: Session
-  /** Null if the model has no alignment heads, so no cache of attention. */
+  /** Null if the model has no alignment heads, and so no cache of attention. */
   readonly reader: Session | null
   private readonly opened: Session[] = []
 

@@ -1,14 +1,14 @@
-// Chooses the model frames (20 ms each) that the encoder reads. A window lasts 30 s: its sound, and then constant
-// silence. The encoder reads only some frames of this silence, and each of them represents several frames. For a window
-// with 5 s of sound, the encoder then needs 25 % of the time that it needs for all frames. For a window with 25 s of
-// sound, it needs 90 %.
+// Chooses the model frames (20 ms each) that the encoder of the compact form reads. A window lasts 30 s: its sound, and
+// then constant silence. The encoder reads only some frames of this silence, and each of them represents several
+// frames. For a window with 5 s of sound, the encoder then needs 25 % of the time that it needs for all frames. For a
+// window with 25 s of sound, it needs 90 %.
 
 import { framesPerSecond, windowFrames, windowMelFrames } from '../audio.ts'
 
 /**
- * The model frames (20 ms each) that the encoder reads. In silence, one frame stands for several, so the encoder does
+ * The model frames (20 ms each) that the encoder reads. In silence, one frame represents several, so the encoder does
  * not read all frames of the window. `places` contains the positions of the read frames in the window. `counts`
- * contains, for each read frame, the number of model frames that it stands for.
+ * contains, for each read frame, the number of model frames that it represents.
  */
 type ChosenFrames = { places: number[]; counts: number[] }
 

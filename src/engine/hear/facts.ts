@@ -23,7 +23,10 @@ export type Facts = {
    */
   previous: number | null
   noSpeech: number | null
-  /** The id of the first timestamp token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s later. */
+  /**
+   * The id of the first timestamp token, <|0.00|>. The time of each of the next 1500 ids is 0.02 s after that of the
+   * previous id.
+   */
   firstTimestamp: number
   languages: Map<string, number>
   suppressed: number[]

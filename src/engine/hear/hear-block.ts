@@ -10,7 +10,7 @@ import type { Heard, HearOptions, Listener } from './speech-model.ts'
 import type { Window } from './windows.ts'
 
 type BlockOptions = HearOptions & {
-  /** The tokens of the text that the caller supplied as context. */
+  /** The tokens of the caller's vocabulary and prompt (see `contextTokens`). */
   context: readonly number[]
 }
 

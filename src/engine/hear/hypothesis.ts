@@ -14,7 +14,10 @@ export type Hypothesis = {
   /** The part of the window that must be decoded again. Null if no part of the window must be decoded again. */
   unfinished: Unfinished | null
   noSpeech: number
-  /** The mean log probability of the tokens, including the end token. */
+  /**
+   * During decoding, the sum of the log probabilities of all decoded tokens, including the end token. After decoding,
+   * their mean.
+   */
   logProbability: number
   temperature: number
   /** True if the text repeats itself (see guard.ts). */

@@ -107,16 +107,17 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The memory limit of a batch with windows of several recordings. Each recording passes at most `rows` windows of up to
- * 30 s at a time. The limit is this many times the memory that `rows` windows of 30 s need.
+ * The limit of a batch with windows of several recordings: its number of windows times the length of its longest window
+ * is at most this many times `rows` × 30 s. Each recording passes at most `rows` windows of up to 30 s at a time.
  */
 const memoryShare = 1.5
 
 /**
- * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. Each row
- * needs the memory of the longest window of the batch, so a batch gets requests with windows of similar length.
- * `memoryShare` limits the memory of a batch. The tokens of the prompt need memory in each row too, so a batch with a
- * long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
+ * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. In a
+ * network in the compact form, each row needs the memory of the longest window of the batch. So a batch gets requests
+ * with windows of similar length. `memoryShare` limits this memory. The tokens of the prompt need memory in each row
+ * too, so a batch with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its
+ * own.
  */
 function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []

@@ -1,6 +1,6 @@
 // Finds speech that voice detection overlooked: quiet speech after loud speech, or speech over music. The probability
 // of a frame depends on all sound before it, and loud sound or music makes the network less sensitive for many seconds.
-// So each long stretch without speech is read again, from a new state, and amplified to the level of speech.
+// So each long stretch without speech is read again, from a new state. A quiet stretch is amplified first.
 
 import { utterancePause } from '../audio.ts'
 import { levelled } from './level.ts'
@@ -35,7 +35,7 @@ export function withOverlooked(vad: Vad, samples: Float32Array, probabilities: F
 
 type Run = { from: number; to: number }
 
-/** Returns the runs of at least `lengthMin` adjacent frames whose probabilities fit. */
+/** Finds each sequence of at least `lengthMin` adjacent frames for whose probabilities `fits` returns true. */
 function runsOf(
   probabilities: Float32Array,
   fits: (probability: number) => boolean,

@@ -39,7 +39,10 @@ export class Packer {
     return full
   }
 
-  /** Ends the window of the collected spans if all later speech begins at `sample` or later, after a long pause. */
+  /**
+   * Ends the window of the collected spans if the last span ends at least `pauseEnds` before `sample`. No later speech
+   * begins before `sample`.
+   */
   settle(sample: number): Window[] {
     return sample - this.last >= pauseEnds ? this.end() : []
   }

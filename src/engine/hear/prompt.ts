@@ -46,7 +46,7 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   }
 }
 
-/** Replaces each sequence of spaces, line breaks and control characters by one space, and trims the text. */
+/** Replaces each sequence of spaces, line breaks, control and format characters by one space. Trims the text. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
 }

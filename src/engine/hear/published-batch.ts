@@ -42,7 +42,7 @@ export class PublishedBatch implements Batch {
   private readonly states: Float32Array
   /** The number of tokens that the last run of the decoder added to each row of the batch. */
   private positions: number
-  /** The number of tokens that the cache holds for each row of the batch. */
+  /** The number of tokens in the cache for each row of the batch. */
   private length: number
   private outputs: Outputs
   private self: Tensor[]

@@ -1,5 +1,5 @@
-// Chooses the next token of a text. The decoder never chooses a token that Whisper's rules forbid (allowed.ts). The
-// probability of the chosen token is its share of the total probability of all allowed tokens.
+// Chooses the next token of a text. A token that Whisper's rules forbid (allowed.ts) is never chosen. The probability
+// of the chosen token is its share of the total probability of all allowed tokens.
 
 import { allowedAfter, type History, type Rules } from './allowed.ts'
 import { bestIn, bestText, draw, nothing, sumOf, sumOfText } from './scores.ts'

@@ -21,8 +21,8 @@ export function addMedians(
     for (let frame = begin; frame < end; frame++) values[frame - begin]! += scaled[frame]! / heads
     return
   }
-  // `sorted` holds the seven values around the current frame. At each step to the next frame, one value is removed and
-  // one value is inserted.
+  // `sorted` contains the seven values around the current frame. At each step to the next frame, one value is removed
+  // and one value is inserted.
   const sorted = new Float32Array(medianWidth)
   const at = (frame: number) =>
     scaled[frame < 0 ? -frame : frame >= frames ? 2 * (frames - 1) - frame : frame]!

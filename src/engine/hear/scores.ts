@@ -83,11 +83,11 @@ export function sumOf(scores: Float32Array, { from, to }: Range, top: number): n
   return sum
 }
 
+const stepsPerUnit = 64
 /**
  * A table of the values exp(-n / 64). `sumOf` interpolates between these values. `Math.exp` would take twice as long
  * for the tens of thousands of terms of a sum. The error of the sum is less than 0.004 %.
  */
-const stepsPerUnit = 64
 const powers = Float64Array.from({ length: negligible * stepsPerUnit + 2 }, (_, step) =>
   Math.exp(-step / stepsPerUnit),
 )

@@ -47,10 +47,7 @@ export class SpeechSpans {
     return this.ready.splice(0).map(span => endingAt(span, samples))
   }
 
-  /**
-   * The sample of the recording before which no further span begins: each span that is returned later begins at this
-   * sample or after it.
-   */
+  /** A sample of the recording. Each span that is returned later begins at this sample or after it. */
   get settled(): number {
     const frame = this.began >= 0 ? this.began : this.frame
     return Math.max(0, frame * frameSamples - speechPad)

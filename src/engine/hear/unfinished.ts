@@ -6,9 +6,9 @@ import { guards } from './guard.ts'
 import type { Hypothesis, Unfinished } from './hypothesis.ts'
 
 /**
- * The maximum length, in model frames (20 ms each), of the end of a window that is decoded again together with words
- * that already have a text. The last sentence of a text is decoded again with the speech after it, because the model
- * makes more errors in short windows. If both together are longer, only the speech after the sentence is decoded again.
+ * The maximum length, in model frames (20 ms each), of the last sentence of a text together with the speech after it.
+ * The sentence is decoded again with this speech, because the model makes more errors in short windows. If both
+ * together are longer, only the speech after the sentence is decoded again.
  */
 export const restFramesMax = 15 * framesPerSecond
 /**

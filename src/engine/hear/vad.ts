@@ -22,10 +22,7 @@ import {
 } from './vad-sizes.ts'
 
 const chunkFrames = 2000
-/**
- * The number of samples in one call of the function that `Vad.start` returns. The last call of a recording may have
- * fewer samples.
- */
+/** The maximum number of samples in one call of the function that `Vad.start` returns. */
 export const chunkSamples = chunkFrames * frameSamples
 
 export type Vad = {

@@ -58,9 +58,9 @@ export function languagesOf({ facts }: Whisper): string[] {
 }
 
 /**
- * Opens a published model in its fastest form. On an NVIDIA GPU, this is a form whose decoder caches stay in the memory
- * of the GPU. If this form cannot be opened, the published graphs are used. The published graphs copy the caches
- * between GPU and host at each token.
+ * Opens a published model in its fastest form. On an NVIDIA GPU, float weights are opened in a form whose decoder
+ * caches stay in the memory of the GPU. For other weights and devices, or if this form cannot be opened, the published
+ * graphs are used. On a GPU, the published graphs copy the caches between GPU and host at each token.
  */
 function openFastest(
   runtime: Runtime,
