@@ -5,6 +5,7 @@ import type { Db, Params } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
 import type { JobEvent } from './events.ts'
+import type { Job } from './job.ts'
 
 /**
  * An event that still needs a delivery attempt. If the job was deleted before the delivery, `sealedBody` is the
@@ -36,9 +37,9 @@ function selectOpen(db: Db, condition: string, params: Params): DueEvent[] {
   )
 }
 
-export function listJobsWithDueEvents(db: Db): { id: string; accountId: string }[] {
+export function listJobsWithDueEvents(db: Db): Pick<Job, 'id' | 'accountId' | 'webhookUrl'>[] {
   return db.list(
-    `select distinct jobs.id, jobs.account_id as accountId from webhook_events join jobs on jobs.id = job_id
+    `select distinct jobs.id, jobs.account_id as accountId, webhook_url as webhookUrl from webhook_events join jobs on jobs.id = job_id
      where sent_at is null and ${isDue}`,
     { now: db.now() },
   )

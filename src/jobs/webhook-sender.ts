@@ -24,7 +24,7 @@ import {
 import { bodyOf } from './event-body.ts'
 import { findJob, type Job } from './job.ts'
 
-type JobOfAccount = Pick<Job, 'id' | 'accountId'>
+type SentJob = Pick<Job, 'id' | 'accountId' | 'webhookUrl'>
 
 export type Deliver = (
   url: string,
@@ -52,6 +52,8 @@ export class WebhookSender {
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
+  /** A delivery to a receiver that has not answered lately also needs a slot of this semaphore. */
+  readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
   readonly #breaker: Breaker
   readonly #closing = new AbortController()
 
@@ -61,11 +63,11 @@ export class WebhookSender {
   }
 
   /** Starts to send the due events of a job to its webhook, in the background. */
-  send({ id: jobId, accountId }: JobOfAccount): void {
+  send(job: SentJob): void {
+    const { id: jobId } = job
     const { signal } = this.#closing
     if (this.#sending.has(jobId) || signal.aborted) return
-    const sent = this.#semaphore
-      .run(accountId, () => this.#sendAll(jobId), signal)
+    const sent = this.#inTurn(job, () => this.#sendAll(jobId))
       .catch(error => {
         // If the database is locked or full, the error is not logged, because the server regularly looks for events
         // that are due, and then sends the events of this job.
@@ -74,6 +76,17 @@ export class WebhookSender {
       })
       .finally(() => this.#sending.delete(jobId))
     this.#sending.set(jobId, sent)
+  }
+
+  /**
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account. So
+   * receivers that never answer do not delay the deliveries to those that do.
+   */
+  #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
+    const { signal } = this.#closing
+    const run = () => this.#semaphore.run(accountId, work, signal)
+    if (webhookUrl === null || this.#breaker.answers(receiverOf(accountId, webhookUrl))) return run()
+    return this.#unanswered.run(accountId, run, signal)
   }
 
   /** Starts to send the due events of all jobs. Called at the start of the server, and then at regular intervals. */
@@ -95,7 +108,7 @@ export class WebhookSender {
    */
   redeliver(accountId: string, id: { jobId: string; event: string }): Delivery {
     const { db } = this.#parts
-    const reopened = db.tx(() => {
+    const { reopened, job } = db.tx(() => {
       const delivery = findDelivery(db, accountId, id)
       const job = delivery && findJob(db, delivery.jobId)
       if (!delivery || !job) throw new ApiError('DELIVERY_NOT_FOUND')
@@ -103,9 +116,9 @@ export class WebhookSender {
       if (!hasBody && bodyOf(db, job, delivery.event) === null)
         throw new ApiError('GONE', 'The transcript of this event was deleted.')
       reopenDelivery(db, delivery)
-      return findDelivery(db, accountId, id) ?? delivery
+      return { reopened: findDelivery(db, accountId, id) ?? delivery, job }
     })
-    this.send({ id: reopened.jobId, accountId })
+    this.send(job)
     return reopened
   }
 
@@ -179,8 +192,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the circuit breaker for a webhook. The name consists of the id of the account and the host of the
- * webhook. Each account has its own circuit breakers, so that no account can block the deliveries of another account.
+ * Returns the name of the receiver of a webhook. The name consists of the id of the account and the host of the webhook.
+ * Each account has its own circuit breakers, so that no account can block the deliveries of another account.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

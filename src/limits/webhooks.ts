@@ -6,6 +6,8 @@ export const webhookLimits = {
   webhookRedirectsMax: 1,
   /** Maximum number of concurrent deliveries of webhooks, over all jobs. */
   webhooksInFlightMax: 256,
+  /** Maximum number of concurrent deliveries to receivers that have not answered lately, over all jobs. */
+  webhooksUnansweredMax: 240,
   /**
    * Number of timeouts in a row after which a circuit breaker opens. Each pair of an account and a host has its own
    * circuit breaker.
@@ -16,11 +18,8 @@ export const webhookLimits = {
    * as a test.
    */
   webhookSkippedMs: 1 * minute,
-  /**
-   * Time since the last timeout of a receiver after which its circuit breaker is removed. After each delivery to any
-   * receiver, all circuit breakers are checked.
-   */
-  webhookTimeoutsKeptMs: 1 * hour,
+  /** Time since the last delivery to a receiver after which it is forgotten whether this receiver answers. */
+  webhookReceiversKeptMs: 1 * hour,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
    * the last of five retries is sent about 23 hours after the first attempt.

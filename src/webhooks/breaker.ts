@@ -1,5 +1,6 @@
 // Circuit breakers for the receivers of webhooks. A receiver is one host to which the webhooks of one account are sent.
-// After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent to this receiver for `webhookSkippedMs`.
+// After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent to this receiver for `webhookSkippedMs`. The
+// circuit breakers also know which receivers answer.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'
@@ -10,47 +11,50 @@ export type Breaker = {
    * `deliver`, and returns the outcome `skipped`.
    */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
+  /** Returns true if the receiver answered its last delivery, at most `webhookReceiversKeptMs` ago. */
+  answers(receiver: string): boolean
 }
 
 /**
- * The number of timeouts in a row of one receiver, and the time of the last timeout. `isProbed` is true while an open
- * circuit breaker lets one delivery test the receiver.
+ * The number of timeouts in a row of one receiver, and the time of its last delivery. The number is 0 if the receiver
+ * answered this delivery. `isProbed` is true while an open circuit breaker lets one delivery test the receiver.
  */
-type Timeouts = { inRow: number; lastAt: number; isProbed: boolean }
+type Receiver = { timeouts: number; lastAt: number; isProbed: boolean }
 
 /** Creates the circuit breakers for all receivers. `monotonic` is a monotonic clock in milliseconds. */
 export function openBreaker(monotonic: () => number): Breaker {
-  /** The receivers whose last delivery timed out. The entries are in the order of the last timeout, oldest first. */
-  const dead = new Map<string, Timeouts>()
+  /** The receivers whose last delivery was answered or timed out, in the order of these deliveries, oldest first. */
+  const receivers = new Map<string, Receiver>()
 
   /**
    * Returns true if a delivery to the receiver may be sent. If the circuit breaker is open, one delivery is allowed
    * when the last timeout is at least `webhookSkippedMs` ago.
    */
-  function admits(receiver: string): boolean {
-    const timeouts = dead.get(receiver)
-    if (!timeouts || timeouts.inRow < limits.webhookTimeoutsMax) return true
-    if (timeouts.isProbed || monotonic() - timeouts.lastAt < limits.webhookSkippedMs) return false
-    timeouts.isProbed = true
+  function admits(name: string): boolean {
+    const receiver = receivers.get(name)
+    if (!receiver || receiver.timeouts < limits.webhookTimeoutsMax) return true
+    if (receiver.isProbed || monotonic() - receiver.lastAt < limits.webhookSkippedMs) return false
+    receiver.isProbed = true
     return true
   }
 
-  function record(receiver: string, outcome: Outcome): void {
+  function record(name: string, { kind }: Outcome): void {
     forgetOld()
-    const timeouts = dead.get(receiver)
-    if (outcome.kind === 'stopped') {
-      if (timeouts) timeouts.isProbed = false
+    const receiver = receivers.get(name)
+    if (kind === 'stopped') {
+      if (receiver) receiver.isProbed = false
       return
     }
-    dead.delete(receiver)
-    if (outcome.kind !== 'timeout') return
-    dead.set(receiver, { inRow: (timeouts?.inRow ?? 0) + 1, lastAt: monotonic(), isProbed: false })
+    receivers.delete(name)
+    const timeouts = kind === 'timeout' ? (receiver?.timeouts ?? 0) + 1 : 0
+    if (timeouts > 0 || kind === 'delivered' || kind === 'refused')
+      receivers.set(name, { timeouts, lastAt: monotonic(), isProbed: false })
   }
 
   function forgetOld(): void {
-    for (const [receiver, { lastAt }] of dead) {
-      if (monotonic() - lastAt < limits.webhookTimeoutsKeptMs) return
-      dead.delete(receiver)
+    for (const [name, { lastAt }] of receivers) {
+      if (monotonic() - lastAt < limits.webhookReceiversKeptMs) return
+      receivers.delete(name)
     }
   }
 
@@ -66,6 +70,10 @@ export function openBreaker(monotonic: () => number): Breaker {
         record(receiver, { kind: 'stopped' })
         throw error
       }
+    },
+    answers(receiver) {
+      forgetOld()
+      return receivers.get(receiver)?.timeouts === 0
     },
   }
 }

@@ -86,11 +86,11 @@ steered(
       await account.post('/v1/transcribe', { url: 'http://127.0.0.1:1/x', webhook_url })
     const more = limits.webhooksInFlightMax + 100
     await Promise.all(Array.from({ length: more }, () => submit(mallory, dead.url)))
-    await dead.got(0.75 * limits.webhooksInFlightMax)
+    await dead.got(0.75 * limits.webhooksUnansweredMax)
     await submit(ana, good.url)
     await good.got(1)
     expect(good.events()).toEqual(['transcription.failed'])
-    expect(dead.received).toHaveLength(0.75 * limits.webhooksInFlightMax)
+    expect(dead.received).toHaveLength(0.75 * limits.webhooksUnansweredMax)
   },
   60_000,
 )

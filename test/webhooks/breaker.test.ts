@@ -3,7 +3,7 @@ import { limits } from '../../src/limits.ts'
 import { openBreaker } from '../../src/webhooks/breaker.ts'
 import type { Outcome } from '../../src/webhooks/deliver.ts'
 
-const { webhookTimeoutsMax, webhookSkippedMs, webhookTimeoutsKeptMs } = limits
+const { webhookTimeoutsMax, webhookSkippedMs, webhookReceiversKeptMs } = limits
 
 /**
  * Creates circuit breakers for webhook receivers, with a simulated clock. The test chooses the outcome of each
@@ -82,7 +82,22 @@ test('after a probe that throws another one is admitted', async () => {
 test('timeouts that are long ago do not count', async () => {
   const room = openRoom()
   for (let count = 1; count < webhookTimeoutsMax; count++) await room.deliver('timeout')
-  room.later(webhookTimeoutsKeptMs)
+  room.later(webhookReceiversKeptMs)
   expect(await room.deliver('timeout')).toBe('timeout')
   expect(await room.deliver('delivered')).toBe('delivered')
+})
+
+test('a receiver answers if its last delivery was answered, not long ago', async () => {
+  const room = openRoom()
+  const answers = () => room.breaker.answers('receiver')
+  expect(answers()).toBe(false)
+  await room.deliver('delivered', 'receiver')
+  expect(answers()).toBe(true)
+  await room.deliver('stopped', 'receiver')
+  expect(answers()).toBe(true)
+  await room.deliver('timeout', 'receiver')
+  expect(answers()).toBe(false)
+  await room.deliver('delivered', 'receiver')
+  room.later(webhookReceiversKeptMs)
+  expect(answers()).toBe(false)
 })

@@ -1,0 +1,72 @@
+// Tests the order in which a sender gives its places to the webhooks of receivers that answer and of receivers that
+// never answer. The test decides which receivers answer.
+
+import { afterAll, expect, test } from 'bun:test'
+import { openSecrets } from '../../src/base/seal.ts'
+import { openDb } from '../../src/db/open-db.ts'
+import { createJob } from '../../src/jobs/create.ts'
+import { failJob } from '../../src/jobs/end.ts'
+import { WebhookSender } from '../../src/jobs/webhook-sender.ts'
+import { limits } from '../../src/limits.ts'
+import type { Outcome } from '../../src/webhooks/deliver.ts'
+import { makeAccount } from '../support/account.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { plainJob } from '../support/plain-job.ts'
+
+const folder = temporaryFolder()
+const db = openDb(folder)
+const secrets = openSecrets(folder)
+const [ana, ben] = ['ana', 'ben'].map(name => makeAccount(db, secrets, `${name}@example.org`, 10_000))
+
+afterAll(() => db.close())
+
+/** Opens a sender. Its receivers with `live` in their names answer at once. All others answer when `end` is called. */
+function openSender() {
+  const ended = Promise.withResolvers<Outcome>()
+  const delivered: string[] = []
+  const outcomes: string[] = []
+  const sender = new WebhookSender({
+    db,
+    secrets,
+    monotonic: () => 0,
+    retries: 0,
+    deliver: async url => {
+      const { host } = new URL(url)
+      if (!host.includes('live')) return await ended.promise
+      delivered.push(host)
+      return { kind: 'delivered', status: 200 }
+    },
+    onOutcome: outcome => outcomes.push(outcome),
+  })
+  return {
+    outcomes,
+    /** Starts to send the event of a failed job to `host`. */
+    send(host: string, { accountId, keyId } = ana!): void {
+      const id = createJob(db, accountId, plainJob(keyId, { webhookUrl: `https://${host}/hook` }))
+      sender.send(failJob(db, id, { code: 'CANCELLED' })!)
+    },
+    /** Waits until `count` events were delivered. Returns the receivers of these events. */
+    async delivered(count: number): Promise<string[]> {
+      while (outcomes.filter(outcome => outcome === 'delivered').length < count) await Bun.sleep(2)
+      return delivered
+    },
+    async end(): Promise<void> {
+      ended.resolve({ kind: 'timeout' })
+      await sender.close()
+    },
+  }
+}
+
+test('a receiver that answered lately does not wait for those that never answer', async () => {
+  const sender = openSender()
+  sender.send('live.example')
+  await sender.delivered(1)
+  for (let count = 0; count < limits.webhooksInFlightMax; count++) sender.send(`dead-${count}.example`)
+  sender.send('live.example')
+  await sender.delivered(2)
+  sender.send('new-and-live.example', ben)
+  expect(await sender.delivered(3)).toEqual(['live.example', 'live.example', 'new-and-live.example'])
+  expect(sender.outcomes).not.toContain('timeout')
+  await sender.end()
+  expect(sender.outcomes).toHaveLength(limits.webhooksInFlightMax + 3)
+})
