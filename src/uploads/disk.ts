@@ -41,7 +41,7 @@ export async function receive(
     // `sink.end` may report no error although the last bytes were not written. The size of the file is therefore
     // checked.
     const { size } = await file.stat()
-    if (size !== fileBytes) throw new Error(`the disk took ${size} of ${fileBytes} bytes`)
+    if (size !== fileBytes) throw diskError(`the disk took ${size} of ${fileBytes} bytes`)
     await file.datasync()
     return { fileBytes, sha256: hasher.digest('hex') }
   } finally {
@@ -52,6 +52,11 @@ export async function receive(
       // `receive` returns null. Otherwise, it rejects with the first error.
     }
   }
+}
+
+/** Returns an error that is answered as an error that the operating system reports for the disk. */
+function diskError(message: string): Error {
+  return Object.assign(new Error(message), { code: 'EIO' })
 }
 
 /**

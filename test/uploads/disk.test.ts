@@ -1,9 +1,10 @@
 // Tests uploads to a full disk. A limit of the file size simulates the full disk.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { append } from '../../src/uploads/disk.ts'
+import { diskRefusalOf } from '../../src/base/disk-refusal.ts'
+import { append, receive } from '../../src/uploads/disk.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const scratch = temporaryFolder()
@@ -100,4 +101,17 @@ test('an upload for which there is only one free file descriptor fails and close
   const limited = ['sh', '-c', 'ulimit -n 100; exec "$0" -e "$1"', process.execPath, script]
   const child = Bun.spawn(limited, { stdout: 'pipe', stderr: 'inherit' })
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['EMFILE 0\n', 0])
+})
+
+// Some disks report no error for the last bytes. A file that is cut during the upload has the same size as on such a
+// disk.
+test('a body whose last bytes are not on the disk at its end is refused as an error of the disk', async () => {
+  const path = join(scratch, 'cut')
+  async function* body() {
+    yield new Uint8Array(100)
+    truncateSync(path, 60)
+  }
+  const error = await receive(body(), path, { bytesMax: 1000 }).catch(error => error)
+  expect(diskRefusalOf(error)).toBe('disk error')
+  expect(error.message).toBe('the disk took 60 of 100 bytes')
 })
