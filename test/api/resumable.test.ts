@@ -187,6 +187,7 @@ const badPatches: [string, TusHeaders, number, string][] = [
   ['valid offset', { 'Upload-Offset': '-1' }, 400, 'INVALID_REQUEST'],
   ['content type of bytes', { 'Content-Type': 'application/octet-stream' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
   ['body that is not compressed', { 'Content-Encoding': 'gzip' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
+  ['body that is not encoded', { 'Content-Encoding': 'aws-chunked' }, 415, 'UNSUPPORTED_MEDIA_TYPE'],
   ['key', { Authorization: null }, 401, 'INVALID_API_KEY'],
 ]
 test.each(badPatches)('a PATCH without a %s is refused', async (_, headers, status, code) => {

@@ -23,8 +23,20 @@ export function checkBodyHeaders(
 
 /** Throws if the body is compressed. A Content-Encoding that is no compression, such as `utf-8`, is ignored. */
 export function requireUncompressed(headers: Headers): void {
-  if (codingsIn(headers.get('content-encoding') ?? '').length === 0) return
-  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as it is, without Content-Encoding.', {
+  if (codingsIn(headers.get('content-encoding') ?? '').length > 0) throw encoded('body')
+}
+
+/**
+ * Throws if the bytes of a file have any Content-Encoding but `identity`. The bytes are stored as they are, so an
+ * encoding such as `aws-chunked`, which is no compression, would damage the file.
+ */
+export function requirePlainBytes(headers: Headers): void {
+  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  if (coding !== '' && coding !== 'identity') throw encoded('file')
+}
+
+function encoded(what: 'body' | 'file'): ApiError {
+  return new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the ${what} as it is, without Content-Encoding.`, {
     'Accept-Encoding': 'identity',
   })
 }

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { ApiError, type RequestErrorCode } from '../../errors.ts'
 import { whyRefused } from '../../uploads/signed-url.ts'
 import { findUpload } from '../../uploads/upload.ts'
+import { requirePlainBytes } from '../gate/body.ts'
 import { gate } from '../gate/gate.ts'
 import { pauseIdleTimeout } from '../idle-timeout.ts'
 import { about } from '../route.ts'
@@ -66,13 +67,9 @@ function requireSignedUrl({ db, secrets }: Service, presented: Parameters<typeof
   if (refused !== null) throw new ApiError('FORBIDDEN', refused)
 }
 
-/** Throws if the request contains only a part of the file, or a compressed file. */
+/** Throws if the request contains only a part of the file, or an encoded file. */
 function requireWholeFile(headers: Headers): void {
   if (headers.has('content-range'))
     throw new ApiError('INVALID_REQUEST', 'Content-Range is not supported: send the whole file at once.')
-  const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
-  if (coding === '' || coding === 'identity') return
-  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the file as it is, without Content-Encoding.', {
-    'Accept-Encoding': 'identity',
-  })
+  requirePlainBytes(headers)
 }

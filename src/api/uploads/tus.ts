@@ -1,7 +1,7 @@
 // Reads the headers of the tus protocol, version 1.0.0 (https://tus.io/protocols/resumable-upload).
 
 import { ApiError } from '../../errors.ts'
-import { requireUncompressed } from '../gate/body.ts'
+import { requirePlainBytes } from '../gate/body.ts'
 
 export const tusVersion = '1.0.0'
 export const tusExtensions = 'creation,creation-with-upload,termination,expiration'
@@ -26,13 +26,13 @@ export function readBodyLength(headers: Headers): number {
 }
 
 /**
- * Throws unless the Content-Type is the one that tus requires for the bytes of a file. Also throws if the bytes are
- * compressed.
+ * Throws unless the Content-Type is the one that tus requires for the bytes of a file. Also throws if the bytes have a
+ * Content-Encoding.
  */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() !== bytesType)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
-  requireUncompressed(headers)
+  requirePlainBytes(headers)
 }
 
 /** Parses the header Upload-Metadata, which is a list of keys. Each key may have a value in Base64. */
