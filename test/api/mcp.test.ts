@@ -431,6 +431,24 @@ test('a message that is no JSON or no message gets an error of JSON-RPC', async 
   for (const method of ['GET', 'DELETE']) expect((await service.fetch('/mcp', { method })).status).toBe(401)
 })
 
+test('a compressed message is refused with the same words as elsewhere', async () => {
+  const service = await startTestService()
+  const { status, headers, body } = await service.fetch('/mcp', {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${service.account('ana').key}`,
+      'Content-Type': 'application/json',
+      'Content-Encoding': 'gzip',
+    },
+    body: Bun.gzipSync(JSON.stringify(initialize)),
+  })
+  expect([status, headers.get('accept-encoding')]).toEqual([415, 'identity'])
+  expect(body.error).toMatchObject({
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: 'Send the body as it is, without Content-Encoding.',
+  })
+})
+
 test('a request that the same body cancels is answered, so that the response ends', async () => {
   const service = await startTestService()
   const headers = { Authorization: `Bearer ${service.account('ana').key}` }

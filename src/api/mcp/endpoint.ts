@@ -5,7 +5,7 @@
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
-import { readBody } from '../gate/body.ts'
+import { readBody, requireUncompressed } from '../gate/body.ts'
 import { type Caller, requireScope } from '../gate/credential.ts'
 import { gate } from '../gate/gate.ts'
 import { refuseForeignOrigin } from '../gate/own-origin.ts'
@@ -52,6 +52,7 @@ function isLoopback(origin: string | null): boolean {
 }
 
 async function readMessage(request: Request): Promise<unknown> {
+  requireUncompressed(request.headers)
   const text = new TextDecoder().decode(await readBody(request))
   try {
     return JSON.parse(text)
