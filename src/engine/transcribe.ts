@@ -4,6 +4,7 @@
 
 import type { SpeakerTurn, Transcript, Utterance } from '../transcripts/transcript.ts'
 import { assemble } from './assemble.ts'
+import { wholeMilliseconds } from './audio.ts'
 import { OneScript } from './chinese/one-script.ts'
 import { findBlocks } from './hear/find-windows.ts'
 import type { PlacedText } from './hear/place.ts'
@@ -86,12 +87,13 @@ export async function transcribe(
   } finally {
     started.end?.()
   }
-  listener.onUtterances?.(soFar.end(languageOfText(), recording.length), languageOfText())
+  const samples = wholeMilliseconds(recording.length)
+  listener.onUtterances?.(soFar.end(languageOfText(), samples), languageOfText())
   await listener.onSamples(recording.length)
   const hasWords = texts.some(({ text }) => text.trim() !== '')
   const { transcript, turns } = assemble(texts, {
     language: languageOfText(),
-    samples: recording.length,
+    samples,
     align: input.align,
     // Without words, there is no speech: diarization alone can take music or noise for a voice.
     timeline: diarization && (hasWords ? diarization.finish(input.speakerCount) : noTurns),

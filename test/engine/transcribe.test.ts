@@ -205,6 +205,12 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
+// A job is charged for its length as the media program measures it, which is rounded down too.
+test.skipIf(missing)(`the duration is rounded down to a millisecond${skipped}`, async () => {
+  const { duration_seconds } = await hear(all(new Float32Array(2 * 16_000 - 1)))
+  expect(duration_seconds).toBe(1.999)
+})
+
 type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; transcript: Transcript }
 
 let heardTwo: Promise<TwoClips> | null = null
