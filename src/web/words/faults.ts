@@ -16,7 +16,8 @@ export const faultWords = {
     URL_NOT_ACCESSIBLE:
       'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',
     DOWNLOAD_FAILED: 'The download broke off. Try again, or download the file yourself and drop it here.',
-    INVALID_MEDIA_FORMAT: 'No sound was found in the file. Check that it plays on your computer.',
+    INVALID_MEDIA_FORMAT:
+      'The file cannot be used as it is. Check that it plays on your computer with sound, or save it in another format.',
     DURATION_TOO_LONG: 'The recording is too long for one job. Cut it into parts.',
     ZERO_BALANCE: 'Your balance is empty. Ask your operator for a deposit, then try again.',
     INSUFFICIENT_BALANCE:
