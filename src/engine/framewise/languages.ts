@@ -41,10 +41,13 @@ const compound: Record<string, string[]> = {
   Hang: ['Hang', 'Hani'],
 }
 
-/** Returns a regular expression for one letter in a script of the language, or null if the language is not known. */
+/**
+ * Returns a regular expression for one letter in a script of the language, or null if the language is not known. Some
+ * letters, such as the Japanese ー, belong to several scripts, and some, such as the Uzbek ʻ, to all (`Common`).
+ */
 export function lettersOf(language: string): RegExp | null {
   const code = omnilingual[listedCode(language)]?.slice(-4)
   if (code === undefined) return null
-  const scripts = compound[code] ?? [code]
-  return new RegExp(`[${scripts.map(script => `\\p{Script=${script}}`).join('')}]`, 'u')
+  const scripts = [...(compound[code] ?? [code]), 'Common']
+  return new RegExp(`[${scripts.map(script => `\\p{Script_Extensions=${script}}`).join('')}]`, 'u')
 }

@@ -85,7 +85,10 @@ test.each([
   ['ky', 'кыргыз', 'k'],
   ['zu', 'isiZulu', 'з'],
   ['jv', 'Basa Jawa', 'ꦧ'],
-  ['ja', '日本ひらカタ', 'j'],
+  ['ja', '日本ひらカタデータ', 'j'],
+  ['en', 'data', 'ー'],
+  ['ar', 'العـربية', 'a'],
+  ['uz', 'oʻzbek', 'ў'],
   ['ko', '한국어', 'k'],
 ])('the letters of %s are those of its script', (language, own, other) => {
   const letters = lettersOf(language)
