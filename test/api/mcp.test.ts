@@ -394,12 +394,14 @@ test('a token with the scope read alone may read, and is asked to sign in again 
 test('a page of another site cannot call the tools', async () => {
   const service = await startTestService()
   const { key } = service.account('ana')
-  const statusFrom = async (Origin: string) =>
-    (await post(service, initialize, { Authorization: `Bearer ${key}`, Origin })).status
+  const callFrom = (Origin: string) => post(service, initialize, { Authorization: `Bearer ${key}`, Origin })
   for (const origin of [service.url, 'http://localhost:6274', 'http://127.0.0.1:1', 'http://[::1]:1'])
-    expect([origin, await statusFrom(origin)]).toEqual([origin, 200])
-  for (const origin of ['https://elsewhere.example', 'http://localhost.elsewhere.example', 'null'])
-    expect([origin, await statusFrom(origin)]).toEqual([origin, 403])
+    expect([origin, (await callFrom(origin)).status]).toEqual([origin, 200])
+  for (const origin of ['https://elsewhere.example', 'http://localhost.elsewhere.example', 'null']) {
+    const { status, body } = await callFrom(origin)
+    const message = 'A web page of another site may not send this request.'
+    expect([origin, status, body.error.message]).toEqual([origin, 403, message])
+  }
   const preflight = await service.fetch('/mcp', { method: 'OPTIONS' })
   expect([preflight.status, preflight.headers.get('access-control-allow-methods')]).toEqual([204, 'POST'])
 })

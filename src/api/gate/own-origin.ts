@@ -16,12 +16,13 @@ export function isSafe({ method }: Request): boolean {
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return
-  throw foreign()
+  throw new ApiError('FORBIDDEN', 'A session accepts this request only from a page of this service.')
 }
 
 /** Throws if a page of another site sent the request. A request from a program that is not a browser is accepted. */
 export function refuseForeignOrigin(service: Service, request: Request): void {
-  if (senderOf(service, request) === 'foreign') throw foreign()
+  if (senderOf(service, request) !== 'foreign') return
+  throw new ApiError('FORBIDDEN', 'A web page of another site may not send this request.')
 }
 
 function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | 'unknown' {
@@ -34,8 +35,4 @@ function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | '
   const host = URL.parse(origin)?.host
   const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
   return isOwn ? 'own' : 'foreign'
-}
-
-function foreign(): ApiError {
-  return new ApiError('FORBIDDEN', 'A session accepts this request only from a page of this service.')
 }
