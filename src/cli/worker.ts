@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { log } from '../base/log.ts'
@@ -61,7 +61,9 @@ export const worker = command({
     startLog(config)
     const { tokenOf } = await import('../workers/subjects.ts')
     const { Worker } = await import('../workers/worker.ts')
-    const place = mkdtempSync(join(workDir ?? tmpdir(), 'steno-worker-'))
+    const parent = workDir ?? tmpdir()
+    mkdirSync(parent, { recursive: true })
+    const place = mkdtempSync(join(parent, 'steno-worker-'))
     // The folder contains media of callers, so it is removed also after a second signal or an uncaught error.
     process.on('exit', () => rmSync(place, { recursive: true, force: true }))
     const settings = {
