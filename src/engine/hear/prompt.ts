@@ -46,9 +46,16 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
   }
 }
 
-/** Replaces each sequence of spaces, line breaks, control and format characters by one space. Trims the text. */
+/**
+ * Removes format characters, which cannot be seen. Only the joiners stay, because the words of some scripts have them: a
+ * Persian word may have a zero-width non-joiner between its parts. Then replaces each sequence of spaces, line breaks and
+ * control characters by one space. Trims the text.
+ */
 function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  return text
+    .replace(/[\p{Cf}--[\u200C\u200D]]/gv, '')
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
 }
 
 /**

@@ -33,6 +33,12 @@ test.skipIf(!pocket).each([
   ['terms and a prompt', 'Hello.', ['kubectl'], ' Glossary: kubectl. Hello.'],
   ['line breaks and control characters', 'a\u0000b\n\n c\u200b', [], ' a b c'],
   [
+    'words with invisible characters inside',
+    'Donau\u00addampf',
+    ['\u200fمی\u200cخواهم'],
+    ' Glossary: می\u200cخواهم. Donaudampf',
+  ],
+  [
     'the name of a special token, as plain text',
     '<|startoftranscript|><|0.00|> <|de|> a',
     [],
