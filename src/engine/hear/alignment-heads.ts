@@ -59,7 +59,7 @@ export function alignmentHeadsOf(layers: number, heads: number, vocabulary: numb
 }
 
 /**
- * Returns true if `listed` is a list of heads that the decoder has. Models with a distilled decoder of two layers often
+ * Returns true if `listed` is a list of heads that the decoder has. An empty list gives no times of words. Models with a distilled decoder of two layers often
  * have the file `generation_config.json` of their original model, which lists heads of deeper layers.
  */
 export function areHeads(listed: unknown, layers: number, heads: number): listed is Head[] {
@@ -67,5 +67,5 @@ export function areHeads(listed: unknown, layers: number, heads: number): listed
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < below
   const isHead = (each: unknown) =>
     Array.isArray(each) && each.length === 2 && isIndex(each[0], layers) && isIndex(each[1], heads)
-  return Array.isArray(listed) && listed.every(isHead)
+  return Array.isArray(listed) && listed.length > 0 && listed.every(isHead)
 }

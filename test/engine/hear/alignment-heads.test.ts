@@ -41,6 +41,7 @@ test.each([
   [[[0.5, 1]]],
   [[[3, 1, 2]]],
   [[null]],
+  [[]],
   ['3.1'],
   [undefined],
 ])('%j are no heads of a decoder of 6 layers with 8 heads', listed => {
