@@ -79,14 +79,15 @@ export async function decodeRows(
   )
   const startAt = prompt.indexOf(facts.start)
   const tokensMax = Math.min(windowTokens, facts.positions - prompt.length - 1)
-  const attempts = tasks.map((task, index): Attempt => {
-    const { frames } = task.row
-    const noSpeech = facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, startAt), facts.noSpeech)
-    const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
-    const limits = { tokensMax, limit: Math.min(tokensMax, plausibleTokens(frames)) }
-    return { task, hypothesis, looped: false, ...limits }
-  })
   try {
+    const attempts = tasks.map((task, index): Attempt => {
+      const { frames } = task.row
+      const noSpeech =
+        facts.noSpeech === null ? 0 : probabilityOf(batch.logits(index, startAt), facts.noSpeech)
+      const hypothesis = emptyHypothesis(frames, noSpeech, temperature)
+      const limits = { tokensMax, limit: Math.min(tokensMax, plausibleTokens(frames)) }
+      return { task, hypothesis, looped: false, ...limits }
+    })
     const live = [...attempts]
     while (live.length > 0) {
       await onShare(1 - live.length / tasks.length)
@@ -99,10 +100,10 @@ export async function decodeRows(
       }
       if (live.length > 0) batch.step(next.filter(token => token !== null))
     }
+    return attempts
   } finally {
     batch.close()
   }
-  return attempts
 }
 
 /** Removes an element and moves the last element to its place, as `Batch.drop` does with the rows of the batch. */

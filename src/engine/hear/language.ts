@@ -40,9 +40,11 @@ export async function detectJointly(
 /** Computes the probabilities of the languages in each window. All windows are decoded in one batch. */
 export function oddsIn({ facts, decoder }: Whisper, encoded: readonly EncodedWindow[]): Odds[] {
   const batch = decoder.begin(encoded, [facts.start])
-  const odds = encoded.map((_, row) => oddsOf(batch.logits(row), facts.languages))
-  batch.close()
-  return odds
+  try {
+    return encoded.map((_, row) => oddsOf(batch.logits(row), facts.languages))
+  } finally {
+    batch.close()
+  }
 }
 
 function languageBy(odds: readonly Odds[], windows: readonly Window[]): string {

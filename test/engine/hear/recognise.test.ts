@@ -106,6 +106,24 @@ test('rows that end at different steps keep their own tokens', async () => {
   expect(hypotheses.every(({ verdict, temperature }) => verdict === 'good' && temperature === 0)).toBe(true)
 })
 
+test('a batch whose first scores cannot be read is closed, so that the decoder can begin another one', async () => {
+  const scripts = [{ attempts: [sure] }]
+  const decoder = scripted(scripts)
+  let closed = 0
+  const failing: ScriptedDecoder = {
+    ...decoder,
+    begin: (...args) => ({
+      ...decoder.begin(...args),
+      logits() {
+        throw new Error('no memory')
+      },
+      close: () => void closed++,
+    }),
+  }
+  await expect(recogniseAll(scripts, failing)).rejects.toThrow('no memory')
+  expect(closed).toBe(1)
+})
+
 test('only rows that failed are decoded again, at the next temperature', async () => {
   const scripts = [
     { attempts: [sure] },
