@@ -8,9 +8,9 @@ import { spawnChild } from '../base/spawn-child.ts'
 import type { Order, Report } from './protocol.ts'
 
 /**
- * Starts an engine process and sends it an order, which is a message with one task. Returns the first report (the first
- * message that the process sends back), or null if the process ends without a report. The process has always ended when
- * this function returns.
+ * Starts an engine process and sends it an order, which is a message with one task. Returns the first report (a message
+ * that the process sends back) that is not an event for the log, or null if the process ends without such a report. The
+ * process has always ended when this function returns.
  */
 export async function ask(order: Order, signal: AbortSignal): Promise<Report | null> {
   await unpackCarried()
@@ -39,7 +39,10 @@ export function writeToLog({ level, event, fields }: Report & { kind: 'log' }, p
   if (levels.includes(level)) log[level](event, { pid, ...fields })
 }
 
-/** Returns the environment of this process without steno's settings, because the settings contain secrets. */
+/**
+ * Returns the environment of this process without steno's settings, because the settings contain secrets. Adds the
+ * variables of `nativeEnvironment`.
+ */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))
   // Disables Bun's own crash report, because it would connect to the network and delay the exit of the process.

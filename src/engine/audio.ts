@@ -14,7 +14,7 @@ export const framesPerSecond = sampleRate / samplesPerFrame
 /**
  * The number of model frames (20 ms each) for which the voice network gives one frame embedding. The voice network is a
  * small network that reads the output of Whisper's encoder and finds voices in it. A frame embedding is a vector that
- * stands for the voice that speaks in these model frames.
+ * represents the voice that speaks in these model frames.
  */
 export const framesPerEmbedding = 2
 

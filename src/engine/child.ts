@@ -1,6 +1,7 @@
-// The engine process. It loads its models on one device. It runs all its jobs at the same time, so that the windows of
-// short recordings are decoded together. It opens no network connection and no database. It receives its tasks
-// (messages of the type `Order`) from the server and sends reports to the server, both as IPC messages.
+// The engine process. It loads models, and runs all its jobs at the same time, so that the windows of short recordings
+// are decoded together. It opens no network connection and no database. It receives its tasks (messages of the type
+// `Order`) from its parent process and sends reports to it, both as IPC messages. The parent process is the server, or
+// a command such as `steno transcribe`.
 
 import { getPriority, setPriority } from 'node:os'
 import { passLogTo } from '../base/log.ts'
@@ -17,8 +18,8 @@ import type { Order } from './protocol.ts'
 import { send } from './reports.ts'
 
 export async function engine(): Promise<void> {
-  // A process may lower its priority, but it may not raise it. If the server was started by `nice -n 15`, this process
-  // already has a lower priority than `engineNice`, and keeps this priority.
+  // A process may lower its priority, but only root may raise it. If the server was started by `nice -n 15`, this
+  // process already has a lower priority than `engineNice`, and keeps this priority.
   setPriority(Math.max(limits.engineNice, getPriority()))
   process.on('disconnect', () => process.exit(0))
   process.on('uncaughtException', endByFault)

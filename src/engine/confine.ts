@@ -8,9 +8,10 @@ import type { Config } from '../config.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file of the server,
- * the folder with sent mail, and each database. There may be several: after the second server of a pair has taken over,
- * its earlier database is called `replaced-1.db`, and an operator may write backups into the folder. The name of a
- * compact copy has a hash and the name of a draft has a UUID, and each of these may begin with `db`.
+ * the folder with sent mail, and each database. There may be several databases: after the second server of a pair has
+ * taken over, its earlier database has a name such as `replaced-1.db`, and an operator may write backups into the
+ * folder. Two other kinds of entries may have `.db` in their names: the hash of a compact copy, or the UUID of a draft,
+ * may begin with `db`. The pattern excludes them.
  */
 const secret = /^(secret\.key|serve\.lock|mail)|\.db(?![0-9a-f]{6}(\.compact|-[0-9a-f]{4}-))/
 const gpus = ['/dev/nvidiactl', '/dev/dri', '/dev/kfd', '/dev/dxg']

@@ -21,11 +21,14 @@ export const engineState = Type.Object({
 export type EngineState = Static<typeof engineState>
 
 export type Engine = {
-  /** The number of jobs that can run at the same time. It changes when a worker connects or disconnects. */
+  /**
+   * The number of jobs that can run at the same time. It can change, for example when a worker on another machine
+   * connects or disconnects.
+   */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs at once. It is called only while fewer than
-   * `capacity` jobs run. An engine without this function can then start any job.
+   * Returns true if the engine could start a job with these needs now. It is called only while fewer than `capacity`
+   * jobs run. An engine without this function can then start any job.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState
@@ -42,8 +45,8 @@ export type Engine = {
   transcribe(input: TranscribeInput, options: TranscribeOptions): Promise<Transcript>
   /**
    * Returns true if a worker on another machine claimed the job before the server restarted. This worker may still be
-   * working on the job. So the server passes the job to the engine at once, even if the engine has no free capacity.
-   * The engine first waits for the result of this worker.
+   * working on the job. So the server passes the job to the engine immediately, even if the engine has no free
+   * capacity. The engine first waits for the result of this worker.
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**

@@ -1,5 +1,5 @@
 // Runs one job in the engine process: decodes the media file, transcribes each channel or the mix of all channels, and
-// reports the progress and the transcript to the server.
+// reports the progress and the transcript to the parent process.
 
 import type { Config } from '../config.ts'
 import { JobFailure } from '../errors.ts'
@@ -97,8 +97,8 @@ export async function work(
 /**
  * Yields the sound unchanged, and calls `onPart` before each part. The job then also reports to the server while it
  * reads sound for which `findBlocks` and the speech model report no progress: the sound before a section, the sound of
- * a slow file, and all sound that is read a second time for the names of the speakers. Without these reports, the
- * server would kill this process after some minutes.
+ * a slow file, and all sound that is read once more to find crosstalk or the names of the speakers. Without these
+ * reports, the server would kill this process after some minutes.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

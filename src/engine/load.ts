@@ -57,8 +57,9 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model, which is open already. If a model cannot be opened, the engine runs
- * without it, and `notes` gets a message for the log.
+ * Opens all models except the first speech model, which is open already. If a further speech model or a voice model
+ * cannot be opened, the engine runs without it, and a message for the log is added to `notes`. If the model for voice
+ * detection cannot be opened, throws an error.
  */
 async function openFurther(
   runtime: Runtime,
@@ -117,8 +118,8 @@ function openVoicesFor(
 }
 
 /**
- * Returns the devices to try, in this order. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider (a library)
- * is installed: a machine without it needs no note that says so.
+ * Returns the devices to try, in this order. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider (a
+ * library) is installed. Otherwise every machine without it would get a note in its log.
  */
 function candidates(device: Config['device']): Device[] {
   if (device !== 'auto') return [device]

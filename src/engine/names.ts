@@ -1,6 +1,6 @@
 // Names the speakers of a transcript: if the account has enrolled the voice of a speaker, the name of this voice
-// replaces the label of the speaker. The recording is read a second time to make the voice prints of the speakers,
-// because the spans in which each speaker talks are known only after the transcription.
+// replaces the label of the speaker. The recording is read again to make the voice prints of the speakers, because the
+// spans in which each speaker talks are known only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './loaded-models.ts'

@@ -1,6 +1,6 @@
 // The engine of a command such as `steno transcribe`. It has a single child process, which may run several jobs at the
-// same time, and retries no job. An abort kills this child process, so the engine can run no further job after an
-// abort.
+// same time. The engine does not retry jobs. An abort kills the child process, so the engine can run no further job
+// after an abort.
 
 import type { Engine } from './engine.ts'
 import { prepareModel } from './models/choose.ts'
@@ -9,7 +9,9 @@ import { type EngineSettings, Worker } from './worker.ts'
 
 export type OneShotEngine = Pick<Engine, 'transcribe' | 'close'> & LoadedFacts
 
-/** Opens an engine. Without `diarize`, it does not load the voice models, and cannot tell speakers apart. */
+/**
+ * Opens an engine. Without `diarize`, the engine does not load the voice models, and every job with diarization fails.
+ */
 export async function openOnce(
   settings: EngineSettings,
   onMessage: (message: string) => void,

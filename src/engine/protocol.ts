@@ -1,4 +1,5 @@
-// The messages between the server and its engine processes.
+// The messages between an engine process and its parent process, which is the server or a command such as `steno
+// transcribe`.
 
 import type { LogEvent } from '../base/log.ts'
 import type { Config } from '../config.ts'
@@ -26,7 +27,7 @@ export type LoadedFacts = {
   notes: string[]
 }
 
-/** A message from the server to an engine process. */
+/** A message from the parent process to an engine process. */
 export type Order =
   | {
       kind: 'load'
@@ -79,7 +80,7 @@ export type CompactOrder = { folder: string; variant: FloatVariant; draft: strin
 /** A voice print: an embedding, the name of its embedding model, and the length of the speech in it. */
 export type VoicePrint = { print: number[]; model: string; seconds: number }
 
-/** A message from an engine process to the server. */
+/** A message from an engine process to its parent process. */
 export type Report =
   | { kind: 'loaded'; facts: LoadedFacts }
   | { kind: 'cannotLoad'; message: string }
@@ -101,5 +102,5 @@ export type Report =
   | { kind: 'compacted'; sha256: string }
   | { kind: 'notCompacted'; message: string }
   | { kind: 'failed'; id: number; code: JobErrorCode; message: string }
-  /** An event for the log of the server. */
+  /** An event for the log of the parent process. */
   | ({ kind: 'log' } & LogEvent)

@@ -1,4 +1,4 @@
-// Sends reports from the engine process to the server.
+// Sends reports from the engine process to its parent process.
 
 import { limits } from '../limits.ts'
 import type { Transcript } from '../transcripts/transcript.ts'

@@ -32,7 +32,7 @@ export type TranscribeInput = TranscribeChoices & {
   path: string
   durationMs: number
   /**
-   * If set, the recording has this number of channels, and each channel is transcribed by itself as one speaker. If
+   * If set, the recording has this number of channels, and each channel is transcribed separately as one speaker. If
    * null or missing, the mix of all channels is transcribed.
    */
   channels?: number | null
@@ -76,8 +76,8 @@ export type TranscribeOptions = {
   /**
    * Called once before the end, with the turns of the speakers in order of their starts. A turn has the label of its
    * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. If each
-   * channel is transcribed by itself, its utterances are the turns. Not called without diarization or separate
-   * channels, nor for a job that a worker on another machine runs.
+   * channel is transcribed separately, its utterances are the turns. Not called if the job has neither diarization nor
+   * separate channels. Not called if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

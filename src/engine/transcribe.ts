@@ -1,4 +1,4 @@
-// Transcribes sound block by block, so that ten hours of sound need no more memory than ten minutes. `findBlocks`
+// Transcribes sound block by block, so that ten hours of sound need little more memory than ten minutes. `findBlocks`
 // yields the blocks, the speech model turns each block into words, and `assemble` makes the transcript. Diarization
 // reads the same sound and gives the turns of the speakers to `assemble`.
 
@@ -95,7 +95,7 @@ export async function transcribe(
     language: languageOfText(),
     samples,
     align: input.align,
-    // Without words, there is no speech: diarization alone can take music or noise for a voice.
+    // Without words, there are no turns, because diarization can find a voice in music or noise.
     timeline: diarization && (hasWords ? diarization.finish(input.speakerCount) : noTurns),
   })
   if (diarization) listener.onTurns?.(turns)

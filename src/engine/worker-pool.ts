@@ -41,7 +41,7 @@ export class WorkerPool {
   readonly #retries: Retries
   readonly #workers = new Set<Worker>()
   readonly #queue = new WorkerQueue()
-  /** The GPUs of which each worker gets one. Empty if there are not several. */
+  /** The GPUs, of which each worker gets one. Empty if there is only one GPU or none. */
   readonly #gpus: readonly string[]
   /**
    * True after the idle workers were killed because no job arrived for `idleUnloadMs`. The next job starts workers
@@ -64,7 +64,7 @@ export class WorkerPool {
     this.#retries = retries
   }
 
-  /** Starts as many workers as are missing: the number of workers becomes `capacity`. */
+  /** Starts the missing workers, so that there are `capacity` workers. */
   addWorkers(): Promise<void>[] {
     return Array.from({ length: this.capacity - this.#workers.size }, () => this.#addWorker())
   }
@@ -89,9 +89,9 @@ export class WorkerPool {
   }
 
   /**
-   * Gives a worker that completed its job to the job that has waited longest. If no job waits, the worker is idle. A
-   * worker is replaced if it exited, if it reached its maximum number of jobs, or if another model was chosen since the
-   * worker started.
+   * Gives a worker that has loaded its model, or whose job has ended, to the job that has waited longest. If no job
+   * waits, the worker is idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if
+   * another model was chosen since the worker started.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
@@ -185,7 +185,7 @@ export class WorkerPool {
     if (this.#workers.size === 0) this.#status.hasNoProcess()
   }
 
-  /** Returns the GPU that the fewest workers use, or null if there are not several GPUs. */
+  /** Returns the GPU that the fewest workers use, or null if there is only one GPU or none. */
   #freestGpu(): string | null {
     const workersOn = (gpu: string) => [...this.#workers].filter(worker => worker.gpu === gpu).length
     return this.#gpus.toSorted((a, b) => workersOn(a) - workersOn(b))[0] ?? null

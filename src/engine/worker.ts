@@ -24,15 +24,15 @@ export type WorkerOptions = {
   /** The command that starts the child process. Only tests set it. */
   command?: string[]
   /**
-   * The data folder of the server, whose secrets the child process must not read. Undefined for a command without a
-   * server.
+   * The data folder of the server. The child process must not read the secrets in this folder. Undefined for a command
+   * without a server.
    */
   dataDir?: string
   /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
   /**
-   * The maximum time between two progress reports of a job, in milliseconds. After a longer time without a report, the
-   * child process is killed.
+   * The maximum time, in milliseconds, in which a child process with jobs must send a progress report of any job. After
+   * this time without a report, the child process is killed.
    */
   stallMs?: number
   /**

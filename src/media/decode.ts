@@ -55,7 +55,10 @@ function msOf(samples: number): number {
   return Math.floor((samples / sampleRate) * 1000)
 }
 
-/** Returns the error for a file that was measured as much shorter than its sound is. Only false times cause this. */
+/**
+ * Returns the error for a file that was measured as much shorter than its sound is. Only wrong timestamps in the file
+ * cause this.
+ */
 function tooMuchSound(): JobFailure {
   const message = 'The times in the file are wrong: it has much more sound than they say.'
   return new JobFailure('INVALID_MEDIA_FORMAT', message)

@@ -1,4 +1,4 @@
-// Builds the command-line arguments with which the server starts the media program (native/media).
+// Builds the command-line arguments of the media program (native/media).
 
 import { limits } from '../limits.ts'
 import { sampleRate, samplesMax } from './wire.ts'

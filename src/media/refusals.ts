@@ -1,6 +1,6 @@
-// The reasons for which the media program refuses a media file. The media program sends only the name of a reason; the
-// server takes the message for the caller from this table. A hostile file may have taken control of the media program,
-// so this program must not choose the message.
+// The reasons for which the media program refuses a media file. The media program sends only the name of a reason. The
+// process that started the media program takes the message for the caller from this table. A hostile file may have
+// taken control of the media program, so the media program must not choose the message.
 
 import { type JobErrorCode, JobFailure } from '../errors.ts'
 

@@ -50,7 +50,7 @@ const defaultBounds: Bounds = {
 
 /**
  * Starts the media program on a file. Yields each block of samples that the media program sends, and then returns the
- * result of the operation. The child process has always exited when this function returns.
+ * result of the operation. The child process has always exited when the generator ends.
  */
 export async function* runChild(
   { operation, channel }: Work,

@@ -6,7 +6,10 @@ type ModelFacts = {
   licence: string
   parameters: string
   summary: string
-  /** True for a model that only tests use. Its transcripts contain a warning, and `listModels` leaves it out. */
+  /**
+   * True for a model for tests and for the self-test of `steno doctor`. The transcripts of such a speech model contain
+   * a warning, and `listModels` leaves out such a model.
+   */
   forTests?: boolean
 }
 
@@ -31,7 +34,7 @@ export type VoiceProfile = {
   features: string
   /**
    * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
-   * `mergeBelow` is null, and if no PLDA model is installed.
+   * `mergeBelow` is null, and if no PLDA model is used.
    */
   threshold: number
   /**

@@ -1,4 +1,5 @@
-// Finds what CUDA needs and the machine lacks: ONNX Runtime's CUDA provider, and the shared libraries that it needs.
+// Finds the files for CUDA that are missing on this machine: ONNX Runtime's CUDA provider, or the shared libraries that
+// this provider needs.
 
 import { ptr } from 'bun:ffi'
 import { basename, join } from 'node:path'
@@ -8,8 +9,8 @@ import { carriedRuntime, cudaFolder, cudaProvider, hasCuda } from '../onnx/libra
 import { libraries } from './cuda.ts'
 
 /**
- * A library that ONNX Runtime 1.30 opens only when a model has an operation that needs it. So the CUDA provider does not
- * name it, and a model that needs it is opened without it, but fails in each job.
+ * cuDNN, a library that is not in the CUDA provider's list of needed libraries. ONNX Runtime 1.30 opens cuDNN only when
+ * a model has an operation that needs it. Without cuDNN, such a model can be opened, but fails in each job.
  */
 const cudnn = 'libcudnn.so.9'
 
@@ -31,7 +32,7 @@ function neededForCuda(): string[] {
 
 /**
  * Returns the command that installs the missing libraries, with NVIDIA's packages for Debian and Ubuntu. `needed` are
- * the names of all libraries that the CUDA provider needs. They tell the version of CUDA.
+ * the names of all libraries that the CUDA provider needs. They contain the version of CUDA.
  */
 export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
   const missingCudnn = missing.find(name => name.startsWith('libcudnn'))

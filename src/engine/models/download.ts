@@ -1,4 +1,4 @@
-// Downloads the speech model that the operator wants, and the voice models that diarization needs.
+// Downloads the speech model that the operator wants, and the published voice models for diarization.
 
 import { errorFields, log } from '../../base/log.ts'
 import { reasonOf } from '../../base/reason.ts'
@@ -10,7 +10,7 @@ import { modelsDir } from './store.ts'
 
 /**
  * Opens a mirror of the hub. (The hub is Hugging Face's server of model files.) The mirror is asked before the hub. For
- * a `steno worker`, the mirror is the steno server whose jobs it does.
+ * a `steno worker`, the mirror is the steno server that gives it jobs.
  */
 export type OpenMirror = () => Promise<Hub>
 
@@ -24,7 +24,7 @@ export async function download(model: string, settings: ModelSettings, source: S
   for (const id of requiredModels(model, modelsDir(settings))) {
     const done = downloadFromEither(id, settings, source)
     if (id === model) await done
-    // This is a voice model. If its download fails, the error is only logged, because only jobs with diarization need
+    // This is a voice model. If its download fails, the error is only logged, because only jobs with diarization use
     // the model.
     else await done.catch(error => log.error('model not downloaded', { model: id, ...errorFields(error) }))
   }

@@ -36,8 +36,8 @@ function jsonFault(path: string): string | null {
 }
 
 /**
- * Finds a tokenizer that is truncated or has no vocabulary, without parsing it. A tokenizer is 2 MB of JSON: to parse it
- * would take a sixth of the CPU time in which the server starts, and the engine process parses it anyway.
+ * Finds a tokenizer that is truncated or has no vocabulary, without parsing it. A tokenizer is 2 MB of JSON. To parse
+ * it would take a sixth of the CPU time of the server's start, and the engine process parses it anyway.
  */
 function tokenizerFault(path: string): string | null {
   const text = readFileSync(path, 'latin1').trim()
@@ -52,7 +52,7 @@ function notAnObject(path: string): string {
 /**
  * Returns an error message about the first damaged file in a model's folder: a file that is missing or empty, or that
  * has another size than `steno-lock.json` (the list of the model's files) says. Returns null if no file is damaged. A
- * damaged `steno-lock.json` is left out: `steno models verify` names it.
+ * damaged `steno-lock.json` is ignored here, because `steno models verify` reports it.
  */
 function damagedFile(folder: string): string | null {
   const lock = readObject(join(folder, lockName))

@@ -12,13 +12,13 @@ export const tdtFeaturesFile = 'nemo128.onnx'
 /** The names of the ONNX files of each kind of model, without the suffix of the variant. */
 const graphNames = { ctc: ['model'], tdt: ['encoder-model', 'decoder_joint-model'] } as const
 
-/** The suffixes of the variants: `.int8` stands for 8-bit weights, and the empty suffix for fp32 weights. */
+/** The suffixes of the variants: `.int8` for 8-bit weights, and the empty suffix for fp32 weights. */
 const variants = ['.int8', ''] as const
 
 /**
  * Returns the kind of the framewise model (a speech model that gives tokens for each frame of sound) in a folder: `tdt`
- * or `ctc`. The folder of a kind has the vocabulary file of this kind, or the last of its ONNX files in `graphNames`.
- * Returns null if the folder has none of these files.
+ * or `ctc`. A folder is of a kind if it has the vocabulary file of this kind, or the ONNX file of this kind that is
+ * last in `graphNames`. Returns null if the folder has none of these files.
  */
 export function framewiseKind(folder: string): FramewiseKind | null {
   const kinds = ['tdt', 'ctc'] as const
@@ -41,7 +41,7 @@ export function findGraphs(folder: string, kind: FramewiseKind, gpu: boolean): s
   return preferred.map(pathsOf).find(paths => paths.every(existsSync)) ?? null
 }
 
-/** Returns the paths of the model's graphs and of the extra files that hold weights of these graphs. */
+/** Returns the paths of the model's graphs and of the extra files with weights of these graphs. */
 export function framewiseWeights(folder: string, kind: FramewiseKind, gpu: boolean): string[] {
   const graphs = findGraphs(folder, kind, gpu) ?? []
   const external = readdirSync(folder).filter(name => /\.(data|weights)$/.test(name))

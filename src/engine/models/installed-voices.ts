@@ -1,11 +1,14 @@
-// Finds the files of the published voice models, which diarization needs, and checks if they are installed.
+// Finds the files of voice models, and checks if the published voice models are installed.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { models } from './catalogue.ts'
 import { publishedPlda, publishedVoices } from './roles.ts'
 
-/** Returns the path of a voice model's ONNX file, in fp32, because fp16 and int8 weights give worse embeddings. */
+/**
+ * Returns the path of a voice model's ONNX file. The file of a published model has fp32 weights, because fp16 and int8
+ * weights give worse embeddings.
+ */
 export function modelFile(folder: string): string {
   return join(folder, 'onnx', 'model.onnx')
 }

@@ -36,8 +36,8 @@ export function isCompact(folder: string): boolean {
 }
 
 /**
- * The suffixes in the file names of float weights, best first: `''` stands for 32-bit floats. A CPU computes 16-bit
- * floats slowly.
+ * The suffixes in the file names of float weights, best first: `''` for 32-bit floats, and `_fp16` for 16-bit floats,
+ * which a CPU computes slowly.
  */
 const floatVariants = ['', '_fp16'] as const satisfies readonly FloatVariant[]
 

@@ -23,8 +23,7 @@ export type ModelListing = {
 }
 
 /**
- * Lists all known models, except the models that only tests use. `dirOf` returns the folder in which the model with this
- * id is.
+ * Lists all known models, except the models for tests. `dirOf` returns the folder in which the model with this id is.
  */
 export function listModels(dirOf: (id: string) => string): ModelListing[] {
   return Object.entries<BuiltInModel | PublishedModel>(models)

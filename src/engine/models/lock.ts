@@ -8,7 +8,8 @@ import { sizeOf } from './fetch-file.ts'
 
 /**
  * The content of `steno-lock.json`. `revision` is the hash of the commit that was downloaded from `repository`, the
- * model's repository on Hugging Face.
+ * model's repository on Hugging Face. In the folder of a compact copy, `repository` is empty, and `revision` is the
+ * hash from `revisionOf` (see compact-copy.ts).
  */
 export type ModelLock = { id: string; repository: string; revision: string; files: HubFile[] }
 export const lockName = 'steno-lock.json'
@@ -52,9 +53,7 @@ export async function isWhole(folder: string, files: readonly HubFile[]): Promis
   return true
 }
 
-/**
- * Returns true if the file has the size and the hash that the hub (the server of model files) published for this file.
- */
+/** Returns true if the file at `path` has the given size and hash. */
 export async function matches(path: string, { size, hash: { kind, value } }: HubFile): Promise<boolean> {
   if (sizeOf(path) !== size || !existsSync(path)) return false
   const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha1')

@@ -19,8 +19,8 @@ const configFiles = [
 ]
 
 /**
- * Returns the names of the models that `steno models pull` downloads for the model `id`. A speech model also needs the
- * voice models, so the list contains each voice model that is not installed.
+ * Returns the names of the models that `steno models pull` downloads for the model `id`. With a speech model, the
+ * published voice models are downloaded too, so the list contains each of them that is not installed.
  */
 export function requiredModels(id: string, dir: string): string[] {
   const itself = findBuiltIn(id) ? [] : [id]
@@ -35,7 +35,10 @@ export type PullOptions = {
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
-  /** Called with the paths of the files that have changed on the hub since the model was installed. */
+  /**
+   * Called with the paths of the files that differ from the installed files: a file has changed on the hub, or the
+   * device now needs other files.
+   */
   onChange?: (paths: readonly string[]) => void
 }
 
@@ -66,7 +69,7 @@ export async function pullModel(id: string, { dir, offline, ...options }: PullOp
 }
 
 /**
- * Returns a pattern for the paths of the weight files to download. `all` holds all paths in the repository. For a GPU,
+ * Returns a pattern for the paths of the weight files to download. `all` has all paths in the repository. For a GPU,
  * the weights in fp16 are downloaded. For a CPU, the weights in fp32 are downloaded, because steno makes the compact
  * copy (8-bit weights) from them. If the repository has only one of these two formats, this format is downloaded. A
  * voice model is always downloaded in fp32.

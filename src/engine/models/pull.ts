@@ -17,7 +17,7 @@ export type ModelDownload = {
   id: string
   repository: string
   revision: string
-  /** Returns true if the file at `path` belongs to the download. `all` holds all paths in the repository. */
+  /** Returns true if the file at `path` belongs to the download. `all` has all paths in the repository. */
   wants: (path: string, all: readonly string[]) => boolean
   folder: string
   /** Checks the downloaded files in the folder `draft`. Throws an error if they are not a usable model. */
@@ -25,7 +25,10 @@ export type ModelDownload = {
   hub: Hub
   signal: AbortSignal
   onProgress: (bytes: number, total: number) => void
-  /** Called with the paths of the files that have changed on the hub since the model was installed. */
+  /**
+   * Called with the paths of the files that differ from the installed files: a file has changed on the hub, or the
+   * device now needs other files.
+   */
   onChange?: (paths: readonly string[]) => void
 }
 
@@ -38,8 +41,8 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. If another process is already downloading it, waits for that process. The files of that process
- * are used if they are those of the hub.
+ * Downloads a model. If another process is already downloading it, waits until that process has ended. The downloaded
+ * files are then used if they match the files on the hub.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {
   mkdirSync(dirname(download.folder), { recursive: true })

@@ -8,8 +8,8 @@ import { compactFolderOf } from './layout.ts'
 import { lockPath } from './pull.ts'
 
 /**
- * Removes the model `id` of the catalogue from the folder `dir`, with its copy in 8-bit weights and with its incomplete
- * downloads. Returns false if `id` is not in the catalogue, or if there was nothing to remove.
+ * Removes the model `id` of the catalogue from the folder `dir`, with its compact copy (8-bit weights) and its
+ * incomplete downloads. Returns false if `id` is not in the catalogue, or if there was nothing to remove.
  */
 export function removeModel(dir: string, id: string): boolean {
   if (!isKnownModel(id) || !existsSync(dir)) return false

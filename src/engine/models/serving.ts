@@ -40,8 +40,9 @@ export function hasGpu(device: Config['device']): boolean {
 }
 
 /**
- * Returns the NVIDIA GPUs on which the configured model will run. Returns none if it will run on the CPU: compact models,
- * such as the built-in one, which also serves until the default model is installed.
+ * Returns the NVIDIA GPUs on which the configured model will run. Returns an empty list if no model will run with CUDA.
+ * A model in the compact form, such as the built-in model, always runs on the CPU. The built-in model is used until the
+ * default model is installed.
  */
 export function gpusFor(settings: ModelSettings): string[] {
   const { device, model } = settings

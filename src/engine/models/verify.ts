@@ -9,8 +9,8 @@ import { installedLock, lockName, type ModelLock, matches } from './lock.ts'
 /**
  * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
  * steno makes), if there is one. Returns the paths of the files that are missing, or whose hash differs from the hash
- * in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's folder has no
- * such file.
+ * in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's folder has
+ * no `steno-lock.json`.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)

@@ -12,7 +12,7 @@ export type VoiceFiles = {
   embedding: string
   /**
    * The path of the folder of the PLDA model (probabilistic linear discriminant analysis), which removes most of the
-   * differences between embeddings of the same voice. Null if no PLDA model is installed.
+   * differences between embeddings of the same voice. Null if no PLDA model is installed for the embedding model.
    */
   plda: string | null
   /** The parameters with which embeddings are computed and compared. */
@@ -23,11 +23,11 @@ export type VoiceFiles = {
    */
   warning: string | null
   /**
-   * True for the small built-in voice models. They run on the CPU, because they have operations on 8-bit numbers. With
-   * them, the diarization also uses the voice readings of the speech model. A voice reading says how many voices speak
-   * at each time in a window (at most 30 s of sound). It also has vectors that are similar if the voice is the same.
-   * Only the built-in speech model gives voice readings. With another one, these voice models work without them, less
-   * well.
+   * True for the small built-in voice models. They run on the CPU, because the 8-bit operations of the segmentation
+   * model run only there. With them, the diarization also uses the voice readings of the speech model. A voice reading
+   * says how many voices speak at each time in a window (at most 30 s of sound). It also has vectors that are similar
+   * if the voice is the same. Only the built-in speech model gives voice readings. With another speech model, the
+   * diarization has no voice readings and makes more errors.
    */
   areSmall: boolean
 }

@@ -29,9 +29,10 @@ export function moveRow(caches: readonly CacheShape[]): Uint8Array {
 }
 
 /**
- * TensorScatter writes new tokens into a row of a cache. Here the whole cache is one such row, and its rows are the
- * tokens. ScatterND could write rows without this change of dimensions, but the CUDA provider copies each row with a
- * single thread: on an H200, about 30 ms for a row of each of the 13 caches of Whisper base.
+ * TensorScatter is made to write new tokens into a row of a cache. These graphs write whole rows instead: they treat
+ * the whole cache as one row, and each row as one token. ScatterND could write rows without this change of dimensions,
+ * but the CUDA provider copies each row with a single thread: on an H200, about 30 ms for a row of each of the 13
+ * caches of Whisper base.
  */
 function inPlace(
   caches: readonly CacheShape[],

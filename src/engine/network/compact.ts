@@ -1,8 +1,9 @@
 // Converts a Whisper model to the compact form: quantises its float matrices to 8 bits.
 //
-// At run time, the activations are quantised to 8 bits too, with one scale for each row of activations. The output of
-// the encoder then differs by 5 % from the output with 32-bit floats. With the published `_quantized` files, which have
-// one scale for all rows, the output differs by 21 %.
+// At run time, ONNX Runtime quantises the activations of the encoder to 8 bits too, with one scale for each row of
+// activations. The output of the encoder then differs by 5 % from the output with 32-bit floats. With the published
+// `_quantized` files, which have one scale for all rows, the output differs by 21 %. Instead of 8 bits, steno's own
+// operations use up to 16 bits for activations (see own-operations.ts).
 
 import { joinFloats } from '../../base/join-floats.ts'
 import { byBlock, byOutput, type Layout, type Matrix } from './quantise.ts'
@@ -105,8 +106,8 @@ class Compact {
    * So the weights and the bias of the normalisation are divided by the factors. The matrices `parts` read this output,
    * and their weights are multiplied by the factors, so the products do not change.
    *
-   * The factors at the vocabulary projection of Whisper base make the token probabilities more exact. Their divergence
-   * from those of the float model is 0.0002 with these factors, and 0.0009 without them.
+   * The factors at the vocabulary projection of Whisper base make the token probabilities more exact. The divergence
+   * from the probabilities of the float model is 0.0002 with these factors, and 0.0009 without them.
    */
   private balanced(norm: string, parts: readonly string[]): Float32Array {
     const share = 0.6

@@ -15,7 +15,7 @@ export const forbidden = -1e9
  * - `starts` [rows], the first used position of each row in the cache;
  * - `wanted`, the indices of the tokens whose scores are returned;
  * - `mass`, one number for each frame from the encoder. The encoder reads only some frames of a long silence. If a
- *   frame stands for n frames of the window, its number is log(n);
+ *   frame represents n frames of the window, its number is log(n);
  * - the cached keys and values of the earlier tokens, and the keys and values of the encoded windows.
  *
  * If `range` is null, one of steno's own operations computes the cross-attention (see own-operations.ts).

@@ -15,7 +15,7 @@ const extraSize = 4
  * attention. `key` has the channels that are appended to each key vector. `isNeeded` is computed at run time. If it is
  * false, the attention runs without the appended channels.
  *
- * The encoder reads only some frames of a long silence, so one frame can stand for several frames. Such a frame must
+ * The encoder reads only some frames of a long silence, so one frame can represent several frames. Such a frame must
  * get more weight in the attention. The score of a frame is the dot product of a query and a key, so the appended
  * channels can add a number to the score. A higher score gives the frame more weight. `isNeeded` is false if the
  * encoder reads all frames of the window.
@@ -23,7 +23,7 @@ const extraSize = 4
 export type Extra = { query: string; key: string; isNeeded: string }
 
 /**
- * Returns the channels that are appended to each query and each key of the attention. A frame that stands for n frames
+ * Returns the channels that are appended to each query and each key of the attention. A frame that represents n frames
  * of a long silence then gets n times the weight, because log(n) is added to its score. `mass` has log(n) for each
  * frame. In each query, the first appended channel is 1. In each key, it is `mass` times the square root of the head
  * size, because the attention divides all scores by this square root. The other appended channels are 0. An attention

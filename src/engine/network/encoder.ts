@@ -1,6 +1,6 @@
-// Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The outputs are the keys and values
-// for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. Keys and values in 8 bits
-// need a quarter of the memory of 32-bit floats, and a quarter of the time for reading them.
+// Builds the ONNX graph of Whisper's encoder in the compact form (8-bit weights). The main outputs are the keys and
+// values for all cross-attention layers of the decoder, in 8 bits with one scale for each channel. Keys and values in 8
+// bits need a quarter of the memory of 32-bit floats, and a quarter of the time for reading them.
 
 import type { Stored } from '../onnx/messages.ts'
 import { attend, extraChannels } from './encoder-attention.ts'
@@ -10,14 +10,14 @@ import type { Size } from './size.ts'
 
 /**
  * Builds the encoder model for one window. A window is a sequence of frames of 20 ms. To save time, the encoder does
- * not read all frames of a long silence: one frame stands for several. In the shapes below, `frames` is the number of
- * frames that the encoder reads.
+ * not read all frames of a long silence: one frame represents several frames. In the shapes below, `frames` is the
+ * number of frames that the encoder reads.
  *
  * The inputs are:
  * - `mel` [1, mels, 2 × frames], the spectrogram of the frames that are read. It has a column for every 10 ms, so each
  *   frame has two columns;
  * - `places` [frames], the position of each frame in the window;
- * - `counts` [frames], the number of frames of the window for which each frame stands.
+ * - `counts` [frames], the number of frames of the window that each frame represents.
  *
  * The outputs are:
  * - `keys` and `values` [layers, 1, heads, frames, 64], in 8 bits;
@@ -114,8 +114,8 @@ function blockOf(
     const attended = add('self_attn.out_proj', layers.quantised([mixed]), state)
     const rows = layers.quantised([layers.norm(`${name}.final_layer_norm`, attended)])
     const risen = layers.divided(`${name}.fc1`, 4).map(linear => {
-      // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation, which
-      // would be slower.
+      // With a bias of two dimensions, ONNX Runtime does not join the operations Add and Gelu into one operation. The
+      // joined operation would be slower.
       const bias = layers.reshape(linear.bias, 1, -1)
       return graph.add('com.microsoft.Gelu', [graph.add('Add', [layers.product(linear, rows), bias])])
     })

@@ -1,10 +1,13 @@
 // Adds steno's own operations (see onnx/operators.ts) to the ONNX graphs of Whisper in the compact form (8-bit
-// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime computes attention in 32-bit floats. For
-// other products, it quantises activations to 8 bits, and adds the parts of a sum in several passes over the memory.
+// weights). They quantise activations to integers of up to 16 bits. ONNX Runtime computes the attention of the encoder
+// in 32-bit floats. For other products, ONNX Runtime quantises activations to 8 bits, and adds the parts of a sum in
+// several passes over the memory.
 
 import type { Layers } from './layers.ts'
 
-/** The settings of steno's own operations in the encoder. They always compute its attention. */
+/**
+ * The settings of steno's own operations in the encoder. These operations always compute the attention of the encoder.
+ */
 export type Own = {
   /**
    * The number of threads on which a product of the encoder runs. Null if operations of ONNX Runtime compute the products.

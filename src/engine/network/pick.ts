@@ -83,16 +83,16 @@ export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens)
 }
 
 /**
- * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. All groups have the same size, so some
- * neighbouring tokens are among them, which are forbidden. `before` is the number of columns before the first text or
- * timestamp token.
+ * The scores of text tokens, or of timestamp tokens: [rows, groups × size]. All groups have the same size, so they may
+ * contain some tokens of another kind. These tokens are forbidden. `before` is the number of columns before the first
+ * text or timestamp token.
  */
 type Scores = { scores: string; groups: number; size: number; before: number }
 
 /**
- * The most tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick kernel, with a
- * block of threads for each group. The operators ArgMax and ReduceMax, over all scores of a row, made a step of 8 rows
- * of Whisper base ten times as long on an H200: 8.8 ms, not 0.84 ms.
+ * The maximum number of tokens in a group. The CUDA provider finds the highest of at most 512 scores in one quick
+ * kernel, with a block of threads for each group. With the operators ArgMax and ReduceMax, over all scores of a row, a
+ * step of 8 rows of Whisper base took ten times as long on an H200: 8.8 ms instead of 0.84 ms.
  */
 const groupMax = 512
 
@@ -143,7 +143,10 @@ function penaltiesOf(from: number, to: number, suppressed: ReadonlySet<number>):
   return Float32Array.from({ length: to - from }, (_, at) => (suppressed.has(from + at) ? forbidden : 0))
 }
 
-/** Adds operations that add penalties to as many scores of each row, from the column `from` on. */
+/**
+ * Adds operations that take the columns of `row` from the column `from` on, one for each of the `penalties`, and add
+ * the penalties to them.
+ */
 function penalised(layers: FloatLayers, row: string, from: number, penalties: Float32Array): string {
   const { graph } = layers
   const to = from + penalties.length

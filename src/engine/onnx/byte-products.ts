@@ -12,7 +12,7 @@ const known = new WeakMap<Runtime, boolean>()
 
 /**
  * Returns true if products of unsigned and signed bytes are added exactly. Runs a product whose sum is too large for 16
- * bits. Both factors are inputs of the model: for constant weights, ONNX Runtime avoids the problem itself (see
+ * bits. Both factors are inputs of the model, because ONNX Runtime can avoid the problem for constant weights (see
  * `exactBytesKey`).
  */
 export function addsBytesExactly(runtime: Runtime): boolean {

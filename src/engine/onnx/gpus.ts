@@ -13,7 +13,7 @@ export function nvidiaGpus(
 ): string[] {
   if (chosen !== null) {
     const gpus = chosen.split(',').map(gpu => gpu.trim())
-    // CUDA ignores all GPUs from the first invalid one.
+    // CUDA ignores the first invalid entry and all entries after it.
     const end = gpus.findIndex(gpu => !/^(\d+|GPU-|MIG-)/.test(gpu))
     return end < 0 ? gpus : gpus.slice(0, end)
   }

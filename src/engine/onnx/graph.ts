@@ -1,4 +1,4 @@
-// Builds ONNX models. The engine builds graphs for spectra, for voice detection, and for Whisper networks.
+// Builds ONNX models, such as the graphs for spectra, for voice detection, and for Whisper networks.
 
 import { type ElementType, elements } from './elements.ts'
 import {

@@ -1,5 +1,6 @@
-// Finds native libraries and built-in models. These files are in the project folder, or in the folder into which the
-// built program unpacks the files that it contains.
+// Finds native libraries, the voice detection model and a recorded clip. These files are in the project folder, or in
+// the folder into which the built program unpacks the files that it contains. The CUDA provider has a folder of its
+// own.
 
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,6 +1,6 @@
-// Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute attention, and on x86
-// CPUs without VNNI instructions also the products of the encoder. There, the operations of ONNX Runtime are slower or
-// less exact.
+// Opens the library with steno's own operations for ONNX Runtime (native/operators). They compute attention faster than
+// ONNX Runtime does. On x86 CPUs without VNNI instructions, they also compute the products of the encoder, because the
+// products of ONNX Runtime are less exact on these CPUs.
 
 import { dlopen, type Pointer } from 'bun:ffi'
 import { findCarried } from '../../base/carried.ts'

@@ -7,8 +7,8 @@ import { cppLibraries } from './library.ts'
 import { cString, pointerFrom, textAt } from './pointers.ts'
 
 /**
- * The version of the C API. This is the oldest version with all functions that steno calls. Newer versions of the
- * library also support this version of the API.
+ * The version of the C API that steno asks for. It has all functions that steno calls. Newer versions of the library
+ * also support this version of the API.
  */
 const apiVersion = 22
 

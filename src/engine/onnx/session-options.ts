@@ -52,8 +52,8 @@ export function weightTensors(
 }
 
 /**
- * Returns the same bytes, at an address that is a multiple of 64, because operations of ONNX Runtime on a CPU require
- * this. Copies the bytes only if their address is not such a multiple.
+ * Copies the bytes if their address is not a multiple of 64, because operations of ONNX Runtime on a CPU require such
+ * an address. A copy of 1 KB or more has such an address. A smaller copy may have another address.
  */
 function aligned(bytes: Uint8Array): Uint8Array {
   return ptr(bytes) % 64 === 0 ? bytes : bytes.slice()

@@ -1,7 +1,7 @@
 // Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view,
-// which is ten seconds of sound. Views overlap. The recording is cut into pieces in which one voice speaks alone, and
-// long pieces get an embedding. At the end, the embeddings are clustered, and each cluster with enough speech is a
-// speaker.
+// which is ten seconds of sound. Views overlap. The recording is cut into pieces in which one voice speaks alone. Each
+// piece of at least 0.25 s gets an embedding. At the end, the embeddings are clustered, and each cluster with enough
+// speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { VoiceReading } from '../hear/voice-network.ts'
@@ -79,7 +79,7 @@ export class Diarization {
   }
 
   /**
-   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that stand for
+   * True if this diarization uses voice readings: how many voices speak in each moment, and vectors that represent
    * these voices. They come from the speech model, which also recognises the words.
    */
   get usesVoiceReadings(): boolean {

@@ -14,12 +14,13 @@ export type Embedder = {
   features(sound: Float32Array): Float32Array
   /**
    * Subtracts the steady noise from the feature frames, if this model needs it. The noise is measured in the given
-   * frames, so these must be the frames of a long stretch. The caller cuts the result into parts with one voice.
+   * frames, so these must be the frames of a long stretch of sound. The caller cuts the result into parts with one
+   * voice.
    */
   withoutNoise(features: Float32Array): Float32Array
   /**
-   * Returns the embedding of each part, with finite values. The embedding is null if the part is too short. The
-   * Euclidean norm of an embedding need not be 1.
+   * Returns the embedding of each part. The embedding is null if the part is too short, or if a value of the embedding
+   * is not finite. The Euclidean norm of an embedding need not be 1.
    */
   embed(parts: readonly Float32Array[]): (Float32Array | null)[]
 }

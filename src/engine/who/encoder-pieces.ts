@@ -12,9 +12,9 @@ export const pieceFrames = 160
 /** The number of feature frames from the start of one piece to the start of the next piece. */
 const pieceStep = 77
 /**
- * If the sound ends before the end of the last piece, silence fills the rest of this piece. This constant is the
- * minimum share (0 to 1) of the last piece that must be sound. A last piece with less sound is left out, unless it is
- * the only piece.
+ * If the sound ends before the end of the last piece, silence fills the end of this piece. This constant is the minimum
+ * share (0 to 1) of the last piece that must be sound. A last piece with less sound is left out, unless it is the only
+ * piece.
  */
 const coverageMin = 0.75
 /** The minimum loudness of a voice: −30 dBFS as a root mean square. A quieter voice is amplified to this loudness. */

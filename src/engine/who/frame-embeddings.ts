@@ -1,6 +1,7 @@
 // The frame embeddings of one recording. The speech model gives one frame embedding for each 40 ms of speech. It is a
-// vector that stands for the voice (see `VoiceReading`). The mean of the frame embeddings of a span helps to tell who
-// speaks in the span. The embedding model also tells this, but it is not exact for a span of less than about a second.
+// vector that represents the voice (see `VoiceReading`). The mean of the frame embeddings of a span helps to find who
+// speaks in the span. The embedding of the span also shows this, but it is not exact for a span of less than about a
+// second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'

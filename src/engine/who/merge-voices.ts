@@ -7,8 +7,8 @@ import { dot } from './unit.ts'
 
 /**
  * Two voices are merged if the distance between them is below a limit. The distance is less exact for a voice with
- * little speech, so the limit is then higher. It grows by this value, divided by the seconds of speech of the voice
- * with less speech.
+ * little speech, so the limit is then higher. The limit is raised by this value, divided by the seconds of speech of
+ * the voice with less speech.
  */
 const briefness = 0.4
 

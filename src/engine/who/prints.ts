@@ -17,8 +17,8 @@ const partFrames = 240
 const partFramesMin = 80
 
 /**
- * Returns the voice print of each group of spans. A group holds the spans of one person. The print is null for a group
- * with fewer than `printSamplesMin` samples.
+ * Returns the voice print of each group of spans. A group has the spans in which one person speaks. The print is null
+ * for a group with fewer than `printSamplesMin` samples.
  */
 export async function printsOf(
   embedder: Embedder,
@@ -32,7 +32,7 @@ export async function printsOf(
 }
 
 /**
- * Returns, for each group, the samples of each of its spans. A group holds the spans in which one person speaks. The
+ * Returns, for each group, the samples of each of its spans. A group has the spans in which one person speaks. The
  * function reads the recording only once, up to the end of the last span of all groups.
  */
 async function cut(

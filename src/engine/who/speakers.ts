@@ -1,6 +1,6 @@
 // Finds the speaker of each word. This is the speaker whose turn overlaps the word most. If a few words inside a
 // sentence have another speaker, these words are assigned to the main speaker of the sentence. At the end, the speakers
-// are numbered in the order in which they first speak.
+// are numbered in the order of their first words.
 
 import { correctSentence, mostOf, sentences, type TimedWord } from './stray-words.ts'
 import type { Turn } from './turn.ts'

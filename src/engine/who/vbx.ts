@@ -12,7 +12,7 @@
 const likelihoodWeight = 0.07
 const priorWeight = 0.8
 /**
- * The preference for the clusters with which VBx starts, as a natural logarithm. Each cluster stands for one speaker.
+ * The preference for the clusters with which VBx starts, as a natural logarithm. Each cluster represents one speaker.
  * At the start, an embedding most probably belongs to the speaker of its own cluster. This probability is e^7 (about
  * 1,100) times the probability of each other speaker.
  */
@@ -33,7 +33,7 @@ type Assignment = { memberships: Float64Array[]; shares: Float64Array }
 
 /**
  * Assigns embeddings to speakers by VBx, an algorithm that clusters embeddings by variational Bayes. An embedding is a
- * vector that stands for a voice. VBx works in rounds. Each round estimates how much of each embedding belongs to each
+ * vector that represents a voice. VBx works in rounds. Each round estimates how much of each embedding belongs to each
  * speaker.
  *
  * Three lists have one element for each embedding. `features` has the embeddings themselves, transformed by the PLDA

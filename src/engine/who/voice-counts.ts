@@ -1,6 +1,6 @@
-// The voice counts of the speech model. For each frame, they are two probabilities: that at least one voice speaks, and
-// that at least two voices speak. The segmentation model gives a second estimate, and both together decide how many
-// speakers talk in a frame.
+// Stores the voice counts of the speech model as two probabilities for each frame: that at least one voice speaks, and
+// that at least two voices speak. The segmentation model gives a second estimate. The number of speakers in a frame is
+// computed from both estimates.
 
 import { samplesPerMelFrame } from '../audio.ts'
 import { frameCentre, frameStep, startOf } from './views.ts'
