@@ -37,7 +37,7 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
     signal: new AbortController().signal,
     onProgress: (bytes, total) =>
       bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
-    onChange: paths => say(`${id}: the hub has changed since the last pull: ${paths.join(', ')}`),
+    onChange: paths => say(`${id}: files that differ from those of the last pull: ${paths.join(', ')}`),
   }).finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
   say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
