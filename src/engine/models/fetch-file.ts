@@ -1,6 +1,6 @@
-// Downloads one file. A download resumes at the byte where the last attempt stopped. The download fails after
-// `pullTriesMax` failed attempts in succession. An attempt fails if it receives no byte, or if the complete file has a
-// wrong hash. The file gets its final name only after its hash is verified.
+// Downloads one file. A download resumes at the byte where the last attempt stopped. It fails after `pullTriesMax`
+// attempts in succession that received no byte, and also if the complete file had a wrong hash so often. The file gets
+// its final name only after its hash is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -26,6 +26,7 @@ export async function fetchFile(
   mkdirSync(dirname(path), { recursive: true })
   if (existsSync(path)) return onBytes(remote.size)
   const part = `${path}.part`
+  let wrong = 0
   for (let tries = 1; ; ) {
     const before = sizeOf(part)
     try {
@@ -39,8 +40,8 @@ export async function fetchFile(
     }
     if (await remote.isGood(part)) return renameSync(part, path)
     rmSync(part)
-    tries++
-    if (tries > limits.pullTriesMax)
+    wrong++
+    if (wrong === limits.pullTriesMax)
       throw new SourceError(`${remote.name} does not have the hash that its source gives`)
   }
 }

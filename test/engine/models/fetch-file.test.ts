@@ -1,12 +1,13 @@
-// Tests that a full disk during a download is an error that can be caught, and does not end the process.
-
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { fetchFile } from '../../../src/engine/models/fetch-file.ts'
+import { limits } from '../../../src/limits.ts'
+import { SourceError } from '../../../src/net/source.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 
 const module = JSON.stringify(join(import.meta.dir, '../../../src/engine/models/fetch-file.ts'))
 
-test('a full disk is an error that can be caught', async () => {
+test('a full disk is an error that can be caught, and does not end the process', async () => {
   const folder = temporaryFolder()
   const script = `
     const { fetchFile } = await import(${module})
@@ -19,4 +20,23 @@ test('a full disk is an error that can be caught', async () => {
   const limited = ['bash', '-c', `trap '' XFSZ; ulimit -f 64; exec "$0" -e "$1"`, process.execPath, script]
   const { stdout, exitCode } = Bun.spawnSync(limited)
   expect([stdout.toString().trim(), exitCode]).toEqual(['EFBIG', 0])
+})
+
+test('a file that breaks off once in each download, and has a wrong hash, is given up', async () => {
+  let downloads = 0
+  const open = async (from: number) => {
+    if (from === 0) downloads++
+    async function* body() {
+      yield new Uint8Array(50)
+      if (from === 0) throw new SourceError('the transfer of a broke off')
+    }
+    return { body: body(), resumed: true, total: 100 }
+  }
+  const { signal } = new AbortController()
+  // So that the test ends also if the file is never given up.
+  const isGood = async () => downloads > 2 * limits.pullTriesMax
+  const remote = { name: 'a', size: 100, open, isGood, signal }
+  const path = join(temporaryFolder(), 'a')
+  await expect(fetchFile(path, remote, () => {})).rejects.toThrow('does not have the hash')
+  expect(downloads).toBe(limits.pullTriesMax)
 })
