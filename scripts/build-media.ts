@@ -5,8 +5,8 @@
 //     bun scripts/build-media.ts            builds, and writes native/linux-*/ and native/built.json
 //     bun scripts/build-media.ts --check    builds, and compares the result with native/built.json
 //
-// The build needs make, nasm and python3. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a machine
-// that cannot download it. --work sets the folder of all intermediate files.
+// The build needs make, nasm, and python3 with pip. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a
+// machine that cannot download it. --work sets the folder of all intermediate files.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'

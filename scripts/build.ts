@@ -37,8 +37,8 @@ const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
 /**
- * The level at which Zstandard compresses the embedded files. Level 19 would take eight times as long, and would save
- * only 1.5 of 15 MB.
+ * The level at which Zstandard compresses the embedded files. Level 19 would take about ten times as long, and would
+ * save only 1.6 of 17 MB.
  */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
@@ -116,11 +116,11 @@ const { success, logs } = await Bun.build({
   target: 'bun',
   // With `splitting`, code that is imported only at its first use is not loaded into memory before this use.
   splitting: true,
-  // With the bytecode of its code, the program need not parse this code: it starts in half the time, and is 10 MB
-  // larger. In some versions of Bun, a program crashes if its bytecode was made on another kind of machine
-  // (https://github.com/oven-sh/bun/issues/18416). So a program for another kind of machine has none.
+  // With bytecode, the program does not parse its code at the start: it starts in half the time, and is 10 MB larger.
+  // In some versions of Bun, a program crashes if its bytecode was made on another kind of machine
+  // (https://github.com/oven-sh/bun/issues/18416). So a program for another kind of machine has no bytecode.
   bytecode: values.bytecode && target === own,
-  // Bun would make CommonJS modules of bytecode, which cannot have an `await` outside functions.
+  // By default, Bun makes CommonJS modules if bytecode is on. Such modules cannot have an `await` outside functions.
   format: 'esm',
   // The names of classes must not be shortened, because Elysia recognises its schema errors by the names of their
   // classes.

@@ -15,8 +15,8 @@ step clone
 git -c advice.detachedHead=false clone -q --no-checkout "$root" "$place/steno"
 cd "$place/steno"
 git reset -q
-# To inflate the largest file takes longer than to check out all others, so it is copied if it is as committed. A link
-# would change its ctime, and git would then read it again.
+# To inflate the largest file takes longer than to check out all others, so it is copied if it has no uncommitted
+# change. A hard link would change the ctime of the file, and git would then read the file again.
 large=models/whisper-base/compact.safetensors
 git -C "$root" diff --quiet HEAD -- $large || large=
 git checkout -q -- . ${large:+":!$large"}
@@ -48,8 +48,8 @@ serve() { # serve FOLDER starts the service and sets url and key
   [ -n "$url" ] || fail "the service did not start: $(tail -n 3 "$place/log")"
 }
 cat >release.ts <<'TS'
-// Signs the release `first`. Makes the release of the next commit of it, and signs this release too: a second build
-// would differ in its commit and its time alone, and take three times as long.
+// Signs the release `first`. Then makes the release of the next commit from the bytes of `first`, and signs it too. A
+// second build would differ only in the commit and its time, and would take three times as long.
 import { publicKeyOf, signRelease } from './steno/src/cli/release.ts'
 const key = await Bun.file('release.pem').text()
 const commits = process.argv.slice(2).map(line => line.split(' '))

@@ -1,11 +1,11 @@
-// Writes the page docs/settings.md from the list of settings in src/config/settings.ts. A test fails if this page and
-// the list differ.
+// Writes the page docs/settings.md from the settings in src/config/settings.ts and the rates in src/limits.ts. A test
+// fails if the page is out of date.
 
 import { settings } from '../src/config/settings.ts'
 import { flagOf } from '../src/config.ts'
 import { type RateName, rates } from '../src/limits.ts'
 
-/** What each row of STENO_RATE_LIMITS counts. */
+/** The requests or streams that each row of STENO_RATE_LIMITS counts. */
 const counted: Record<RateName, string> = {
   ip: 'all requests of an address',
   service: '`GET /v1`, by address',
@@ -33,7 +33,7 @@ const counted: Record<RateName, string> = {
   mcp: '`/mcp`; each tool counts in its own row too',
 }
 
-/** The variables that are read but are no settings: they have no flag and no default of steno. */
+/** The environment variables that change how steno works but have no flag. */
 const others: Record<string, string> = {
   STENO_CACHE_DIR:
     'cache folder of commands without a data folder; default `~/.cache/steno`, or below `XDG_CACHE_HOME`',

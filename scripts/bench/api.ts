@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of a sample of the jobs. The measured requests ask only for jobs of this sample. The creation times of these
- * jobs are evenly spread. `read` has the ids of completed jobs, and `failed` the ids of failed jobs.
+ * The ids of a sample of the jobs. A measured request for one job asks only for a job of this sample. The creation
+ * times of these jobs are evenly spread. `read` has the ids of completed jobs, and `failed` the ids of failed jobs.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -80,8 +80,8 @@ function spread(ids: string[]): string[] {
 }
 
 /**
- * Measures two servers in turn: a minimal Elysia server for comparison (`hello`), and steno (`server`). If the machine
- * becomes slower, this affects both measurements.
+ * Measures two servers alternately: a minimal Elysia server for comparison (`hello`), and steno (`server`). If the
+ * machine becomes slower, this affects both measurements.
  */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []

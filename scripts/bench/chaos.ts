@@ -36,7 +36,7 @@ const suspendMs = 8000
 const faultMs = 1500
 /**
  * The maximum time, in milliseconds, for which the benchmark waits after the last fault until the callers have stopped.
- * It then waits at most this time again until all jobs have ended.
+ * It then waits at most this time again until all jobs have ended and all webhooks are sent.
  */
 const endsWithinMs = 90_000
 
@@ -156,7 +156,7 @@ function fillDisk(file: number): void {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // The disk has no room for another block of `bytes` bytes, so no more of these blocks are written.
+      // The disk has no space for another block of `bytes` bytes, so no more of these blocks are written.
     }
   }
 }

@@ -3,9 +3,9 @@
 // s. Before the clustering, the x-vectors are projected by a published model for probabilistic linear discriminant
 // analysis (PLDA). The projection removes most of the differences between x-vectors of the same voice.
 //
-// The row `oracle` of the table stands for a clustering without errors: each embedding is assigned to the speaker who
-// talks for most of its span. The errors in this row have other causes, such as overlapping speech. Overlapping speech
-// is scored. The 0.25 s before and after each start or end of a segment are not scored (the collar).
+// The row `oracle` of the table shows a clustering without errors: each embedding is assigned to the speaker who talks
+// for most of its span. The errors in this row have other causes, such as overlapping speech. Overlapping speech is
+// scored. The 0.25 s before and after each start or end of a segment are not scored (the collar).
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'

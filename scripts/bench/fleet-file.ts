@@ -1,8 +1,8 @@
 // Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl downloads the same
 // file from a server that only sends this file. Each time is measured from the first byte to the last byte. The worker
-// and curl take turns, STENO_BENCH_PAIRS times. In a first series, the worker and curl write to the disk. In a second
-// series, they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS sets the length of the
-// recording.
+// and curl fetch the file alternately, each of them STENO_BENCH_PAIRS times. In a first series, the worker and curl
+// write to the disk. In a second series, they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS
+// sets the length of the recording.
 
 import {
   closeSync,
@@ -80,8 +80,8 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
 }
 
 /**
- * Fetches the media file from a server, in turn by curl and by a worker, into a folder below `place`. Measures each
- * transfer.
+ * Fetches the media file from a server into a folder below `place`, alternately with curl and with a worker. Measures
+ * each transfer.
  */
 async function measure(program: string, place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
@@ -175,8 +175,8 @@ async function fetchBare(path: string, folder: string): Promise<number> {
 }
 
 /**
- * Waits until the worker's folder has the first bytes of the media file of a job. `earlier` is the path of the media
- * file of the previous job, which does not count.
+ * Waits until the worker's folder has the first bytes of the media file of a job. The media file of the previous job
+ * has the path `earlier`, and does not count.
  */
 async function untilBytes(folder: string, earlier: string | null): Promise<void> {
   for (;;) {

@@ -1,7 +1,8 @@
 // Passes many jobs to many workers, through a real nats-server and a real steno server. The engines of the workers
-// recognise nothing: they sleep for as long as a GPU would work. A few jobs meet a fault on purpose: the engine fails,
-// or the worker disappears for a while. From time to time, the benchmark kills one of the processes in which the
-// workers run. The server must charge each completed job exactly once. A job may fail only after four attempts.
+// recognise nothing: they sleep for as long as a GPU would work. In a few jobs, the benchmark causes a fault: the
+// engine fails, or the worker disappears for a while. From time to time, the benchmark kills one of the processes in
+// which the workers run. The server must charge each completed job exactly once. A job may fail only after four
+// attempts.
 //
 // STENO_BENCH_WORKERS: the number of workers. STENO_BENCH_JOBS: the number of jobs. STENO_BENCH_SPEED: the seconds of
 // audio that a worker recognises in a second.

@@ -3,7 +3,7 @@
 // uses small models. To compare CPU times, the benchmark uses models of the published sizes, and only a few of the
 // recordings, because these models are slow.
 //
-// STENO_BENCH_PYTHON: a Python with onnx, onnx-asr, sherpa-onnx and soundfile.
+// STENO_BENCH_PYTHON: a Python with onnx, onnxruntime, onnx-asr, sherpa-onnx and soundfile.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

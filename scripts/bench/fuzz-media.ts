@@ -1,5 +1,6 @@
 // Inspects and decodes damaged files of all accepted formats, and counts the outcomes: decoded, or the code of an
-// error. PROCESSING_ERROR means that the media program crashed. STENO_BENCH_FILES sets the number of files.
+// error. PROCESSING_ERROR means a fault of the media program, such as a crash. STENO_BENCH_FILES sets the number of
+// files.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -8,7 +8,7 @@
 // utterances with the model's own graphs on the CPU, and with steno's graphs on the GPU, and counts how many texts are
 // equal.
 // STENO_BENCH_SIZES: the models to measure, such as `base,turbo`.
-// STENO_BENCH_DEVICE=cpu: runs everything on the CPU, to try the benchmark itself.
+// STENO_BENCH_DEVICE=cpu: runs steno on the CPU, to try the benchmark itself.
 
 import { join } from 'node:path'
 import { rulesOf } from '../../src/engine/hear/allowed.ts'
@@ -77,7 +77,10 @@ function cellsOf({ encoderMs, startMs, stepMs }: Times, rows: number): string[] 
   return [...[encoderMs, startMs, stepMs].map(ms => ms.toFixed(2)), ((rows * 30_000) / allMs).toFixed(0)]
 }
 
-/** Measures Hugging Face transformers in a process of its own, for each batch. Returns an empty list without Python. */
+/**
+ * Measures Hugging Face transformers in a process of its own, for each batch. Returns an empty list if
+ * STENO_BENCH_PYTHON is not set.
+ */
 function measureTransformers(dimensions: Dimensions): Times[] {
   const { STENO_BENCH_PYTHON: python } = process.env
   if (!python) return []
@@ -138,7 +141,7 @@ function meanMs(times: number, run: () => void): number {
   return (performance.now() - before) / times
 }
 
-/** Returns the memory of the first GPU that is in use, in MB. */
+/** Returns the used memory of the first GPU, in MB. */
 function usedMemory(): string {
   if (device === 'cpu') return ''
   const query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits']

@@ -100,8 +100,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarity of each pair of voice prints. `same` has the pairs in which both voice prints are from one
- * person. `different` has the pairs from two people.
+ * Returns the similarities of pairs of voice prints. `same` has the pair of each draw, whose two voice prints are from
+ * one person. `different` has all pairs from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []

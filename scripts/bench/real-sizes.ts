@@ -1,7 +1,7 @@
 // Measures whole processes of steno and of other programs. The models have the dimensions of Whisper base and Whisper
 // small, but random weights. Each program decodes the same number of tokens for each window of 30 s. The programs run
-// in turn: steno and faster-whisper twice, and the other programs once. Compare the programs by their CPU times,
-// because the wall times depend on what else the machine does.
+// one after the other: steno and faster-whisper twice, and the other programs once. Compare the programs by their CPU
+// times, because the wall times depend on what else the machine does.
 //
 // STENO_BENCH_PYTHON: a Python with faster-whisper, transformers, torch and openai-whisper. This Python also writes the
 // weights for faster-whisper and whisper.cpp. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp. STENO_BENCH_SIZES:
@@ -31,8 +31,8 @@ const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_PYWHISPERCPP: cppPython = '
 const script = (name: string) => join(import.meta.dir, 'support', name)
 
 /**
- * A program that is measured. If `asked` is set, the benchmark asks that steno uses at most `asked` times the CPU time
- * of this program.
+ * A program that is measured. `asked` is a goal, which the table shows: steno should use at most `asked` times the CPU
+ * time of this program.
  */
 type Contender = {
   name: string

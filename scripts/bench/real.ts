@@ -1,7 +1,7 @@
 // Measures Whisper base on real speech: word errors, word times, and what each program costs from its start to its exit
-// (CPU time, wall time and peak memory). The programs run in turn: openai/whisper and transformers.js once, and each
-// other program twice. Compare the programs by their CPU times, because the wall times depend on what else runs on the
-// machine.
+// (CPU time, wall time and peak memory). The programs run one after the other: openai/whisper and transformers.js once,
+// and each other program twice. Compare the programs by their CPU times, because the wall times depend on what else
+// runs on the machine.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model. The other programs must get the weights of the
 // same model, each in the format of the program. STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
@@ -12,10 +12,10 @@
 // the file names of the Whisper models of onnx-community, for transformers.js.
 //
 // The sets of sounds contain the same 50 utterances. The set `joined` has one file with all utterances. The set `one by
-// one` has one file for each utterance. The word errors of such a set change by chance when the sound moves by a fraction
-// of a second. So STENO_BENCH_LEADS=0,0.05,0.11 measures one set for each number: its files start with this many seconds
-// of digital silence. STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
-// STENO_BENCH_SAY=1: prints every text to stderr.
+// one` has one file for each utterance. The word errors of `one by one` change by chance when the sound moves by a
+// fraction of a second. So STENO_BENCH_LEADS=0,0.05,0.11 measures one such set for each number: the files of the set
+// start with this many seconds of digital silence. STENO_BENCH_SOUNDS: measures only the sets whose name starts with
+// this text, such as `joined`. STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

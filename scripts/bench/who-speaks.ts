@@ -1,8 +1,8 @@
 // Scores the built-in diarization on conversations. The number of speakers is not given to the diarization. The
 // conversations are made from LibriSpeech in ../shared (recordings of people who read aloud), and from synthetic voices
-// if espeak-ng, flite or festival is installed. The sample recording of pyannote in ../shared is scored too. The whole
-// recording is scored, also the time near the start or end of a turn (no collar), and the time when several people
-// speak.
+// if espeak-ng, flite and festival together have at least eight voices here. The sample recording of pyannote in
+// ../shared is scored too. The whole recording is scored, also the time near the start or end of a turn (no collar),
+// and the time when several people speak.
 //
 // As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment. It
 // decodes no text here.

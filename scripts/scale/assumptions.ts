@@ -19,7 +19,7 @@ export const load = {
   longestSeconds: 10 * hour,
   /**
    * `byHour` is the load in each hour of a day, and `byDay` on each day of a week. Only the ratios of the numbers
-   * count: the simulation divides each number by their mean. A week starts on Monday.
+   * count: the simulation divides each number by the mean of its list. A week starts on Monday.
    */
   byHour: [
     0.35, 0.3, 0.28, 0.28, 0.32, 0.42, 0.6, 0.9, 1.3, 1.6, 1.75, 1.75, 1.55, 1.6, 1.75, 1.75, 1.65, 1.45, 1.2,

@@ -1,4 +1,5 @@
-// Counts the waiting times of jobs in logarithmic buckets. Each bucket is 5 % wider than the previous bucket.
+// Counts the waiting times of jobs in logarithmic buckets. The upper bound of each bucket is 5 % above that of the
+// previous bucket.
 
 const least = 0.1
 const step = Math.log(1.05)

@@ -12,7 +12,7 @@ export type Look = ['light' | 'dark', number]
 
 /**
  * Changes the look of a page that is already loaded. The context has reduced motion: otherwise a colour would change
- * slowly, and axe could measure it on its way.
+ * slowly, and axe could measure it during the change.
  */
 export async function setLook(page: Page, [colorScheme, width]: Look): Promise<void> {
   await page.emulateMedia({ colorScheme })
@@ -20,10 +20,10 @@ export async function setLook(page: Page, [colorScheme, width]: Look): Promise<v
 }
 
 /**
- * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault, which begins
- * with `where`. Also returns a text if the page is wider than the window. axe runs in an isolated world of the page, in
- * which the content security policy does not apply. `resultTypes` makes the results smaller: for each rule, axe then
- * lists all elements that break the rule, and at most one element that obeys it.
+ * Checks the page with axe, a program that finds faults of accessibility. Returns one text for each fault. Each text
+ * begins with `where`. Also returns a text if the page is wider than the window. axe runs in an isolated world of the
+ * page, in which the content security policy does not apply. `resultTypes` makes the results smaller: for each rule,
+ * axe then lists all elements that break the rule, and at most one element that obeys it.
  */
 export async function findFaults(
   page: Page,

@@ -40,8 +40,8 @@ export async function connect(nats: string, cluster: string) {
 
 /**
  * Opens the fleet of a server whose clocks only `later` advances. The lease is an hour. `passGerman` passes a job in
- * German to the fleet: the job `job`, which `worker` holds if it is given. `ask` sends a request of the worker `gpu-1`.
- * `queued` lists the messages of jobs in the queues.
+ * German, with the id `job`, to the fleet. If `worker` is given, this worker holds the job. `ask` sends a request of
+ * the worker `gpu-1`. `queued` lists the subjects of the messages in the queues.
  */
 export async function openFleet(nats: string, cluster: string, claims: Partial<Claims> = {}) {
   let now = 0

@@ -20,7 +20,7 @@ let running: Browser | null = null
 
 /**
  * Starts the browser of this process, unless an earlier test file has started it. A start costs half a second of CPU
- * time, so the browser ends with the process.
+ * time, so the browser stays open until the process ends.
  */
 async function findRunningBrowser(): Promise<Browser> {
   if (!running?.isConnected()) running = await launchBrowser()
@@ -58,8 +58,8 @@ export function useBrowser() {
 
   async function newContext(options: BrowserContextOptions) {
     if (!browser) throw new Error('there is no browser')
-    // With reduced motion, the browser draws a page when it changes. Otherwise a moving progress bar would be drawn 60
-    // times a second.
+    // With reduced motion, the browser draws a page only when its content changes. Otherwise a moving progress bar
+    // would be drawn 60 times a second.
     const context = await browser.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options })
     return { context, faults: watchFaults(context) }
   }

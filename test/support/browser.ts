@@ -9,8 +9,8 @@ import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.
 const noSharedMemory = '--disable-dev-shm-usage'
 
 /**
- * Returns true if /dev/shm has room for the browsers of all tests that run at the same time. Files in /dev/shm cost less
- * CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
+ * Returns true if /dev/shm has enough space for the browsers of all tests that run at the same time. Files in /dev/shm
+ * cost less CPU time than files on a disk. A container often has only 64 MB there, which is too little for one browser.
  */
 function hasSharedMemory(): boolean {
   const folder = '/dev/shm'

@@ -1,5 +1,5 @@
-// Returns the path of the built program. The variable STENO_TEST_PROGRAM may name this program. Otherwise, the program
-// is built once in each test run.
+// Returns the path of the built program. The variable STENO_TEST_PROGRAM may name this program. Otherwise, each test
+// process that needs the program builds it once.
 
 import { copyFileSync, linkSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,6 +1,7 @@
 // Compiles the source code into an executable with bytecode, for the tests that start steno in processes of its own.
-// It starts with less than half the CPU time of `bun src/main.ts`. It contains the code only: it finds the libraries,
-// the models and the web app in the checkout, as the source does. `bun test/support/built-source.ts` compiles it.
+// The executable starts with less than half the CPU time of `bun src/main.ts`. It contains only the code: it finds the
+// libraries, the models and the web app in the checkout, as the source does. `bun test/support/built-source.ts`
+// compiles it.
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -28,7 +29,9 @@ export function builtSource(): string {
   return found
 }
 
-/** The files from which the executable is made. The lock file replaces the files of the packages. */
+/**
+ * Returns the paths of the files that the hash covers. bun.lock is one of them, in place of the files of the packages.
+ */
 function sourceFiles(): string[] {
   const others = ['bun.lock', 'package.json', 'native/built.json', 'models/catalogue.json']
   return [...others, 'test/support/built-source.ts', ...new Glob('src/**/*').scanSync(root)].sort()
@@ -39,7 +42,10 @@ function hashOfSource(): string {
   return sha256([Bun.version, ...hashes].join('\n'))
 }
 
-/** Puts the places of the source files in place of `import.meta`, which would name places inside the executable. */
+/**
+ * Replaces `import.meta.url` and `import.meta.dir` by the paths of the source files. Otherwise they would be paths
+ * inside the executable. Also lets `selfCommand` start the executable.
+ */
 const places: BunPlugin = {
   name: 'places of the source',
   setup(build) {
@@ -56,7 +62,8 @@ const places: BunPlugin = {
 
 async function compile(outfile: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
-  // An executable has 124 MB. Another test run may still need a recent one. The folder of unpacked files stays.
+  // An executable has 124 MB, so old ones are removed. One that is less than an hour old may still be needed by another
+  // test run. The folder `native` with unpacked files is kept.
   for (const name of readdirSync(cache)) {
     const path = join(cache, name)
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -72,7 +79,7 @@ async function compile(outfile: string): Promise<void> {
     bytecode: true,
     format: 'esm',
     minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
-    // Otherwise Bun would write its own value into the code.
+    // Otherwise Bun would write its own value of NODE_ENV into the code.
     define: { 'process.env.NODE_ENV': 'Bun.env.NODE_ENV' },
     metafile: true,
     plugins: [places],
@@ -81,7 +88,8 @@ async function compile(outfile: string): Promise<void> {
   const inputs = Object.keys(metafile?.inputs ?? {}).map(path => relative(root, resolve(path)))
   const unknown = inputs.filter(path => !path.startsWith('node_modules/') && !known.has(path))
   if (inputs.length === 0 || unknown.length > 0) throw new Error(`not in the hash: ${unknown}`)
-  // The executable of a faster process stays: a process of it that has just started could not start child processes.
+  // If another process was faster, its executable is not replaced: a process that has just started from the replaced
+  // file could not start child processes.
   try {
     placeFile(draft, outfile)
   } catch (error) {

@@ -36,11 +36,11 @@ export type ClusterOptions = {
   seconds: number
   speed: number
   lease?: string
-  /** The random number generator that chooses the faults. If it is null, the run has no faults. */
+  /** The random number generator that chooses the faults. If it is null or missing, the run has no faults. */
   random?: Random | null
   /** The time between two faults that the run causes, in milliseconds. */
   faultEveryMs?: number
-  /** The time for which a worker is frozen. */
+  /** The time for which a worker is frozen, in milliseconds. */
   freezeMs?: number
   faultsMax?: number
   webhooks?: boolean

@@ -1,6 +1,6 @@
 // Makes the compact form (8-bit weights) of the pocket model, which is a small Whisper model for tests. On a CPU, steno
-// runs all published models in this form. The encoder of this form skips most of the silence at the end of a window, so
-// a clip of a few seconds needs a third of the CPU time that it needs with the published graphs.
+// runs the published Whisper models in this form. The encoder of this form skips most of the silence at the end of a
+// window, so a clip of a few seconds needs a third of the CPU time that it needs with the published graphs.
 
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,8 +18,8 @@ const hourMs = 60 * 60 * 1000
 
 /**
  * Returns a folder with the compact form of the pocket model, which is in the folder `pocket`. Tests must not change
- * its files. To write it takes half a second of CPU time, so it is kept until the model or the code that writes it has
- * changed. The last part of its path is the name of the model.
+ * the files of the returned folder. To write this folder takes half a second of CPU time, so it is kept until the model
+ * or the code that writes it has changed. The last part of its path is the name of the model.
  */
 export async function compactPocket(pocket: string): Promise<string> {
   const key = keyOf(pocket)
@@ -55,7 +55,7 @@ function keyOf(pocket: string): string {
   return sha256([Bun.version, ...model, ...hashes].join('\n'))
 }
 
-/** Returns the values of a weight, without a copy of them unless a matrix is transposed. */
+/** Returns the values of a weight. Copies them only if the weight is a transposed matrix. */
 function read(weight: Weight): Float32Array {
   const { bytes, transposed } = weight
   return transposed ? floatsOf(weight) : new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)

@@ -1,5 +1,5 @@
-// Makes requests to every endpoint of the API. In some requests, parameters have values at, below and above their
-// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are made from
+// Builds requests to every endpoint of the API. In some requests, parameters have values at, below and above their
+// limits, or of the wrong type. Other requests have wrong methods, headers, bodies or ids. The requests are built from
 // the OpenAPI document, so every endpoint and every parameter of this document is tested.
 
 import { limits } from '../../src/limits.ts'
@@ -137,8 +137,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * A sign-up that succeeds is not sent: the programs would hash four passwords, in a second of CPU time.
- * test/api/accounts.test.ts makes one with both programs.
+ * The body of a sign-up that succeeds. It is not sent: the source and the built program, which both get each request,
+ * would hash four passwords in a second of CPU time. test/api/accounts.test.ts tests such a sign-up with both.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 
@@ -276,7 +276,10 @@ function queriesOf({ parameters = [] }: Operation): string[] {
   return [...single, ...special, 'unknown=1', '__proto__=1', '&&&', '=']
 }
 
-/** Returns values of a query parameter that are odd for its type. For other types, all of them are the same. */
+/**
+ * Returns unusual or wrong values for a query parameter of this type. For a text, returns none: it accepts any
+ * characters.
+ */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes
   return type === 'string' ? [] : oddNumbers

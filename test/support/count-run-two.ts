@@ -1,5 +1,5 @@
-// A preload file (`bun --preload`) for an engine process. Each time the engine runs a model twice at the same time, it
-// adds a line to a file. The path of the file is the last command-line argument.
+// A preload file (`bun --preload`) for an engine process. Each time the engine runs a model twice at the same time,
+// this code adds a line to a log file. The path of the log file is the last command-line argument.
 
 import { openSync, writeSync } from 'node:fs'
 import { type RunTwo, Session } from '../../src/engine/onnx/session.ts'

@@ -1,4 +1,5 @@
-// The NuGet package with the CUDA provider of ONNX Runtime, with a library that needs no GPU in place of the provider.
+// A fake of the NuGet package with the CUDA provider of ONNX Runtime. A library that needs no GPU replaces the
+// provider.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

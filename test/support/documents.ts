@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from './source.ts'
 
-/** The paths of all documents for users, relative to the root of the project. */
+/** The paths of the documents that the tests check, relative to the root of the project. */
 export const documents = [
   'README.md',
   'CONTRIBUTING.md',

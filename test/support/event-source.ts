@@ -22,7 +22,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent,
   expect(rest).toBe('')
 }
 
-/** Reads events up to the first one for which `isLast` returns true, or to the end of the stream. */
+/** Reads events up to the first one for which `isLast` returns true. Throws if the stream ends before this event. */
 export async function readUntil(
   events: AsyncGenerator<ServerEvent, void>,
   isLast: (event: ServerEvent) => boolean,

@@ -40,8 +40,8 @@ const commands = {
 }
 
 /**
- * Starts a process that runs programs in `folder`. It ends at the end of the calling test. The programs must be run one
- * after the other.
+ * Starts a process that runs programs in `folder`. The process ends at the end of the calling test. The programs must
+ * be run one after the other.
  */
 export function startRunner(
   language: keyof typeof commands,

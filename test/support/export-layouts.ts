@@ -6,7 +6,7 @@ import { walk } from '../../src/engine/onnx/protobuf-reader.ts'
 
 /** The protobuf field numbers of some fields in an ONNX file. */
 const fields = { graph: 7, initializer: 5, input: 11, rawData: 9, externalData: 13, dataLocation: 14 }
-/** The minimum size, in bytes, of a constant of the model (such as weights) that is moved to a file of its own. */
+/** The minimum size, in bytes, of a constant of the model (such as weights) that is moved to the other file. */
 const movedMin = 1024
 
 /**

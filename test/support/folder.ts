@@ -9,8 +9,8 @@ const memory = '/dev/shm'
 const memoryBytesMin = 4 * 1024 ** 3
 
 /**
- * The folder in which tests make their folders. It is in memory if there is room: on a disk, a test of the service
- * takes a fifth more CPU time, and waits for each flush of the database.
+ * The folder in which tests make their folders. It is in memory if the memory has enough space: on a disk, a test of
+ * the service takes a fifth more CPU time, and waits for each flush of the database.
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 

@@ -28,9 +28,9 @@ export function tones(sequence: readonly Tone[]): Float32Array {
 }
 
 /**
- * In these test models, each token except token 0 stands for a tone of one frequency. Adds operations to the graph
- * that compute the power of the tone of each token in each frame. A frame has `length` samples. The output has the
- * shape 1 × tokens × frames.
+ * In these test models, each token except token 0 is a tone of one frequency. Adds operations to the graph that compute
+ * the power of the tone of each token in each frame. A frame has `length` samples. The output has the shape 1 × tokens
+ * × frames.
  */
 function addPowers(graph: Graph, sound: string, tokens: number, length: number): string {
   const power = (wave: (angle: number) => number) => {

@@ -8,7 +8,8 @@ export type Move = { movedFrom: number; by: number }
 
 /**
  * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is negative, the model
- * becomes an English-only model. The text tokens whose ids the special tokens then have are no longer suppressed.
+ * becomes an English-only model, and the special tokens get the ids of some text tokens. These text tokens are removed
+ * from the lists of suppressed tokens.
  */
 export function moveTokens(folder: string, { movedFrom, by }: Move): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

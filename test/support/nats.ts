@@ -70,7 +70,7 @@ class Nats implements NatsServer {
   }
 }
 
-/** Starts nats-server with JetStream. Ends it at the end of the calling test. */
+/** Starts nats-server, by default with JetStream. Ends it at the end of the calling test. */
 export async function startNats({
   folder = temporaryFolder(),
   ...options
@@ -82,10 +82,11 @@ export async function startNats({
 }
 
 /**
- * Starts nats-server with JetStream before the first test of the calling file, and ends it after the last test. If no
- * test of the file runs, nats-server is not started, because Bun would not call the function that ends it. When a test
- * times out, Bun ends all child processes, also nats-server. So nats-server is started again after each test that did
- * not pass. Otherwise all later tests of the file would fail too, and it would be hard to see which one timed out.
+ * Starts nats-server, by default with JetStream, before the first test of the calling file, and ends it after the last
+ * test. If no test of the file runs, nats-server is not started, because Bun would not call the function that ends it.
+ * When a test times out, Bun ends all child processes, also nats-server. So nats-server is started again after each
+ * test that did not pass. Otherwise all later tests of the file would fail too, and it would be hard to see which one
+ * timed out.
  */
 export function sharedNats(options: Options = {}): NatsServer {
   let server: Nats | null = null

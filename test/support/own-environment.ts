@@ -1,8 +1,9 @@
 // Sets the environment of the tests, and of the programs that tests start.
 //
-// MIMALLOC_PURGE_DELAY, which the Makefile sets for the test process, is kept from these programs: they must use memory
-// in the same way as for a user. The cache folder of the user is not used: a service also finds models and the CUDA
-// provider there. The folder in its place keeps what the built program unpacks, and nothing else, for the next run.
+// MIMALLOC_PURGE_DELAY, which the Makefile sets for the test process, is removed: the started programs must use memory
+// in the same way as for a user. Another folder replaces the cache folder of the user, because a service would also
+// find models and the CUDA provider of the user there. The other folder keeps the files that the built program unpacks
+// for the next run. Models and the CUDA provider are removed from it.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -9,8 +9,8 @@ export const password = 'correct horse battery'
 export const passwordHash = Bun.password.hashSync(password, lowCost)
 
 /**
- * Makes services in the test process hash passwords at a low cost during the tests of the calling file. The hash that no
- * password matches is not computed at all. The built program still hashes at its own cost, and
+ * Makes services in the test process hash passwords at a low cost during the tests of the calling file. For an account
+ * that does not exist, no hash is computed at all. The built program still hashes at its own cost, and
  * test/accounts/password.test.ts tests this cost.
  */
 export function hashAtLowCost(): void {

@@ -1,5 +1,5 @@
-// Loaded before the first test file of a process. Lets the tests and the engines that they start run the compiled
-// source in place of the source.
+// Bun loads this file before the first test file of a process. After that, `selfCommand` starts the executable of
+// built-source.ts, and not the source.
 
 import { mock } from 'bun:test'
 import { builtSource } from './built-source.ts'

@@ -1,6 +1,6 @@
-// A sandbox for the built program: a machine with glibc, without any other library. Its only network is loopback, its
-// home folder is read-only, and no file in /tmp can be executed (noexec). If this machine does not allow such a sandbox,
-// the program runs outside of it.
+// A sandbox for the built program. It contains glibc, and no other library. Its only network is loopback, its home
+// folder is read-only, and no file in /tmp can be executed (noexec). If this machine does not allow such a sandbox, the
+// program runs outside of it.
 
 import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -62,7 +62,10 @@ export class ProgramBox {
     return path
   }
 
-  /** Runs a command in the namespaces of the sandbox. Only `command()` sees the files of the sandbox alone. */
+  /**
+   * Runs a command in the namespaces of the sandbox. The command sees all files of this machine. Only a command from
+   * `command()` is limited to the files of the sandbox.
+   */
   run(words: string[]): { exitCode: number; out: string; err: string } {
     const { exitCode, stdout, stderr } = Bun.spawnSync(
       mayChroot ? [...unshare, 'sh', '-c', enter, 'sh', ...words] : words,
@@ -71,7 +74,7 @@ export class ProgramBox {
     return { exitCode, out: stdout.toString(), err: stderr.toString() }
   }
 
-  /** Returns the command of the program. `run` starts it, or a program that `run` starts. */
+  /** Returns the command that starts the program. It must be passed to `run`, or to a program that `run` starts. */
   command({ asNobody = false } = {}): string[] {
     const become = asNobody && becomesNobody
     if (mayChroot) {

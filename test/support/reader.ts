@@ -88,8 +88,8 @@ export type Reader = {
 }
 
 /**
- * Prepares the folder and the shell in which the commands of a document run. If a command contains a key of `replaced`,
- * this key is replaced by its value.
+ * Prepares the folder and the shell in which the commands of a document run. In each command, the texts that are the
+ * keys of `replaced` are replaced by their values.
  */
 export function openReader(home: Home, document: string, replaced: Record<string, string>): Reader {
   const folder = join(home.folder, document.replaceAll('/', '-'))

@@ -20,7 +20,10 @@ import { speech, statedMedia } from './media.ts'
 import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
 
-/** A response. `text` is the body of the response as text. If this text is JSON, `body` is its value. */
+/**
+ * A response. `text` is the body of the response as text. If this text is JSON, `body` is its value. Otherwise, `body`
+ * is null.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
 
@@ -165,7 +168,7 @@ async function openShared({ started, dataDir, names }: Shared) {
 
 /**
  * Starts a service, which stops at the end of the test. If the tests of the file share services (see `shareServices`),
- * may return a service that is already running.
+ * the returned service may already be running, and it stops at the end of the file.
  */
 export async function startTestService({
   settings = {},

@@ -52,7 +52,7 @@ export async function simulate(seed: number): Promise<string[]> {
 }
 
 type Operation = { resolve: () => void; reject: (reason: unknown) => void }
-/** The time from one start of the service to its end by a kill or a power cut. */
+/** The parts of the service from one start to the next start. */
 type Life = { db: Db; runner: Runner; webhooks: WebhookSender }
 /**
  * The content of the database that survives a simulated power cut: the database file of the start, and the first
@@ -265,7 +265,10 @@ class World {
     }
   }
 
-  /** Returns the length of the file of a job. It is the same in each download, but some files change. */
+  /**
+   * Returns the length of the file of a job in seconds. It is usually the same in each download. In one of ten
+   * downloads, the file has changed and has a new length.
+   */
   #secondsOf(jobId: string): number {
     const isChanged = this.#random.below(10) === 0
     const seconds = (!isChanged && this.#seconds.get(jobId)) || 1 + this.#random.below(3000)
@@ -290,7 +293,10 @@ class World {
     return statSync(`${databasePath(this.#folder)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** Starts the service again. A second server has the database, but not the media files. */
+  /**
+   * Starts the service again. `second server` simulates a start on a second server, which has the database, but not the
+   * media files.
+   */
   #restart(how: 'kill' | 'power cut' | 'second server'): void {
     this.#unlock()
     this.#pending = []
@@ -305,7 +311,7 @@ class World {
   #loseUnflushed(): void {
     const path = databasePath(this.#folder)
     const flushed = readFileSync(`${path}-wal`).subarray(0, this.#durable.logBytes)
-    // The last connection to close moves the log into the database file, but not if this file was removed.
+    // When the last connection closes, SQLite moves the log into the database file, but not if this file was removed.
     for (const side of ['', '-wal', '-shm']) rmSync(`${path}${side}`)
     this.#reader.close()
     writeFileSync(path, start!.files.get(basename(path))!)
@@ -446,8 +452,8 @@ async function refusable(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Waits three turns of the event loop. After these turns, all code has run that does not wait for a pending operation
- * of the simulator.
+ * Waits three turns of the event loop. After these turns, all code has run, except the code that waits for a pending
+ * operation of the simulator.
  */
 async function drained(): Promise<void> {
   for (let count = 0; count < 3; count++) await new Promise<void>(resolve => setImmediate(resolve))

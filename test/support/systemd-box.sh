@@ -1,7 +1,8 @@
 #!/bin/sh
-# Boots systemd as process 1 in namespaces of its own and runs a script in it as a service.
-# systemd-box.sh FOLDER: runs FOLDER/script; its output is in FOLDER/out. The root is this machine's, and every change of
-# it is lost at the end. The network is loopback alone. SIGTERM ends the script and all processes of the box.
+# Boots systemd as process 1 in namespaces of its own (the box), and runs a script there as a service.
+# systemd-box.sh FOLDER: runs FOLDER/script, and writes its output to FOLDER/out. The box has the root folder of this
+# machine, but all changes of files outside FOLDER are lost at the end. Its only network is loopback. SIGTERM ends the
+# script and all processes of the box.
 set -eu
 folder=$1
 tree=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)

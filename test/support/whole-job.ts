@@ -1,7 +1,7 @@
 // Runs a whole job with a built program: starts the program, uploads a clip, requests the subtitles, and stops the
-// program. The program has a folder of its own, and none of the test's environment variables. A test runs the job without
-// a network: it starts this file as a script in a process without a network, with the default model: `whole-job.ts PLACE
-// CLIP COMMAND…`.
+// program. The program has a folder of its own, and none of the test's environment variables. One test starts this file
+// as a script in a process without a network: `whole-job.ts PLACE CLIP COMMAND…`. The program then uses its default
+// model.
 
 export type WholeJob = {
   /**

@@ -5,9 +5,9 @@ import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
 
 export type Callers = {
-  /** The ids of all jobs that were submitted with the status 200. */
+  /** The ids of all jobs whose submission was answered with the status 200. */
   accepted: Set<string>
-  /** The ids of all jobs that were cancelled with the status 200. */
+  /** The ids of all jobs whose cancellation was answered with the status 200. */
   cancelled: Set<string>
   /**
    * Descriptions of the wrong responses. A response is not wrong if the benchmark has caused it by a fault, such as a

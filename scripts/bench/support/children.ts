@@ -1,4 +1,4 @@
-// Runs a script of this folder as a child process. Returns the last line of its output, which is a JSON document.
+// Runs a script of this folder as a child process. Returns the last line of its output, parsed as JSON.
 
 import { join } from 'node:path'
 

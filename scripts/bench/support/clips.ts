@@ -1,4 +1,4 @@
-// Makes test audio from the project's clips, together with a reference: the text that is spoken in this audio.
+// Makes test audio from the project's clips.
 
 import { join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -22,7 +22,7 @@ export async function longestClip(folder: string): Promise<LongClip | null> {
   return { truth, wav, samples: Float32Array.from(integers, value => value / 32_768) }
 }
 
-/** Returns ten seconds of sound in which two speakers take turns. */
+/** Returns ten seconds of sound in which two speakers talk alternately. */
 export async function twoVoices(folder: string): Promise<Float32Array> {
   const parts: Float32Array[] = []
   const options = { signal: new AbortController().signal, durationMsMax: 36_000_000 }

@@ -120,8 +120,8 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
 }
 
 /**
- * Removes short spans: finds each run of flags that are equal to `value`, and inverts the run if it has fewer than
- * `shortest` flags. Runs at the start and at the end of `flags` are not changed.
+ * Removes short spans: finds each sequence of flags that are equal to `value`, and inverts the sequence if it has fewer
+ * than `shortest` flags. Sequences at the start and at the end of `flags` are not changed.
  */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {

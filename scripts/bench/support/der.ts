@@ -5,8 +5,8 @@ export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
   /**
-   * The seconds of speech in the reference, without the short times around the start and the end of each segment, which
-   * are not scored. A second in which two speakers talk counts twice.
+   * The seconds of speech in the reference, without the collars: the short unscored times around the start and the end
+   * of each segment. A second in which two speakers talk counts twice.
    */
   speech: number
   missed: number

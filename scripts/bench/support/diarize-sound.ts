@@ -1,6 +1,6 @@
 // A child process of the benchmarks: runs only diarization, on a file of samples that is repeated `repeat` times. In a
 // job, the diarization also gets voice readings from the speech model. A voice reading says how many voices speak in
-// each moment of a window, and has vectors that stand for these voices. The speech model does not run here, so the
+// each moment of a window, and has vectors that describe these voices. The speech model does not run here, so the
 // diarization gets artificial voice readings of the same size.
 
 import { framesPerEmbedding, samplesPerFrame, samplesPerMelFrame } from '../../../src/engine/audio.ts'
@@ -47,8 +47,8 @@ async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<Diariz
 
 /**
  * Returns an artificial voice reading of a window. A voice reading has the probabilities of no voice, one voice and
- * several voices for each 10 ms, and a vector for each 40 ms, which stands for the voice that speaks. In this voice
- * reading, the same single voice speaks all the time. `length` is the number of samples of the window.
+ * several voices for each 10 ms, and for each 40 ms a vector that describes the speaking voice. In this voice reading,
+ * the same single voice speaks all the time. `length` is the number of samples of the window.
  */
 function oneVoiceIn(length: number): VoiceReading {
   const width = 48

@@ -1,5 +1,5 @@
 // Many workers in one process, for the benchmark `fleet`. The engines of these workers sleep for as long as a GPU would
-// work. Some jobs meet a fault: the engine fails, or the worker disappears during a job and returns later.
+// work. Some jobs have a fault: the engine fails, or the worker disappears during the job and returns later.
 
 import { join } from 'node:path'
 import { JobFailure } from '../../../src/errors.ts'

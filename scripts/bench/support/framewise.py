@@ -2,7 +2,7 @@
 #   framewise.py make FOLDER          writes FOLDER/ctc and FOLDER/tdt
 #   framewise.py make-large FOLDER    the same, with the sizes of Omnilingual CTC 300M and Parakeet TDT 0.6b in 8 bits
 #   framewise.py hear KIND FOLDER FILE…   prints one JSON object for each file: the tokens and their times
-# This script needs the packages onnx, onnx-asr, sherpa-onnx and soundfile.
+# This script needs the packages onnx, onnxruntime, onnx-asr, sherpa-onnx and soundfile.
 import json
 import os
 import sys
@@ -89,7 +89,7 @@ def gelu(given, made):
 
 def wav2vec_front(given, made, width, channels=512):
     """Returns the layers of wav2vec 2.0 before the transformer: seven convolutions with layer norms, a projection to
-    `width`, and a convolution over 128 frames that stands for positions."""
+    `width`, and a convolution over 128 frames that encodes the positions."""
     constants = {"f.ones": np.ones(channels, np.float32), "f.zeros": np.zeros(channels, np.float32)}
     nodes, x, before = [], given, 1
     for layer, (kernel, stride) in enumerate([(10, 5), *[(3, 2)] * 4, *[(2, 2)] * 2]):

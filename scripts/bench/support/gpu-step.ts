@@ -93,7 +93,7 @@ function emptyWeights(dimensions: Dimensions): FloatWeights {
   )
 }
 
-/** Operations without a kernel: they only change the shape of a tensor, or compute a shape on the host. */
+/** Operations without a kernel: they return their input, change only its shape, or compute a shape on the host. */
 const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**

@@ -2,7 +2,8 @@
 
 python gpu.py '{"width": 1280, "heads": 20, "encoderLayers": 32, "decoderLayers": 4, "mels": 128, "vocabulary": 51866}' ROWS STEPS
 
-Prints JSON: the milliseconds of the encoder for a window, of the first step of a batch, and of each further step.
+ROWS is a list of batch sizes, such as 1,8,32. Prints one JSON object for each batch size: the milliseconds of the
+encoder for a window, of the first step of a batch, and of each further step.
 """
 import json
 import sys
@@ -50,7 +51,7 @@ def measure(model, mels, rows, steps):
             decode(state["tokens"])
 
     prompt = torch.full((rows, 3), 50258, device="cuda")
-    for _ in range(2):  # The first time warms up.
+    for _ in range(2):  # The first round is a warm-up, and is not counted.
         state.clear()
         start = milliseconds(lambda: decode(prompt))
         further = milliseconds(more) / steps

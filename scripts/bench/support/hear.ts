@@ -94,9 +94,9 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder, if the model has published weights. The first
- * input of their encoder is `input_features`, and the first input of their decoder is `input_ids`. No other session has
- * a first input with one of these names. For a model in the compact form, both times are 0.
+ * Measures the total time of all runs of the encoder and the decoder, if the model has published weights. In such a
+ * model, the first input of the encoder is `input_features`, and the first input of the decoder is `input_ids`. No
+ * other session has a first input with one of these names. For a model in the compact form, both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -1,8 +1,8 @@
 """Scores diarization with pyannote.metrics: python judge.py FOLDER    (needs pyannote.metrics)
 
 FOLDER contains the reference NAME.truth.rttm and the result NAME.said.rttm of each recording. The score uses no collar
-and includes overlapping speech. Prints JSON: for each name, the error rate and the seconds of missed speech, of false
-speech and of speech with the wrong speaker.
+and includes overlapping speech. Prints JSON: for each name, the error rate and its three parts: missed speech, false
+speech, and speech with the wrong speaker. All are shares of the speech in the reference.
 """
 import glob
 import json

@@ -33,9 +33,9 @@ export async function measure(
 }
 
 /**
- * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0. So
- * does a new process that still has the command line of its parent (`parent`): it has not started its own program yet,
- * and its memory is that of the parent.
+ * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0. A
+ * new process that still has the command line of its parent (`parent`) also counts as 0: it has not started its own
+ * program yet, and its memory is that of the parent.
  */
 function treeBytes(pid: number, parent = ''): number {
   try {

@@ -1,5 +1,5 @@
 // Whisper networks of real dimensions with random weights in 16-bit floats, in memory. The text that such a network
-// recognises is noise, but a run of it costs as much as with real weights.
+// recognises is noise, but the recognition costs as much as with real weights.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
@@ -55,7 +55,7 @@ export function alignmentHeadsOf({ aligned, decoderLayers, heads }: Dimensions):
   ])
 }
 
-/** Returns the configuration of a network. Its special tokens have the order and the places of Whisper's. */
+/** Returns the configuration of a network. Its special tokens have the same order and the same ids as in Whisper. */
 export function factsOf(dimensions: Dimensions): Facts {
   const { mels, width, heads, decoderLayers, vocabulary } = dimensions
   const firstTimestamp = vocabulary - 1501
@@ -121,7 +121,8 @@ export function shapesOf({
 
 /** Returns random weights. They are small, so that no result is too large for a 16-bit float. */
 export function randomFloats(dimensions: Dimensions): FloatWeights {
-  // All weights are parts of one array of random numbers, because random numbers for each weight take minutes.
+  // The weights of layer norms are 1. All other weights are parts of one array of random numbers: to make new random
+  // numbers for each weight would take minutes.
   const count = (dims: readonly number[]) => dims.reduce((product, each) => product * each, 1)
   const shapes = shapesOf(dimensions)
   const most = Math.max(...[...shapes.values()].map(count))

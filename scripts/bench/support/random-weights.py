@@ -1,8 +1,8 @@
 """Writes a Whisper model with random weights in the formats of other programs: python random-weights.py WIDTH LAYERS LIKE OUT
 
 LIKE is the folder of a model in the layout of Hugging Face, whose tokenizer is copied. Writes the folder OUT/ct2 for
-faster-whisper, and the file OUT/ggml.bin for whisper.cpp. The random numbers are other ones than those of
-random-model.ts, which does not change the cost of the model.
+faster-whisper, and the file OUT/ggml.bin for whisper.cpp. The random numbers differ from those of random-model.ts.
+This does not change the cost of the model.
 """
 import base64
 import os

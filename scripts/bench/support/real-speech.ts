@@ -29,8 +29,8 @@ const seed = 4
 
 /**
  * Writes the utterances of LibriSpeech as WAV files into `folder`. The first returned set has one file with all
- * utterances joined. Each of `leads` gives one more set, with one file for each utterance: each of its files starts with
- * this many seconds of digital silence. Returns null if the utterances are not on this machine.
+ * utterances joined. Each of `leads` gives one more set, with one file for each utterance: each file of this set starts
+ * with this many seconds of digital silence. Returns null if the utterances are not on this machine.
  */
 export async function realSpeech(folder: string, leads: readonly number[] = [0]): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')

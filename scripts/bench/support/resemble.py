@@ -9,8 +9,8 @@ import types
 
 import scipy.ndimage
 
-# Resemblyzer imports scipy.ndimage.morphology, a module that SciPy 1.15 removed. These lines create a module with this
-# name. It has only the one function that Resemblyzer needs.
+# Resemblyzer imports scipy.ndimage.morphology, a deprecated module that newer versions of SciPy do not have. These
+# lines create a module with this name. It has only the one function that Resemblyzer needs.
 morphology = types.ModuleType("scipy.ndimage.morphology")
 morphology.binary_dilation = scipy.ndimage.binary_dilation
 sys.modules["scipy.ndimage.morphology"] = morphology

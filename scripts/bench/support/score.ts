@@ -55,9 +55,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 
 /**
  * Compares the start times of the words that both programs recognised. `near` is the number of words whose two start
- * times differ by at most 0.2 s. `of` is the number of all compared words. A word that starts inside one of `pauses` in
- * `theirs` is not compared, because this start is too early. But it is compared if it starts in the last `before`
- * seconds of the pause.
+ * times differ by at most 0.2 s. `of` is the number of all compared words. A word whose start in `theirs` is inside one
+ * of `pauses` is not compared, because this start is too early. But it is compared if this start is in the last
+ * `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],

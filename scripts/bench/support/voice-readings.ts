@@ -1,5 +1,5 @@
 // Passes the voice readings of the built-in speech model to the diarization: how many voices speak in each moment, and
-// vectors that stand for these voices. In a job, the speech model also decodes text, but the benchmarks of diarization
+// vectors that describe these voices. In a job, the speech model also decodes text, but the benchmarks of diarization
 // need no text.
 
 import { withEncoded } from '../../../src/engine/hear/decode-windows.ts'
