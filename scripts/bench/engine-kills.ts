@@ -7,6 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { openEngine } from '../../src/engine/supervisor.ts'
 import { clips, pocket } from '../../test/support/engine-room.ts'
 import type { Truth } from '../../test/support/words.ts'
+import { engineOf } from './support/engine-process.ts'
 
 export const bench = { name: 'engine: fifty jobs, its child killed in each third, pocket model', run }
 
@@ -33,7 +34,7 @@ async function run(): Promise<string[][]> {
     for (let job = 1; job <= jobs; job++) {
       const onSeconds = () => {
         // Kills the child process at the first progress report of each job in `killedAt`.
-        if (killedAt.delete(job)) process.kill(childOf(process.pid), 'SIGKILL')
+        if (killedAt.delete(job)) process.kill(engineOf(process.pid), 'SIGKILL')
       }
       const input = { path: join(clips, truth.file), durationMs: truth.duration * 1000, language: 'en' }
       await engine
@@ -45,7 +46,7 @@ async function run(): Promise<string[][]> {
           ({ full_transcript }) => texts.push(full_transcript),
           () => failed++,
         )
-      if (job === 5 || job === jobs) sizes.push(await megabytesOf(childOf(process.pid)))
+      if (job === 5 || job === jobs) sizes.push(await megabytesOf(engineOf(process.pid)))
     }
   } finally {
     await engine.close()
@@ -56,16 +57,6 @@ async function run(): Promise<string[][]> {
     ...rows,
     [`${jobs}`, '3', `${alike}`, `${failed}`, ...sizes.map(each => each.toFixed(0)), own.toFixed(0)],
   ]
-}
-
-/** The engine runs in a child process of the process `parent`. Returns the id of this child process. */
-function childOf(parent: number): number {
-  const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
-  const row = stdout
-    .toString()
-    .split('\n')
-    .find(each => each.trim().endsWith(' engine'))
-  return Number(row!.trim().split(/\s+/)[0])
 }
 
 async function megabytesOf(pid: number): Promise<number> {

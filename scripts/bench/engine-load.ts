@@ -4,6 +4,7 @@
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import { longestClip } from './support/clips.ts'
+import { engineOf } from './support/engine-process.ts'
 import { type Measured, measureLoad } from './support/load.ts'
 
 export const bench = { name: 'API at 200 requests a second while the engine works, pocket model', run }
@@ -27,7 +28,7 @@ async function run(): Promise<string[][]> {
     const ids: string[] = []
     for (let count = 0; count < jobs; count++) ids.push(await api.submit(clip.wav))
     await api.until(`/v1/transcribe/${ids[0]}`, job => job.status === 'processing')
-    const engine = childOf(server.pid)
+    const engine = engineOf(server.pid)
     const before = cpuSeconds(engine)
     const busy = await measure(server, data, ids)
     const cores = (cpuSeconds(engine) - before) / seconds
@@ -102,16 +103,6 @@ function apiOf({ port }: Ready, { key }: Prepared) {
       return job.id
     },
   }
-}
-
-/** The engine runs in a child process of the process `parent`. Returns the id of this child process. */
-function childOf(parent: number): number {
-  const { stdout } = Bun.spawnSync(['ps', '--ppid', `${parent}`, '-o', 'pid=,args='])
-  const row = stdout
-    .toString()
-    .split('\n')
-    .find(each => each.trim().endsWith(' engine'))
-  return Number(row!.trim().split(/\s+/)[0])
 }
 
 function cpuSeconds(pid: number): number {

@@ -77,7 +77,7 @@ async function* conversations(shared: string): AsyncGenerator<Named> {
     .map(line => line.split(' ').slice(1, 19).join(' ').toLowerCase())
   const synthetic = await syntheticVoices(lines)
   if (synthetic.length >= 8) yield* conversationsOf('synthetic', synthetic, [2, 3, 4, 5, 6, 7, 8], seed)
-  else console.error('skipped: espeak-ng, flite and festival are not here')
+  else console.error('skipped: espeak-ng, flite and festival have fewer than eight voices here')
   const sample = join(shared, 'pyannote-sample/sample')
   const truth = readRttm(await Bun.file(`${sample}.rttm`).text())
   yield { group: 'pyannote-sample', name: 'sample', samples: await readSound(`${sample}.wav`), truth }

@@ -177,8 +177,8 @@ export async function startTestService({
   program = namedProgram,
   alone = false,
 }: Options = {}) {
-  if (shared && !alone && !isSteering && !dataDir && program === namedProgram)
-    return openShared(findShared(shared, settings))
+  const isPlain = !alone && !isSteering && !dataDir && Object.keys(parts).length === 0
+  if (shared && isPlain && program === namedProgram) return openShared(findShared(shared, settings))
   const folder = dataDir ?? temporaryFolder()
   const started = await (program
     ? startProgram(resolve(program), folder, settings)
