@@ -4,6 +4,8 @@
 
 import {
   AckPolicy,
+  type ConsumerConfig,
+  type ConsumerCreateOptions,
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiCodes,
@@ -20,6 +22,15 @@ import { type NatsConnection, nanos } from '@nats-io/transport-node'
 import { limits } from '../limits.ts'
 import { bytesOf, protocol } from './requests.ts'
 import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './subjects.ts'
+
+/** The error code of JetStream for a queue that exists with other settings. The client of NATS has no name for it. */
+const consumerExists = 10148
+
+/**
+ * The option with which the client of NATS asks JetStream to change a queue. The types of the client do not list it. Its
+ * function `update` also keeps the settings that are not given, and the server needs a further right for it.
+ */
+const change: ConsumerCreateOptions & { action: 'update' } = { action: 'update' }
 
 /**
  * The error for a JetStream stream that has the name of steno's stream, but not the settings that steno needs. Such a
@@ -71,8 +82,20 @@ export class JobStream {
       await consumers.delete(streamOf(this.#cluster), consumerOf(pool, priority)).catch(acceptRefusal)
   }
 
+  /** Creates a queue. If it exists with other settings, such as those of another lease, changes the settings. */
   async #openQueue(pool: string, priority: Priority): Promise<void> {
-    await this.#manager.consumers.add(streamOf(this.#cluster), {
+    const { consumers } = this.#manager
+    const stream = streamOf(this.#cluster)
+    const config = this.#queueSettings(pool, priority)
+    await consumers.add(stream, config).catch(async error => {
+      // Before 2.10, nats-server changes the settings itself. Since then, it refuses to create such a queue.
+      if (!(error instanceof JetStreamApiError) || error.code !== consumerExists) throw error
+      await consumers.add(stream, config, change)
+    })
+  }
+
+  #queueSettings(pool: string, priority: Priority): Partial<ConsumerConfig> {
+    return {
       durable_name: consumerOf(pool, priority),
       filter_subject: subjectsOf(this.#cluster).jobsOf(pool, priority),
       ack_policy: AckPolicy.Explicit,
@@ -83,7 +106,7 @@ export class JobStream {
       // instead.
       max_deliver: -1,
       max_ack_pending: -1,
-    })
+    }
   }
 
   /**

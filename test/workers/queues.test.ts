@@ -5,10 +5,12 @@ import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
+import { nanos } from '@nats-io/transport-node'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { TakenBack } from '../../src/workers/hand-over.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
 import { poolOf } from '../../src/workers/pools.ts'
+import { JobStream } from '../../src/workers/stream.ts'
 import { consumerOf, type Priority, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
 import { openFleet } from '../support/bare-fleet.ts'
 import { helloOf, until } from '../support/fleet.ts'
@@ -81,6 +83,17 @@ natsTest('a worker is welcome only when its queues exist', async () => {
   const { hello, queues } = await open('early')
   await hello(['de'])
   expect(await queues()).toEqual([again, first])
+})
+
+// From 2.10 on, nats-server refuses to create a queue that exists with another setting.
+natsTest('a server that starts with another lease changes the queues that exist', async () => {
+  const { wire, consumers } = await open('lease')
+  const waits = []
+  for (const leaseMs of [30_000, 1000]) {
+    await (await JobStream.open(wire, 'lease', leaseMs)).openPool(pool)
+    waits.push((await consumers.info(streamOf('lease'), first)).config.ack_wait)
+  }
+  expect(waits).toEqual([nanos(30_000), nanos(1000)])
 })
 
 natsTest('a pool whose queue could not be created gets jobs when a sweep has created the queue', async () => {
