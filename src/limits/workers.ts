@@ -14,6 +14,12 @@ export const workerLimits = {
   workerAttemptsMax: 4,
   /** Interval of a worker's reports on a job. The response to a report can stop the job. */
   workerBeatMs: 1 * second,
+  /**
+   * Time after which JetStream delivers the message of a job again if the worker that got it says nothing about it, for
+   * example because the message was lost with the connection. A worker that has the message says so each
+   * `workerBeatMs`.
+   */
+  workerKeepMs: 5 * second,
   /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
   workerHelloMs: 5 * second,
   /**

@@ -89,7 +89,7 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // JetStream delivers the message again if it hears nothing about the message for the time of a lease.
+    // JetStream delivers the message again if it hears nothing about the message for `workerKeepMs` or a lease.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {

@@ -67,8 +67,9 @@ export class JobStream {
 
   /**
    * Creates the queues of a pool (the workers with the same abilities), one queue for each priority. If a worker has
-   * taken the message of a job, and then sends JetStream nothing about this message for `leaseMs`, JetStream delivers
-   * the message again. Queues that exist stay. If the stream was removed, creates it again first.
+   * taken the message of a job, and then sends JetStream nothing about this message for `workerKeepMs`, or for a lease if
+   * it is shorter, JetStream delivers the message again. The server refuses the claim of another worker as long as the
+   * lease of the first one lasts. Queues that exist stay. If the stream was removed, creates it again first.
    */
   async openPool(pool: string): Promise<void> {
     await requireStream(this.#manager, this.#cluster)
@@ -100,7 +101,7 @@ export class JobStream {
       filter_subject: subjectsOf(this.#cluster).jobsOf(pool, priority),
       ack_policy: AckPolicy.Explicit,
       deliver_policy: DeliverPolicy.All,
-      ack_wait: nanos(this.#leaseMs),
+      ack_wait: nanos(Math.min(this.#leaseMs, limits.workerKeepMs)),
       // JetStream must not limit the number of deliveries of a message. After an outage, JetStream delivers a message
       // again although no worker has failed. The server limits the attempts of a job with a count in the database
       // instead.

@@ -119,11 +119,35 @@ natsTest('after a short break, a job goes to the worker at once', async () => {
   await Bun.sleep(50)
   proxy.cut()
   await until(() => connected > 1)
+  const backAt = performance.now()
   await service.account('ana').transcribe()
-  // Without an answer from the worker, JetStream delivers the job again after a lease.
   await engine.given(1)
+  // Without an answer from the worker, JetStream delivers the job again after this time.
+  expect(performance.now() - backAt).toBeLessThan(limits.workerKeepMs)
   proxy.close()
 })
+
+natsTest(
+  'a job that is lost on its way to a worker is soon delivered again',
+  async () => {
+    const nats = await startNats()
+    let lostAt = 0
+    const proxy = await startLossyProxy(nats.port, (from, bytes) => {
+      if (from === 'caller' || lostAt > 0 || !`${bytes}`.includes('$JS.ACK.')) return
+      lostAt = performance.now()
+      proxy.cut()
+    })
+    const { service, cluster } = await startFleet(nats.url, { STENO_WORKER_LEASE: '1m' })
+    const address = `nats://127.0.0.1:${proxy.port}`
+    const { engine } = await startWorker({ nats: address, server: service.url, cluster })
+    await service.account('ana').transcribe()
+    await engine.given(1)
+    expect(lostAt).toBeGreaterThan(0)
+    expect(performance.now() - lostAt).toBeLessThan(2 * limits.workerKeepMs)
+    proxy.close()
+  },
+  90_000,
+)
 
 // JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 12 s.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
