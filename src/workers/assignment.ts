@@ -43,6 +43,9 @@ export class Assignment {
   fence = 0
   /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
   isOfMachine = false
+  /** The time, by the monotonic clock, since which the server has not answered. Null if it answered the last request. */
+  #unansweredSince: number | null = null
+  #isTranscribing = false
   readonly #parts: Parts
   readonly #claim: Claim
   readonly #stop = new AbortController()
@@ -85,6 +88,14 @@ export class Assignment {
    */
   leave(): void {
     this.#stop.abort(new Error('the worker ends'))
+  }
+
+  /**
+   * The time, by the monotonic clock, since which this assignment has waited for the server. Null if it does not wait,
+   * or if the engine still works on the job.
+   */
+  get waitsSince(): number | null {
+    return this.#isTranscribing ? null : this.#unansweredSince
   }
 
   /** Claims the job, transcribes its media and delivers the result. */
@@ -133,12 +144,14 @@ export class Assignment {
       const input = claim.input ?? (await this.#ask(() => server.fetchInput(held, this.#stop.signal)))
       audioSeconds = input.durationMs / 1000
       const path = await fetchMedia(server, held, claim.addresses, place, this.#stop.signal)
+      this.#isTranscribing = true
       result = await this.#transcribe(path, input)
     } catch (error) {
       if (this.#stop.signal.aborted) throw error
       this.isOfMachine = !(error instanceof JobFailure)
       result = { failure: failureOf(error) }
     } finally {
+      this.#isTranscribing = false
       removeMedia(place)
       await beats.close()
     }
@@ -182,7 +195,8 @@ export class Assignment {
     const first = this.#heard
     const utterances = firstOf(this.#utterances.slice(first), this.#parts.server.reportBytesMax)
     const report = { seconds: this.#seconds, first, utterances, language: this.#language }
-    const answer = await this.#parts.server.ask('beat', { ...held, ...report }).catch(() => null)
+    const beat = () => this.#parts.server.ask('beat', { ...held, ...report })
+    const answer = await this.#answerTo(beat).catch(() => null)
     if (answer?.kind === 'stop') this.stop()
     if (answer?.kind === 'continue') this.#heard = answer.heard
     if (!answer || answer.kind === 'later') await pause(limits.workerRetryMs, this.#stop.signal)
@@ -207,13 +221,25 @@ export class Assignment {
   async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {
       try {
-        return await request()
+        return await this.#answerTo(request)
       } catch (error) {
         if (pauseMs >= limits.workerRetryMsMax)
           log.warn('server does not answer', { reason: reasonOf(error) })
         await pause(Math.min(pauseMs, limits.workerRetryMsMax), this.#stop.signal)
         await this.#parts.server.connected(this.#stop.signal)
       }
+    }
+  }
+
+  /** Sends a request, and notes since when the server has not answered. */
+  async #answerTo<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+    try {
+      const answer = await request()
+      this.#unansweredSince = null
+      return answer
+    } catch (error) {
+      this.#unansweredSince ??= performance.now()
+      throw error
     }
   }
 }

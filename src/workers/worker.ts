@@ -106,10 +106,16 @@ export class Worker {
     return await this.#server.modelHub()
   }
 
-  /** Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. */
+  /**
+   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. If the
+   * server does not answer for two leases, leaves the jobs that wait for it.
+   */
   async drain(): Promise<void> {
     this.#draining.abort()
+    const drainsSince = performance.now()
+    const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
+    clearInterval(timer)
     // Rejects and leaves the connection open if NATS is away. The process would then not end.
     await this.#nats.drain().catch(() => {})
     await this.#nats.close()
@@ -127,6 +133,17 @@ export class Worker {
     await Promise.all(assignments.map(({ done }) => done))
     await this.#nats.close()
     rmSync(this.#settings.folder, { recursive: true, force: true })
+  }
+
+  #leaveUnanswered(drainsSince: number): void {
+    for (const [job, assignment] of this.#assignments) {
+      const { waitsSince } = assignment
+      if (waitsSince === null) continue
+      if (performance.now() - Math.max(waitsSince, drainsSince) < 2 * this.#leaseMs) continue
+      log.warn('job left', { job_id: job, reason: 'the server does not answer, and this worker ends' })
+      this.#assignments.delete(job)
+      assignment.leave()
+    }
   }
 
   get #isResting(): boolean {

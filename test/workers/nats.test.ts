@@ -2,10 +2,11 @@
 // JetStream (its message store) or no room there, or if another program's stream has the name that steno's stream
 // needs.
 
-import { expect } from 'bun:test'
+import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { jetstreamManager, RetentionPolicy } from '@nats-io/jetstream'
+import { log } from '../../src/base/log.ts'
 import { limits } from '../../src/limits.ts'
 import type { ModelsAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
@@ -238,6 +239,36 @@ natsTest('an idle worker that is stopped while NATS is away ends', async () => {
   await nats.kill()
   await worker.drain()
 })
+
+natsTest(
+  'a worker with a finished job that is stopped while NATS is away ends, and its job is done again',
+  async () => {
+    const nats = await startNats()
+    const { service, startOwn } = await startFleet(nats.url)
+    const ana = service.account('ana')
+    const { engine, worker } = await startOwn()
+    const id = await ana.transcribe()
+    const task = await engine.given(1)
+    await nats.kill()
+    using warn = spyOn(log, 'warn').mockImplementation(() => {})
+    const ended = worker.drain()
+    // A worker does not break off a job because of NATS.
+    await Bun.sleep(3000)
+    expect(warn.mock.calls.flat()).not.toContain('job left')
+    engine.finish(task)
+    await ended
+    expect(warn.mock.calls.at(-1)).toEqual([
+      'job left',
+      { job_id: id, reason: 'the server does not answer, and this worker ends' },
+    ])
+    await nats.start()
+    const next = await startOwn('gpu-2')
+    next.engine.finish(await next.engine.given(1))
+    await ana.until(id, 'completed')
+    expect(charges(service, id)).toEqual(['reserve', 'settle'])
+  },
+  30_000,
+)
 
 natsTest('a worker sends no request for a job while its connection to NATS is broken', async () => {
   const nats = await startNats()
