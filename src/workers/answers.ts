@@ -9,6 +9,7 @@ import type { TranscribeInput } from '../engine/request.ts'
 export type JobInput = Omit<TranscribeInput, 'path' | 'section'>
 
 export type HelloAnswer =
+  /** `pool` is null while the pool of the worker lacks its queues. The worker then asks for no jobs. */
   | { kind: 'welcome'; pool: string | null; leaseMs: number; stop: string[] }
   | { kind: 'refused'; message: string }
 

@@ -484,7 +484,8 @@ export class Fleet implements Engine {
     const stop = hello.jobs
       .filter(({ job, fence }) => this.#handOvers.mustStop(job, fence))
       .map(({ job }) => job)
-    return { kind: 'welcome', pool: worker.pool, leaseMs: this.#parts.leaseMs, stop }
+    const pool = this.#unopened.has(worker.pool) ? null : worker.pool
+    return { kind: 'welcome', pool, leaseMs: this.#parts.leaseMs, stop }
   }
 
   /** Refuses a worker because too many others have its name. Logs this only once until one of them has left. */

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { AckPolicy, JetStreamApiCodes, JetStreamApiError } from '@nats-io/jetstream'
 import { nanos } from '@nats-io/transport-node'
+import type { HelloAnswer } from '../../src/workers/answers.ts'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { TakenBack } from '../../src/workers/hand-over.ts'
 import type { Claims } from '../../src/workers/hand-overs.ts'
@@ -100,8 +101,11 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   const cluster = 'blocked'
   const { fleet, consumers, hello, queues, block } = await open(cluster)
   await block('again')
-  await hello(['de'])
-  await until(() => fleet.fault() !== null)
+  const poolOfAnswer = async () =>
+    (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
+  // A worker with a pool asks for jobs, and waits for an answer of JetStream in vain.
+  expect(await poolOfAnswer()).toBeNull()
+  expect(fleet.fault()).not.toBeNull()
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
   await until(async () => (await queues()).includes(first))
   let wasTold = false
@@ -113,6 +117,7 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   await until(() => wasTold)
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([1, true, true])
   expect(await queues()).toEqual([again, first])
+  expect(await poolOfAnswer()).toBe(pool)
 })
 
 natsTest('a job whose message was lost with the connection goes into the stream again', async () => {
