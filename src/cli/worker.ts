@@ -91,5 +91,7 @@ export const worker = command({
     } finally {
       await engine.close()
     }
+    // If NATS is frozen, its client has a connection without an answer, which it does not close.
+    process.exit()
   },
 })

@@ -8,6 +8,7 @@ import { errorFields, log } from '../base/log.ts'
 import { reasonOf } from '../base/reason.ts'
 import type { Engine } from '../engine/engine.ts'
 import { limits } from '../limits.ts'
+import { beforeStop } from '../net/before-stop.ts'
 import type { Hub } from '../net/hub.ts'
 import { newSession } from './addresses.ts'
 import type { HelloAnswer } from './answers.ts'
@@ -116,8 +117,8 @@ export class Worker {
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)
-    // Rejects and leaves the connection open if NATS is away. The process would then not end.
-    await this.#nats.drain().catch(() => {})
+    // Rejects and leaves the connection open if NATS is away, or waits for NATS. The process would then not end.
+    await beforeStop(this.#nats.drain(), this.#outages.lost).catch(() => {})
     await this.#nats.close()
     rmSync(this.#settings.folder, { recursive: true, force: true })
   }

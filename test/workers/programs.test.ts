@@ -10,7 +10,9 @@ import { makeDataDir } from '../../src/db/data-dir.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { makeAccount } from '../support/account.ts'
 import { findCommand } from '../support/command.ts'
+import { until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { natsTest, startNats } from '../support/nats.ts'
 import { makeAccounts } from '../support/nats-accounts.ts'
 import { start } from '../support/server.ts'
@@ -86,6 +88,41 @@ natsTest(
     }
   },
   120_000,
+)
+
+natsTest(
+  'a worker that is stopped while NATS is frozen ends',
+  async () => {
+    const nats = await startNats()
+    let connections = 0
+    const proxy = await startLossyProxy(nats.port, from => {
+      if (from === 'target') connections++
+    })
+    const folder = temporaryFolder()
+    const address = `nats://127.0.0.1:${proxy.port}`
+    const worker = Bun.spawn(
+      [...program, 'worker', '--nats', address, '--server', 'http://127.0.0.1:1', '--model', 'pocket'],
+      {
+        cwd: folder,
+        env: { ...process.env, STENO_CACHE_DIR: join(folder, 'cache'), STENO_WORKERS: '1' },
+        stdout: 'pipe',
+        stderr: 'ignore',
+      },
+    )
+    for await (const text of worker.stdout.pipeThrough(new TextDecoderStream()))
+      if (text.includes('takes jobs')) break
+    // The worker can open a connection, but nothing comes from it.
+    proxy.hold()
+    proxy.cut()
+    const before = connections
+    await until(() => connections > before)
+    worker.kill('SIGTERM')
+    const code = await Promise.race([worker.exited, Bun.sleep(25_000)])
+    worker.kill('SIGKILL')
+    proxy.close()
+    expect(code).toBe(0)
+  },
+  60_000,
 )
 
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each answer
