@@ -92,8 +92,8 @@ export function forgetAccount(db: Db, id: string): void {
 }
 
 /**
- * Throws an ApiError if the account is deleted. A request that began before the deletion may still run, so each
- * function that adds data to an account calls this function in its transaction.
+ * Throws an ApiError if the account is deleted. A request that began before the deletion may still run. So the functions
+ * that add jobs, uploads, voices, keys, sessions or grants to an account call this function in their transaction.
  */
 export function requireNotDeleted(db: Db, id: string): void {
   if (db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }))
@@ -101,8 +101,8 @@ export function requireNotDeleted(db: Db, id: string): void {
 }
 
 /**
- * Moves an account to the end of the queue of accounts. The service starts the pending jobs of the accounts in turn, so
- * that an account with many jobs does not delay the jobs of other accounts.
+ * Moves an account to the end of the queue of accounts. The accounts take turns (round robin): the service starts one
+ * job of an account, then one of the next account. So an account with many jobs does not delay the jobs of others.
  */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {

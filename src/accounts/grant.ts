@@ -29,8 +29,8 @@ type Asked = {
 
 /**
  * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants. If the created grant
- * exceeds this number, the grant that was unused for the longest time is deleted. Before it, a grant whose time is in
- * the future is deleted: the clock was ahead, and the time says nothing.
+ * exceeds this number, another grant is deleted. If the last use of a grant is in the future, the clock was ahead then,
+ * and this grant is deleted. Otherwise, the grant that was unused for the longest time is deleted.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()

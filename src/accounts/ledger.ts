@@ -53,9 +53,8 @@ export function release(db: Db, accountId: string, jobId: string): number {
 }
 
 /**
- * When a job is put into the queue, its price is reserved from the balance. Returns the reserved amount that was given
- * back (released) at the end of the job. Returns 0 if nothing was reserved for the job, or if the reserved amount was
- * charged.
+ * Returns the amount that was reserved for a job and then released. Returns 0 if nothing was reserved, or if the
+ * reserved amount was not released.
  */
 export function findReleased(db: Db, jobId: string): number {
   // The index `ledger_one_end` contains only the entries of the kinds `settle` and `release`. SQLite uses this index

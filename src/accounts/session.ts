@@ -22,8 +22,8 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
 
 /**
  * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions. If the created session
- * exceeds this number, the session that was unused for the longest time is deleted. Before it, a session whose time is
- * in the future is deleted: the clock was ahead, and the time says nothing.
+ * exceeds this number, another session is deleted. If the last use of a session is in the future, the clock was ahead
+ * then, and this session is deleted. Otherwise, the session that was unused for the longest time is deleted.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()

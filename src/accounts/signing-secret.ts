@@ -18,8 +18,8 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
 }
 
 /**
- * Returns true if `secrets`, of a file secret.key, can decrypt the signing secrets in the database. Returns false if the
- * signing secrets were encrypted with another secret.key.
+ * Returns true if `secrets` can decrypt the signing secret of the newest key in the database, or if there is no key.
+ * Returns false if the signing secret was encrypted with another secret.key.
  */
 export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')

@@ -1,9 +1,10 @@
 // Verifies the email addresses of accounts. A new account gets a mail with a link. The link works once, and expires
 // after `verificationTtlMs`.
 //
-// A link contains the password of its sign-up, so that its owner need not type it again. Anyone can sign up with the
-// address of another person. So a link loses its password when a later sign-up names another password: the person who
-// opens the link cannot know which of the two sign-ups it belongs to. This person then chooses the password.
+// The database stores each link with the password hash of its sign-up, so that the person does not type the password
+// again. Anyone can sign up with the address of another person. So a link loses its password when a later sign-up has
+// another password: the person who opens the link cannot know which of the two sign-ups it belongs to. This person then
+// chooses the password.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -17,13 +18,13 @@ const noPassword = ''
 type SignUp = {
   email: string
   passwordHash: string
-  /** The result of `findPendingPassword`, if it is a hash of the same password. Null if there is none, or another one. */
+  /** The result of `findPendingPassword` if it is a hash of the same password, otherwise null. */
   pendingHash: string | null
 }
 
 /**
  * Creates an unverified account, and returns the token for the link in its verification mail. If an unverified account
- * with this address exists, only creates and returns another token. Returns null if no mail may be sent: the account is
+ * with this address exists, returns another token for this account. Returns null if no mail may be sent: the account is
  * already verified, or its last mail was sent less than `verificationMailEveryMs` ago.
  */
 export function createVerification(db: Db, { email, passwordHash, pendingHash }: SignUp): string | null {
@@ -75,8 +76,8 @@ function validHashes(db: Db, email: string): string[] {
 
 /**
  * Returns true if a verification mail was sent to the account within the last `verificationMailEveryMs`. Without this
- * limit, anyone could send many mails to the email address of another person. A link that expires later than a new link
- * was mailed while the clock was ahead, and does not count.
+ * limit, anyone could send many mails to the email address of another person. A link does not count if it expires later
+ * than a link that is mailed now. Such a link was mailed while the clock was ahead.
  */
 function hadMail(db: Db, accountId: string): boolean {
   const latest = db.now() + limits.verificationTtlMs

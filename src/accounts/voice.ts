@@ -88,7 +88,7 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices whose last use was more than `keptMs` ago. The enrolment of a voice counts as its first use. */
+/** Deletes the voices whose last use was at least `keptMs` ago. The enrolment of a voice counts as its first use. */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
 }

@@ -22,8 +22,8 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
 }
 
 /**
- * Converts an error to an ApiError. An unexpected error is logged with the fields `about`, which say in what it
- * happened, and becomes INTERNAL_ERROR.
+ * Converts an error to an ApiError. Logs an unexpected error and an error of the disk, with the fields `about`: the id
+ * of the request, or the name of the tool. An unexpected error becomes INTERNAL_ERROR.
  */
 export function toApiError(
   error: unknown,

@@ -33,8 +33,8 @@ export const protections = {
 
 /**
  * If a browser requests an address that does not exist, returns the web app with the status 404. Returns null if the
- * web app is off, if the address belongs to the API, or if the client is not a browser. In these three cases, the
- * client gets an error in JSON.
+ * web app is off, if the request is not a GET request of a browser, or if the address is below a path of the API, of
+ * OAuth or of the files of the web app. In these cases, the client gets an error in JSON.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null

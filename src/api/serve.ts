@@ -19,11 +19,11 @@ type Method = Bun.Serve.HTTPMethod
 export function serve(service: Service, address: { hostname: string; port: number }): Bun.Server<unknown> {
   const app = openApp(service)
   const routes: Record<string, Partial<Record<Method, Answer>>> = {}
-  // Elysia itself finds the routes of which the last part may be any path: for Bun, such a part has no name.
+  // Elysia itself, not Bun, routes the paths that end in `*`. Bun gives no name to the part that `*` matches.
   for (const route of app.router.history.filter(({ path }) => !path.endsWith('*'))) {
     let handler: Answer | null = null
     const answer: Answer = request => {
-      // The handler is composed for the first request, because most routes of a service are rarely used.
+      // The handler is created at the first request of its route, because most routes of a service are rarely used.
       handler ??= createBunRouteHandler(app, route) as Answer
       return handler(request)
     }

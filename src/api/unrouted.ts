@@ -26,7 +26,7 @@ export function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''
 }
 
-/** Returns the parameters in the query of a URL, which may be invalid for the same reason. */
+/** Returns the parameters in the query of a URL, even if a malformed Host header makes the URL invalid. */
 export function queryOf(url: string): URLSearchParams {
   return new URLSearchParams(/^(?:https?:\/\/[^/]*)?\/[^?]*\?(.*)$/s.exec(url)?.[1] ?? '')
 }

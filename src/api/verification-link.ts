@@ -7,8 +7,8 @@ import { escapeHtml, htmlPage } from './html.ts'
 import type { Service } from './service.ts'
 
 /**
- * Verifies the account of a link. If the link has lost its password, returns the page on which the person chooses the
- * password.
+ * Verifies the account of a link. After sign-ups with different passwords, the link has no password. Then this function
+ * returns the page on which the person chooses the password.
  */
 export function openLink(service: Service, token: string): Response {
   if (!service.config.signUp) return closedPage()

@@ -54,7 +54,7 @@ export async function receive(
   }
 }
 
-/** Returns an error that is answered as an error that the operating system reports for the disk. */
+/** Returns an error with the code EIO. The API answers it like a disk error of the operating system. */
 function diskError(message: string): Error {
   return Object.assign(new Error(message), { code: 'EIO' })
 }

@@ -1,5 +1,6 @@
 // Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the partial file on
-// the disk. The number of received bytes is the size of this partial file, and is stored nowhere else.
+// the disk. The number of received bytes is the size of this partial file. The database stores it only when the file is
+// complete.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,5 +1,5 @@
-// Checks that the disk has room for more media files. `diskReserveBytes` bytes of the disk must stay free for the
-// database. All media files of one account together may have at most `accountDiskBytes` bytes.
+// Checks that the disk has enough free space for more media files. `diskReserveBytes` bytes of the disk must stay free
+// for the database. All media files of one account together may have at most `accountDiskBytes` bytes.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -24,9 +24,7 @@ export function requireDiskForJob(settings: RoomSettings): void {
   if (!hasDisk(settings, 0)) throw new JobFailure('INTERNAL_ERROR', noRoom)
 }
 
-/**
- * Returns a message if `bytes` more bytes would exceed the disk quota of the account, and null if they have room in it.
- */
+/** Returns a message if `bytes` more bytes would exceed the disk quota of the account, otherwise null. */
 export function excessOf(
   db: Db,
   accountId: string,

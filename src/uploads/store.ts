@@ -53,7 +53,7 @@ export class UploadStore {
         // loop.
         renameSync(draft.path, path)
         completeUpload(this.#db, id, received)
-        // A slow PUT may end when the upload has expired. The client still needs time to start its job.
+        // A slow PUT may end after the upload has expired. The client still needs time to start its job.
         const keptMs = Math.min(limits.uploadKeptMs, uploadTtlMs)
         if (expiresAt < this.#db.now() + keptMs) renewUpload(this.#db, id, keptMs)
       })

@@ -100,7 +100,7 @@ export class Transfers {
   }
 
   /**
-   * Throws an ApiError if the account exceeds its disk quota, or if the disk has no room for `bytesOnDisk` more bytes.
+   * Throws an ApiError if the account exceeds its disk quota, or if the disk is too full for `bytesOnDisk` more bytes.
    * The bytes of the account's running transfers and downloads count towards the quota.
    */
   requireRoom(accountId: string, bytesOnDisk: number): void {

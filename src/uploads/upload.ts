@@ -89,14 +89,14 @@ export function completeUpload(db: Db, id: string, { fileBytes }: { fileBytes: n
   db.run('update uploads set file_bytes = $fileBytes, too_large = 0 where id = $id', { id, fileBytes })
 }
 
-/** Records that the file of a PUT was too large. Does nothing if an earlier PUT has stored a file for this upload. */
+/** Records that the file of a PUT was too large. Does nothing if an earlier PUT has stored a file that is not empty. */
 export function markTooLarge(db: Db, id: string): void {
   db.run('update uploads set too_large = 1 where id = $id and coalesce(file_bytes, 0) = 0', { id })
 }
 
 /**
- * Marks an upload as used by a job, and returns the upload. Throws an ApiError with the reason if the job may not use
- * the upload.
+ * Marks an upload as used by a job or by the enrolment of a voice, and returns the upload. Throws an ApiError with the
+ * reason if the upload cannot be used.
  */
 export function takeUpload(db: Db, accountId: string, id: string): Upload {
   return db.tx(() => {

@@ -1,6 +1,6 @@
 // Circuit breakers for the receivers of webhooks. A receiver is one host to which the webhooks of one account are sent.
 // After `webhookTimeoutsMax` timeouts in a row, no deliveries are sent to this receiver for `webhookSkippedMs`. The
-// circuit breakers also know which receivers answer.
+// circuit breakers also record which receivers answer.
 
 import { limits } from '../limits.ts'
 import type { Outcome } from './deliver.ts'

@@ -12,8 +12,8 @@ shareServices()
 
 const email = 'ana@example.org'
 
-// A sign-up computes two hashes, which take half a second of CPU time in the built program. So only one test signs up
-// there: the rules about passwords and links are the same code.
+// A sign-up computes two hashes, which take half a second of CPU time in the built program. So only one test of the
+// built program signs up. The other tests run with the source, which has the same code for passwords and links.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const answer = await signUp(service, { email, password })
@@ -95,7 +95,7 @@ steered('the password of the followed link becomes the password of the account',
   expect(await Bun.password.verify('the second password', hash)).toBe(true)
 })
 
-/** The password of somebody who signs up with the address of Ana. */
+/** The password of a stranger, who signs up with the address of another person. */
 const strangersPassword = 'the password of a stranger'
 
 sourceOnly(
@@ -172,7 +172,7 @@ steered('an address gets one mail in ten minutes, whoever signs up with it', asy
   service.later(limits.verificationMailEveryMs)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 2)).toHaveLength(2)
-  // The clock was ahead when the last mail was sent, so the time of this mail says nothing.
+  // The clock was ahead when the last mail was sent, so the service ignores the time of this mail.
   service.stepClock(-limits.verificationTtlMs / 2)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 3)).toHaveLength(3)

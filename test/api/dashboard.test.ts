@@ -119,8 +119,8 @@ steered('of two changes of the same password at the same time, only one succeeds
   expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 401])
 })
 
-// A new password and the sign-in with it take half a second of CPU time in the built program, where the test before this
-// one has changed a password.
+// A new password and the sign-in with it take half a second of CPU time in the built program. An earlier test has
+// already changed a password there.
 sourceOnly('an account that signed in with a key can set its first password', async () => {
   const service = await startTestService()
   const ben = service.account('ben')

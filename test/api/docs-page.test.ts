@@ -21,8 +21,8 @@ const python = Bun.which('python3')
 
 const withClips = clips ? sourceOnly : test.skip
 
-// With the source, passwords are hashed at a low cost: a sign-up in three languages computes six hashes. The built
-// program has the same document, and test/program/answers.test.ts compares its responses.
+// This test runs with the source only, where passwords are hashed at a low cost, because a sign-up in three languages
+// computes six hashes. The built program has the same document, and test/program/answers.test.ts compares its responses.
 withClips(
   `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
   async () => {

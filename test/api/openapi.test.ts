@@ -177,9 +177,8 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
   const told = JSON.stringify(paths)
-  // These error codes are not in the OpenAPI document, because the document describes only public routes. NOT_FOUND is
-  // for unknown routes, and INVALID_CREDENTIALS for routes below /app. MODEL_NOT_FOUND is in the document, but under
-  // the name that OpenAI uses.
+  // These codes are not in the OpenAPI document. NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below
+  // /app, but the document describes only public routes. For MODEL_NOT_FOUND, the document has OpenAI's name.
   const elsewhere = ['NOT_FOUND', 'INVALID_CREDENTIALS', 'MODEL_NOT_FOUND']
   expect(told).toContain('model_not_found: ')
   const codes = Object.keys(requestErrors).filter(code => !elsewhere.includes(code))

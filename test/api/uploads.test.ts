@@ -391,7 +391,7 @@ function streamOf(...chunks: string[]): ReadableStream {
   })
 }
 
-/** Waits until `holds` returns true, with a check in every turn of the event loop. */
+/** Waits until `holds` returns true. Checks once in each iteration of the event loop. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise(resolve => setImmediate(resolve))
 }

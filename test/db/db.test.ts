@@ -172,7 +172,7 @@ test('a database that cannot be opened on a full disk is named, with the free sp
   const script = `
     const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
     try { openDb(${JSON.stringify(folder)}) } catch (error) { console.log(error.message) }`
-  // The processes that use a database share a file of 32 KB.
+  // SQLite creates a file of 32 KB as shared memory of the processes that use a database. It does not fit on this disk.
   const said = await runOnFullDisk(16, script)
   expect(said).toStartWith(
     `${join(folder, 'steno.db')} cannot be opened: disk I/O error; the disk of ${folder} has `,
@@ -182,7 +182,7 @@ test('a database that cannot be opened on a full disk is named, with the free sp
 
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
-  // More than the page cache of SQLite (2 MB), so that the copy is written before it is complete.
+  // This is more than SQLite's page cache (2 MB), so SQLite begins to write the copy before the copy is complete.
   const filled = openDb(data)
   filled.run('create table filler (bytes blob)')
   filled.run('insert into filler values (zeroblob(3000000))')

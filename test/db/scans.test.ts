@@ -49,7 +49,7 @@ const readsLinks = 'delete from verifications where expires_at <= $now'
 
 /**
  * Matches a step of a query plan that reads an index with few rows: unfinished jobs or unused uploads. Also matches a
- * step that reads the index of the jobs with media of all accounts, which only a page for operators does.
+ * step that reads the index of the jobs with media of all accounts. Only the operator's page needs such a step.
  */
 const fewRows = / INDEX (jobs_unfinished|jobs_media_of_account|uploads_unused)$/
 
@@ -76,10 +76,10 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a step of the query plan reads a whole table, or all ended jobs by their index (all of them, or those
- * with media). `detail` is SQLite's description of the step. SQLite writes `completed_at>?` both for a lower bound of
- * `completed_at` and for the condition `completed_at is not null`, which all ended jobs fulfil. So the statement is
- * searched for a lower bound.
+ * Returns true if a step of the query plan reads a whole table, the whole index of the ended jobs, or the whole index of
+ * the jobs with media. `detail` is SQLite's description of the step. SQLite writes `completed_at>?` for two conditions: a
+ * lower bound of `completed_at`, and `completed_at is not null`, which is true for all ended jobs. So this function
+ * searches the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

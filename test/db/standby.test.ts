@@ -200,7 +200,7 @@ test('a server renews its lease while it checks and restores a copy', async () =
   const [folder, one] = await startPair()
   const two = temporaryFolder()
   await closing.pop()?.()
-  // This newest copy is checked until the test opens it.
+  // The newest copy is a FIFO, so the check of this copy blocks until the test opens it.
   const copy = makeFifo(folder, 'copy-00000009-00000000.db')
   writeFileSync(`${copy}.key`, readFileSync(join(one, 'secret.key')))
   const script = `
@@ -251,7 +251,7 @@ test('neither Ctrl-C nor a closed terminal ends the copying or the restoring of 
   const hasHandlers = (pid: number) => /^SigCgt:.*[37bf]$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   while (!children.every(hasHandlers)) await Bun.sleep(5)
   for (const pid of children) for (const signal of ['SIGINT', 'SIGHUP']) process.kill(pid, signal)
-  // Each `open` waits for a child process that reads the FIFO. Neither FIFO can be used as a file.
+  // Each `open` waits for a child process that reads the FIFO. A FIFO cannot be used as a file, so both children fail.
   for (const fifo of fifos) await (await open(fifo, 'w')).close()
   expect(await copied).toBe(false)
   expect(await restored).toContain('no sound backup')

@@ -22,7 +22,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   await ana.send('PATCH', `/v1/transcribe/${id}`, { utterances: [{ index: 0, text: 'It was edited.' }] })
   await ana.post('/v1/upload', { filename: 'unused.mp3' }, { 'Idempotency-Key': 'anas-request' })
   await ben.post('/v1/upload', { filename: 'of-ben.mp3' })
-  // Events that were sent before the table had the column account_id have no value in it.
+  // Old events have no value in the column account_id, because the table did not have this column then.
   const insertion = `insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', $now, $now)`
   db.run(insertion, { id, now: db.now() })
   setPassword(db, ana.id, passwordHash)

@@ -83,8 +83,8 @@ test('after kill -9 at any moment no accepted job is lost or charged twice, and 
     await server.gone()
   }
 
-  // The test has killed the server several times, so an event may have been sent twice. But no event may be missing,
-  // and no processing event may follow a completed event.
+  // The test has killed the server several times, so an event may have been sent more than once. But no event may be
+  // missing, and no processing event may follow a completed event.
   for (const [, id] of accepted) {
     const events = receiver.received
       .filter(({ body }) => body.transcription_id === id)

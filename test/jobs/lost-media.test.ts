@@ -76,8 +76,8 @@ steered('a waiting job without its file downloads it again, or fails and costs n
 
 /**
  * Submits `count` jobs with a `url`, waits until all of them are in the state `state`, and restarts the service without
- * their files. `answer` makes the responses of the server with the files, which also takes the webhooks. The engine is
- * ready after the restart, so the jobs download their files again.
+ * their files. `answer` makes the responses to the downloads. The server of the files also receives the webhooks. The
+ * engine is ready after the restart, so the jobs download their files again.
  */
 async function downloadTwice(
   answer: () => Response | Promise<Response>,
@@ -108,7 +108,10 @@ async function downloadTwice(
   return { engine, service, ana, jobIds, folder: join(service.dataDir, 'media') }
 }
 
-/** An origin that answers the first `count` requests at once, and the later ones by `answer`. `asked` resolves then. */
+/**
+ * Returns an origin that answers the first `count` requests at once. It answers later requests when the test calls
+ * `answer`. `asked` resolves at the first of these later requests.
+ */
 function slowAfter(count: number) {
   const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<Response>()]
   let requests = 0
@@ -128,7 +131,7 @@ steered('a file that is downloaded again does not count twice for the quota', as
   expect(await Bun.file((await engine.given(1)).input.path).text()).toBe(file)
 })
 
-/** Returns, for each job in each list of jobs with one status, this status and the status of the job. */
+/** Lists the jobs by each status. Returns two statuses for each listed job: the one in the query, and that of the job. */
 async function listedStatuses({ url }: TestService, key: string): Promise<[string, string][]> {
   const found: [string, string][] = []
   for (const listed of jobStates) {
@@ -186,7 +189,7 @@ steered(
       service.db.list('select state, error_code as code, count(*) as count from jobs group by 1, 2')
     expect(states()).toEqual([{ state: 'downloading', code: null, count }])
     service.later(defaults.downloadingTimeoutMs + 1)
-    // One account gets three quarters of the places. The other jobs wait, and their time begins only now.
+    // One account gets at most three quarters of the downloads. The other jobs had to wait, so their time begins only now.
     expect(states()).toEqual([
       { state: 'downloading', code: null, count: count / 4 },
       { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },

@@ -62,7 +62,7 @@ test('a file that cannot be removed stays, and the files after it are removed', 
   })
   const uploads = makeUploads(2)
   const paths = [...jobs.map(job => mediaPath(folder, job)), ...uploads.map(id => uploadPath(folder, id))]
-  // No call of `rmSync` without `recursive` removes a folder.
+  // `rmSync` without `recursive` does not remove a folder.
   for (const [index, path] of paths.entries())
     index % 2 === 0 ? mkdirSync(path) : writeFileSync(path, 'media')
   removeOldMedia(db, folder, { keptMs: 0 })

@@ -179,7 +179,7 @@ function fillDisk({ db }: TestService) {
   return { free: () => void db.run('pragma max_page_count = 4294967294') }
 }
 
-/** Waits 20 turns of the event loop, so that all callbacks that are due have run. */
+/** Waits for 20 iterations of the event loop, so that all callbacks that are due have run. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve))
 }

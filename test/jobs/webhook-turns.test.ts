@@ -20,7 +20,7 @@ const [ana, ben] = ['ana', 'ben'].map(name => makeAccount(db, secrets, `${name}@
 
 afterAll(() => db.close())
 
-/** Opens a sender. Its receivers with `live` in their names answer at once. All others answer when `end` is called. */
+/** Opens a sender. Receivers with `live` in their names answer at once. All others time out when `end` is called. */
 function openSender() {
   const ended = Promise.withResolvers<Outcome>()
   const delivered: string[] = []

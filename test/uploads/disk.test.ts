@@ -78,7 +78,7 @@ test('an append whose flush fails closes its file', async () => {
   }
   const descriptors = () => readdirSync('/proc/self/fd').length
   const before = descriptors()
-  // The device /dev/full has no room, and cannot be flushed.
+  // The device /dev/full is always full, and cannot be flushed.
   for (let count = 0; count < 10; count++)
     await expect(append(chunks(), '/dev/full', { from: 0, bytesMax: 10 })).rejects.toThrow()
   expect(descriptors()).toBeLessThan(before + 10)

@@ -87,7 +87,7 @@ function formExample(url: string): Example {
   return { language: 'curl', code }
 }
 
-/** The request to a signed address is sent to the `upload_url` that the service has returned. */
+/** Returns an example that sends a file. The address of a PUT request is the `upload_url` that the service returned. */
 function uploadExample(call: Call, type: string): Example {
   const isSigned = call.method === 'PUT'
   const url = isSigned ? 'UPLOAD_URL' : call.url

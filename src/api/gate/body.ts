@@ -27,8 +27,8 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Throws if the bytes of a file have any Content-Encoding but `identity`. The bytes are stored as they are, so an
- * encoding such as `aws-chunked`, which is no compression, would damage the file.
+ * Throws if the bytes of a file have a Content-Encoding other than `identity`. The bytes are stored as they are, so even
+ * an encoding that is no compression, such as `aws-chunked`, would damage the file.
  */
 export function requirePlainBytes(headers: Headers): void {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''

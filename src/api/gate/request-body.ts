@@ -1,5 +1,5 @@
-// Reads the body of a request into the object `RequestState`, which holds what the server knows about this request.
-// Also stores the reply to a request with an Idempotency-Key.
+// Reads the body of a request into its `RequestState` (request-state.ts). Also stores the reply to a request with an
+// Idempotency-Key.
 
 import type { Service } from '../service.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'

@@ -1,4 +1,4 @@
-// The cookie that holds the token of a sign-in session.
+// The cookie that contains the token of a sign-in session.
 
 import { limits } from '../../limits.ts'
 import type { Service } from '../service.ts'

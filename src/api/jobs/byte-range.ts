@@ -11,8 +11,8 @@ export type ByteRange = { start: number; end: number }
  * missing, invalid, or has several ranges, because the whole file is then sent. Returns `unsatisfiable` if the range
  * begins after the end of the file.
  *
- * Bun itself also answers this header when the whole file is sent. So this function must understand every form of the
- * header that Bun understands: any case of the letters, spaces, and long numbers.
+ * When the handler sends the whole file, Bun reads this header itself and may send only a part. So this function must
+ * understand every form of the header that Bun understands: any case of the letters, spaces, and long numbers.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []

@@ -21,9 +21,7 @@ type Options = {
   aliveEveryMs?: number
 }
 
-/**
- * Returns a stream of the job's events, which ends after the end of the job. Returns null if the job does not exist.
- */
+/** Returns a stream of the job's events. It ends after the job has ended. Returns null if the job does not exist. */
 export function openEventStream(
   live: LiveJobs,
   jobId: string,

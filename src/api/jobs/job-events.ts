@@ -1,4 +1,4 @@
-// Encodes the server-sent events of a job, and remembers which of them a client has received.
+// Encodes the server-sent events of a job, and records which of them were sent to a client.
 
 import type { Job } from '../../jobs/job.ts'
 import type { Following } from '../../jobs/live.ts'
@@ -12,7 +12,7 @@ import { listedJob } from './job-json.ts'
  */
 const eventsAtOnce = 100
 
-/** The events of a job that one client has not received yet. */
+/** The events of a job that were not sent to one client yet. */
 export class Events {
   readonly #live: Following['live']
   #utterancesSent: number

@@ -1,4 +1,4 @@
-// Holds the response to a request back until a job has ended.
+// Delays the response to a request until a job has ended.
 
 import { ApiError } from '../../errors.ts'
 import { findOwnJob, type Job } from '../../jobs/job.ts'

@@ -27,7 +27,7 @@ export function sendFile(
   })
 }
 
-/** Returns true if a header If-None-Match contains the ETag. A cache may have made the ETag weak: `W/"a"` is `"a"`. */
+/** Returns true if If-None-Match contains the ETag. A cache may make an ETag weak, so `W/"a"` counts as `"a"`. */
 function isKnown(ifNoneMatch: string | null, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')

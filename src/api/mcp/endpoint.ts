@@ -93,7 +93,7 @@ async function answerMessage(service: Service, asked: Asked): Promise<Response> 
   return answer(service, asked)
 }
 
-/** Returns the same response. `onEnd` is called when its whole body has been read. */
+/** Returns a response with the same content, which calls `onEnd` when its whole body has been read. */
 function atEnd(response: Response, onEnd: () => void): Response {
   if (response.body)
     return new Response(response.body.pipeThrough(new TransformStream({ flush: onEnd })), response)

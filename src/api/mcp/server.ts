@@ -63,8 +63,8 @@ export async function answer(service: Service, { request, caller, message }: Ask
     }
     return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
   })
-  // A cancelled request gets no answer from the SDK, and the SDK ends a response only after all its answers. So requests
-  // cannot be cancelled, which MCP allows: a client closes the connection instead.
+  // The SDK does not answer a cancelled request, and ends a response only after all its answers. Such a response would
+  // never end, so this server ignores cancellations. MCP allows this. A client can close the connection instead.
   server.setNotificationHandler(CancelledNotificationSchema, () => {})
   const transport = new WebStandardStreamableHTTPServerTransport()
   await server.connect(transport)

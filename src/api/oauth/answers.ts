@@ -1,5 +1,5 @@
-// The responses of the OAuth endpoints. The errors of these endpoints have the format of RFC 6749, which differs from
-// the error format of the API.
+// The responses of the OAuth endpoints. Their errors have the format of RFC 6749, which differs from the error format of
+// the API. Only the consent page, which is for people, shows its errors in HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
@@ -57,7 +57,7 @@ const errorNames: Partial<Record<RequestErrorCode, string>> = {
 /** The error codes whose HTTP status is 400 in OAuth, but another status in the API. */
 const malformed: RequestErrorCode[] = ['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
 
-/** Returns the response for an error of an OAuth endpoint, in the error format of OAuth. */
+/** Returns the response for an error: an HTML page for the consent page, otherwise the error format of OAuth. */
 export function oauthAnswer(path: string, { code, message, headers }: ApiError) {
   const status = malformed.includes(code) ? 400 : statusOf(code)
   if (path === '/oauth/authorize') return { status, headers, body: errorPage(message, status) }

@@ -14,7 +14,7 @@ import { failureOfJob, OpenAiError } from './errors.ts'
 
 export type AwaitedJob = {
   live: LiveJob
-  /** Resolves when the media file is inspected and the price of the job is reserved, or when the job ends earlier. */
+  /** Resolves when the price of the job is reserved, or when the job ends or the server stops before that. */
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>

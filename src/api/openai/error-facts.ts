@@ -7,7 +7,7 @@ import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 export type Facts = {
   status: number
   type: 'invalid_request_error' | 'insufficient_quota' | 'request_forbidden' | 'requests' | 'server_error'
-  /** The code that OpenAI uses for this error. Null if OpenAI has no code for this error. */
+  /** The code of the error in the response: OpenAI's code, or steno's own code such as `audio_too_long`. Null if none. */
   reason: string | null
   /** The field of the form that caused the error. Null if no field caused the error. */
   param: string | null

@@ -1,5 +1,5 @@
-// The errors of the endpoints with OpenAI's protocol. The status, type and code of an error are the same as
-// OpenAI's.
+// The errors of the endpoints with OpenAI's protocol. The status, type and code of an error are OpenAI's. Errors that
+// OpenAI does not have get a code of steno, such as `audio_too_long`.
 
 import { ApiError, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'
@@ -38,7 +38,7 @@ export function isOpenAiPath(path: string): boolean {
   return /^\/v1\/(audio|models)(\/|$)/.test(path)
 }
 
-/** Converts an error code of steno's own API. Returns the HTTP status, and as `reason` the code of OpenAI's API. */
+/** Converts an error code of steno's own API. Returns the HTTP status, and as `reason` the code in OpenAI's format. */
 export function openAiFactsOf(code: RequestErrorCode): { status: number; reason: string | null } {
   const { status = requestErrors[code].status, reason = null } = requestFacts[code] ?? {}
   return { status, reason }

@@ -42,7 +42,7 @@ export function readFields(fields: Fields, task: Task): Wanted {
   }
 }
 
-/** Returns the last characters of a prompt, as many as a job accepts. An emoji is one character. */
+/** Returns the last characters of a prompt, as many as a job accepts. Counts characters, not UTF-16 code units. */
 function lastCharacters(prompt: string | null): string | null {
   return prompt === null ? null : [...prompt].slice(-limits.promptLengthMax).join('')
 }

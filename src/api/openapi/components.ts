@@ -38,7 +38,7 @@ export function openComponents(): Components {
     const { $id: _name, noValidate: _unchecked, documented, ...checked } = nullToOpenApi(schema, version)
     const rest = { ...checked, ...(documented as object | undefined) }
     const part = (inner: unknown) => reference(inner as JsonSchema, isOpen)
-    // At the first request of a route, Elysia adds this keyword to the schema of its response.
+    // Elysia adds `additionalProperties: false` to the schema of a response at the first request of its route.
     if (isOpen && rest.additionalProperties === false) delete rest.additionalProperties
     if (rest.properties) rest.properties = mapValues(rest.properties, part)
     if (rest.items) rest.items = part(rest.items)

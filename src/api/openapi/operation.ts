@@ -60,8 +60,8 @@ function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operatio
 }
 
 /**
- * Moves two facts from the schema of a parameter to the parameter itself: its description, and that the handler of the
- * request requires it.
+ * Moves two fields from the schema of a parameter to the parameter itself: `description`, and `needed`, which becomes
+ * `required`.
  */
 function withFacts({ schema, ...parameter }: Parameter, { reference }: Components): object {
   const { description, needed = parameter.required, ...plain } = reference(schema)

@@ -21,7 +21,7 @@ export const tusBytes = Type.Object(
 export const tusOverride = Type.Object(
   {
     'tus-resumable': tusVersion,
-    // Only PATCH needs it.
+    // Only PATCH needs this header.
     'upload-offset': Type.Optional(Type.String(offset)),
     'x-http-method-override': Type.Optional(
       Type.String({ description: 'The method', ...documented({ needed: true, enum: ['PATCH', 'DELETE'] }) }),

@@ -20,7 +20,7 @@ const invalid = (param: string | null, code: string | null = 'invalid_value', st
   code,
 })
 
-/** One service, which all tests of refused requests use. */
+/** A service that several tests of refused requests share. */
 const shared = await startOpenAi()
 
 /** Returns the error with which a call of OpenAI's npm package rejects. Throws if the call succeeds. */

@@ -1,5 +1,5 @@
 // Tests OpenAI's packages for JavaScript and Python with every call of the interface. The engine answers each job with the
-// same dialogue. test/api/clients.test.ts calls the built program with its engine.
+// same dialogue. test/api/clients.test.ts uses a real engine.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { steered } from '../../support/service.ts'
 // biome-ignore lint/suspicious/noExplicitAny: each method of a client returns another shape
 type Results = Record<string, any>
 
-/** A Python program that ends with the status 0 if the package openai is here. It does not import it, which is slow. */
+/** A Python program that exits with 0 if the package openai exists. An import of the package would be slow. */
 const findPackage = 'import importlib.util, sys; sys.exit(importlib.util.find_spec("openai") is None)'
 const python = findPython()
 
@@ -31,7 +31,7 @@ async function startTelling(): Promise<[baseUrl: string, key: string, clip: stri
   return [`${service.url}/v1`, ana.key, clip]
 }
 
-/** Returns the dialogue, and reports each of its utterances before. Only a job with diarization gets the speakers. */
+/** Reports each utterance of the dialogue, and returns the dialogue. Only a job with diarization gets the speakers. */
 async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOptions): Promise<Transcript> {
   const speakers = diarize ? dialogue.speakers : null
   const utterances = dialogue.utterances.map(each => ({ ...each, speaker: diarize ? each.speaker : null }))
