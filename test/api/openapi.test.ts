@@ -176,6 +176,13 @@ sourceOnly('the document has every endpoint with its parameters, bounds and erro
   expect(submit.responses['429'].headers['Retry-After']).toBeDefined()
   expect(submit.responses['200'].headers['Idempotent-Replay']).toBeDefined()
   expect(submit.responses['401'].headers['WWW-Authenticate']).toBeDefined()
+  expect(submit.responses['409'].headers['Retry-After']).toBeDefined()
+  // Other errors with the status 409 or 412 have no header of their own.
+  const { patch: edit } = paths['/v1/transcribe/{id}']
+  for (const status of ['409', '412'])
+    expect(Object.keys(edit.responses[status]?.headers ?? {})).not.toContain(
+      status === '409' ? 'Retry-After' : 'Tus-Version',
+    )
   const told = JSON.stringify(paths)
   // These codes are not in the OpenAPI document. NOT_FOUND is for unknown routes, and INVALID_CREDENTIALS for routes below
   // /app, but the document describes only public routes. For MODEL_NOT_FOUND, the document has OpenAI's name.

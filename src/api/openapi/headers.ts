@@ -42,11 +42,12 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }
 
-export const errorHeaders: Record<number, string[]> = {
+/** The headers of error responses, by their status, or by their error code where other codes have the same status. */
+export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
-  409: ['Retry-After'],
-  412: ['Tus-Version'],
+  IDEMPOTENCY_KEY_LOCKED: ['Retry-After'],
+  TUS_VERSION_NOT_SUPPORTED: ['Tus-Version'],
   415: ['Accept-Post'],
   416: ['Content-Range'],
   429: ['Retry-After'],

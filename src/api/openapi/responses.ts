@@ -61,14 +61,15 @@ export function errorResponses(detail: RouteDetail, { openReference }: Component
   const errors = [...new Set([...(detail.errors ?? []), ...(detail.fails ?? [])])].map(code => {
     const facts = detail.dialect === 'openai' ? openAiFactsOf(code) : requestErrors[code]
     const name = 'reason' in facts ? facts.reason : code
-    return { status: facts.status, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
+    const headers = [...(errorHeaders[facts.status] ?? []), ...(errorHeaders[code] ?? [])]
+    return { status: facts.status, headers, text: `${name ? `${name}: ` : ''}${requestErrors[code].message}` }
   })
   return Object.fromEntries(
     [...Map.groupBy(errors, ({ status }) => status)].map(([status, same]) => [
       status,
       {
         description: [...new Set(same.map(({ text }) => text))].join(' '),
-        headers: headersOf([...answerHeaders(detail), ...(errorHeaders[status] ?? [])]),
+        headers: headersOf([...answerHeaders(detail), ...same.flatMap(({ headers }) => headers)]),
         content: json(openReference(shape)),
       },
     ]),

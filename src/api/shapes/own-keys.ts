@@ -15,7 +15,7 @@ export const keyList = answer(
         name: nullable(Type.String()),
         prefix: Type.String(),
         created_at: instant('When it was made'),
-        last_used_at: nullable(instant('When it was last used, to within a minute')),
+        last_used_at: nullable(instant('When it was last used, a few minutes late at most')),
         revoked_at: nullable(instant('When it was revoked')),
       }),
     ),
