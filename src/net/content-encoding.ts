@@ -29,8 +29,8 @@ type Decoder = (first: number) => Transform
 const registered: Record<string, Decoder | null> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // RFC 9110 means the format of zlib, but some servers send the compressed bytes without its header. The lower half of
-  // the first byte is 8 in the header.
+  // In RFC 9110, `deflate` means the format of zlib. But some servers send the compressed bytes without the zlib
+  // header. The lower half of the first byte of this header is 8.
   deflate: first => ((first & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
@@ -48,8 +48,8 @@ export class Undecodable extends Error {}
 
 /**
  * Returns the codings in the header Content-Encoding, in the order in which the server applied them. As in browsers, a
- * name that is not registered, such as `utf-8`, counts as no coding. Object stores keep any name that came with a file;
- * `aws-chunked` comes with each upload of newer AWS libraries.
+ * name that is not registered, such as `utf-8`, counts as no coding. Object stores keep any name that the upload of a
+ * file contained. Uploads by newer AWS libraries contain the name `aws-chunked`.
  */
 export function codingsIn(header: string | undefined): string[] {
   const names = header?.split(',') ?? []

@@ -15,8 +15,8 @@ import { isSignIn } from './sign-in-pages.ts'
 
 /**
  * Sends one request for the whole file, or for the part that is still missing. Returns `complete` if the file is
- * complete, or how the response ended too early. In the second case, the caller may try again. Throws an error if
- * another attempt cannot succeed.
+ * complete. Returns `interrupted` or `stalled` if the caller may try again. Throws an error if another attempt cannot
+ * succeed.
  */
 export async function attempt(
   file: FileHandle,
@@ -116,8 +116,8 @@ function learn(answer: Answer, progress: Progress): void {
   const encoded = codingsOf(answer).length > 0
   progress.begun = true
   // If the body of the response is compressed, its length is not the length of the file, so `total` is null. `version`
-  // is null too, so that the next attempt downloads the file from its first byte. The rest of a compressed body cannot
-  // be decoded without its start.
+  // is null too, so that the next attempt downloads the file from its first byte. A later part of a compressed body
+  // cannot be decoded without the start of the body.
   progress.total = encoded ? null : (rangeOf(answer)?.total ?? lengthOf(answer))
   progress.version = encoded ? null : versionOf(answer)
 }

@@ -13,7 +13,7 @@ export type DownloadOptions = ConnectOptions & {
   /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */
   now?: () => number
   /**
-   * Called after each chunk of the download. `bytes` is the number of bytes in the file, and `total` the size of the
+   * Called after each chunk of the download. `bytes` is the number of bytes in the file. `total` is the size of the
    * complete file in bytes, or null if this size is not known.
    */
   onProgress?: (bytes: number, total: number | null) => void

@@ -56,8 +56,8 @@ export async function exchange(
     maxHeaderSize: limits.answerHeaderBytesMax,
   })
   sent.once('response', resolve)
-  // Interim responses have a limit of their own. Without it, a server could send them without end and keep this process
-  // busy: they do not count for any other limit, and they cannot be read more slowly (no backpressure).
+  // Interim responses have a limit of their own. Without it, a server could keep this process busy with them until the
+  // timeout: no other limit counts them, and they cannot be read more slowly (no backpressure).
   let interim = 0
   for (const event of ['continue', 'information'])
     sent.on(event, () => {

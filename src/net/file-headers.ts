@@ -29,8 +29,8 @@ export function versionOf(answer: Answer): string | null {
 }
 
 /**
- * Returns true if the response to a request with If-Range does not contradict `version`. Such a response need not repeat
- * the version.
+ * Returns true if the response to a request with If-Range does not contradict `version`. A response without a version
+ * does not contradict it.
  */
 export function hasVersion(answer: Answer, version: string | null): boolean {
   const { etag, 'last-modified': changed } = answer.headers

@@ -21,7 +21,7 @@ export function countEdits(db: Db, jobId: string): number | null {
 
 /**
  * Edits the transcript of a job. Must run in a transaction. Throws an ApiError if the edit names an utterance or a
- * speaker that the transcript does not have.
+ * speaker that the transcript does not have, or if it makes the transcript too large.
  */
 export function editTranscript(db: Db, job: IndexedJob, { utterances, speakers }: Edits): void {
   const stored = findHead(db, job.id)

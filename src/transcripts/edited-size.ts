@@ -1,5 +1,5 @@
-// Limits the size of an edited transcript. The times of a word need about 30 times as many bytes as a short word, so a
-// few edits could otherwise make a transcript of hundreds of megabytes.
+// Limits the size of an edited transcript. The times of a word need about 30 times as many bytes as a short word.
+// Without this limit, a few edits could make a transcript of hundreds of megabytes.
 
 import type { Db } from '../db/db.ts'
 import { MB } from '../limits/units.ts'
@@ -49,8 +49,9 @@ export class EditedSize {
 }
 
 /**
- * Returns the bytes that the names of the speakers take in the utterances. All words of an utterance have one name. This
- * takes about ten times as long as the sum of the sizes, so it is computed only for a large transcript.
+ * Returns the bytes that the names of the speakers take in the utterances. All words of an utterance have the same
+ * name. Computing this number takes about ten times as long as summing the sizes, so it is computed only for a large
+ * transcript.
  */
 function countNames(db: Db, job: IndexedJob): number {
   const { bytes } = db.find<{ bytes: number }>(

@@ -58,8 +58,9 @@ function placesOf(phrase: Phrase, words: readonly string[]): number[] {
 }
 
 /**
- * Returns, for each number of matched words from 1, the length of the longest shorter start of the phrase with which
- * these words end. The element at 0 is 0.
+ * Returns the borders of the phrase for the algorithm of Knuth, Morris and Pratt. The element n belongs to the first n
+ * words of the phrase: it is the length of the longest sequence, shorter than n words, with which these n words both
+ * begin and end. The elements 0 and 1 are 0.
  */
 function bordersOf(phrase: Phrase): number[] {
   const borders = [0, 0]
@@ -67,7 +68,10 @@ function bordersOf(phrase: Phrase): number[] {
   return borders
 }
 
-/** Returns how many words of the start of the phrase are matched after one more word, if `matched` were before. */
+/**
+ * Returns the number of matched words from the start of the phrase after the next word of the text. `matched` is this
+ * number before the next word.
+ */
 function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
   let length = matched
   while (length > 0 && phrase[length] !== word) length = borders[length] ?? 0

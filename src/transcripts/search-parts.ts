@@ -16,9 +16,9 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
     { jobId },
   )
   if (!job) throw new Error(`there is no job ${jobId}`)
-  // Each part of the search index covers a range of job numbers. Finds the newest part whose range begins at the number
-  // of this job or below it. If the ranges of all parts begin above it, finds the oldest part, whose range is then
-  // extended down to this job.
+  // Each part of the search index covers a range of job numbers. The query finds the newest part whose range begins at
+  // the number of this job or below. If all ranges begin above this number, the query finds the oldest part. The range
+  // of this part is then extended down to this job.
   const near = db.find<{ id: number; lastSeq: number; size: number }>(
     `select id, last_seq as lastSeq, utterances as size from search_parts where account_id = $accountId
      order by first_seq <= $seq desc, abs(first_seq - $seq) limit 1`,

@@ -69,7 +69,7 @@ test('of the plain files beside the data folder, only those that the engine need
   symlinkSync(join(above, 'talk.wav'), join(linked, 'onnx', 'encoder_model.onnx'))
   symlinkSync(join(folder, 'secret.key'), join(linked, 'tokenizer.json'))
   symlinkSync('nowhere', join(linked, 'gone'))
-  // A link to a folder does not make the files in it readable.
+  // A link to a folder does not make the files in this folder readable.
   symlinkSync('..', join(linked, 'up'))
   expect(plainFiles([linked])).toEqual(['config.json', 'talk.wav'])
 })

@@ -389,7 +389,10 @@ test('closing kills every worker', async () => {
   for (const pid of pids) await gone(pid)
 })
 
-/** Returns the GPUs of the engine processes, by their process ids, when there are `count` such processes. */
+/**
+ * Waits until there are `count` engine processes. Returns the GPU of each process. The keys of the result are the
+ * process ids.
+ */
 async function gpusOfChildren(count: number): Promise<Map<number, string | undefined>> {
   for (;;) {
     const children = childrenOf(process.pid).filter(pid => command(pid).includes(fakeChild))

@@ -89,8 +89,8 @@ async function read(sound: AsyncIterable<Float32Array>): Promise<Float32Array> {
 }
 
 /**
- * Returns the samples of two clips with a silence of 25 s between. A pause of 10 s or more always ends a window, so no
- * window contains speech of both clips.
+ * Returns the samples of two clips with a silence of 25 s between them. A pause of 10 s or more always ends a window,
+ * so no window contains speech of both clips.
  */
 function withPause(first: Float32Array, second: Float32Array): Float32Array {
   const at = first.length + 25 * 16_000
@@ -105,7 +105,10 @@ async function truthOf(name: string): Promise<Truth> {
   return name === 'conversation' ? beginningOf(truth) : truth
 }
 
-/** Returns the first 35 s of the conversation, which fill two windows. It lasts two minutes, and is all alike. */
+/**
+ * Returns the first 35 s of the conversation, which fill two windows. The whole conversation lasts two minutes, and all
+ * its parts are similar.
+ */
 function beginningOf(truth: Truth): Truth {
   const duration = 35.3
   const sentences = truth.sentences.filter(({ words }) => words[0]!.start < duration)
@@ -117,8 +120,8 @@ type Heard = { truth: Truth; transcript: Transcript; reported: Utterance[] }
 let heardClips: Promise<Map<string, Heard>> | null = null
 
 /**
- * Returns the transcript of a clip with the default options. All clips are transcribed once, and all tests use the
- * results. Clips that are transcribed at the same time take less CPU time than one after the other.
+ * Returns the transcript of a clip with the default options. All clips except the monologues are transcribed once, and
+ * all tests use the results. Clips that are transcribed at the same time take less CPU time than one after the other.
  */
 async function hearClip(name: string): Promise<Heard> {
   heardClips ??= hearClips()
@@ -205,7 +208,7 @@ test.skipIf(missing).each(['silence', 'noise', 'tones'])(`%s has no text${skippe
   expect(transcript.duration_seconds).toBeCloseTo(truth.duration, 1)
 })
 
-// A job is charged for its length as the media program measures it, which is rounded down too.
+// The media program also rounds the length of a recording down. A job is charged for this length.
 test.skipIf(missing)(`the duration is rounded down to a millisecond${skipped}`, async () => {
   const { duration_seconds } = await hear(all(new Float32Array(2 * 16_000 - 1)))
   expect(duration_seconds).toBe(1.999)
@@ -216,8 +219,8 @@ type TwoClips = { truths: Truth[]; samples: Float32Array; bytes: Uint8Array; tra
 let heardTwo: Promise<TwoClips> | null = null
 
 /**
- * Returns the sound of two clips with a long silence between, the bytes of its WAV file, what is said in each of the
- * clips, and the transcript of the file. All tests use the same transcript.
+ * Returns the sound of two clips with a long silence between them, the bytes of its WAV file, what is said in each of
+ * the clips, and the transcript of the file. All tests use the same transcript.
  */
 async function twoClips(): Promise<TwoClips> {
   const truths = await Promise.all(['doctor', 'en-unseen-linda'].map(truthOf))
@@ -272,7 +275,8 @@ const [program, counter] = ['../../src/main.ts', '../support/count-run-two.ts'].
   fileURLToPath(new URL(path, import.meta.url)),
 ) as [string, string]
 
-// One window is encoded on a thread that is started in a process without rights.
+// The engine process starts a second thread for one of the two windows. It starts this thread after it has given up its
+// rights.
 test.skipIf(missing || process.platform !== 'linux')(
   `an engine process with two threads encodes two windows at the same time, with the transcript of this process${skipped}`,
   async () => {
@@ -343,8 +347,9 @@ test.skipIf(missing)(`the progress goes on in a long stretch without speech${ski
   const minutes = new Float32Array(132 * 16_000)
   await transcribe(models, all(minutes), { ...input, language: 'en' }, listener)
   // Voice detection reads the sound in chunks of 64 s, so two chunks end at 64 s and 128 s. The last chunk ends at
-  // 132 s. The progress after each chunk is 0.75 s less, because speech in the next chunk may need the last 0.75 s of
-  // sound before it: 63.25 s is rounded to 63. At the end, the progress is 132 s, and it is reported twice.
+  // 132 s. The progress after each chunk is 0.75 s less, because speech in the next chunk may need the 0.75 s of sound
+  // before it. So the first progress is 63.25 s, which is rounded to 63. At the end, the progress is 132 s, and it is
+  // reported twice.
   expect(reached).toEqual([63, 127, 131, 132, 132])
 })
 

@@ -1,4 +1,5 @@
-// Tests that the mix of a file has the sound of all its channels, whatever speakers the file names for them.
+// Tests that the mix of a file has the sound of all its channels, except the low-frequency channel of surround sound. A
+// file may name any loudspeakers for its channels.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'

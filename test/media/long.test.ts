@@ -28,7 +28,7 @@ setDefaultTimeout(patienceMs)
 const MB = 1e6
 const { durationMsMin, durationMsMax } = defaults
 const small = openMedia({ durationMsMin, durationMsMax, bounds: { ...bounds, memoryBytes: 20 * MB } })
-/** As many packets of AAC at 44,100 Hz last three hours. */
+/** The number of AAC packets in three hours of sound at 44,100 Hz. */
 const aacPackets = 465_000
 const names = [
   'aac.m4a',
@@ -322,8 +322,8 @@ test('the last packet before a damaged end of an FLV file is heard', async () =>
 
 /**
  * Returns the peak memory of the media program from its start to its first samples, in bytes. The media program writes
- * into a named pipe, of which only the first 32 KB are read. The pipe holds 64 KB more. So the media program waits with
- * the rest of the samples while its memory is measured.
+ * into a named pipe, of which only the first 32 KB are read. The buffer of the pipe takes 64 KB more. The media program
+ * then waits before it writes further samples, and its memory is measured meanwhile.
  */
 async function peakAfterOpening(path: string): Promise<number> {
   const pipe = join(temporaryFolder(), 'samples')

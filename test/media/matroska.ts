@@ -11,19 +11,22 @@ export function withAttachment(file: Buffer, bytes: number): Buffer {
   return Buffer.concat([file.subarray(0, at), attachment(bytes), file.subarray(at)])
 }
 
-/** How `withEncodings` arranges a file. */
+/** The arrangement of the parts of a file that `withEncodings` writes. */
 interface Arrangement {
   /** The number of subtitle tracks before the track of sound. They have no subtitles. */
   subtitles?: number
-  /** The sizes of the segment and of the cluster are unknown, as in a recording that is written to a stream. */
+  /**
+   * If true, the sizes of the segment and of the cluster are unknown, as in a recording that is written to a stream.
+   */
   isStreamed?: boolean
-  /** Space between the header of the file and the segment. */
+  /** If true, there is unused space between the header of the file and the segment. */
   hasGap?: boolean
-  /** The encodings of the track are in two elements ContentEncodings. */
+  /** If true, each encoding of the track is in an element ContentEncodings of its own. */
   isSplit?: boolean
   /**
-   * The parts that are behind the cluster: the tracks, and an attachment of `attachmentBytes`. The list of parts at the
-   * beginning names them, or it names another list behind the cluster that names them.
+   * If given, the tracks and the attachment are behind the cluster. The list of parts at the beginning of the segment
+   * names them (`in the first list`). Or this list names another list behind the cluster, and the other list names them
+   * (`in another list`).
    */
   behind?: 'in the first list' | 'in another list'
   attachmentBytes?: number
@@ -124,7 +127,7 @@ function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[
     return element('114d9b74', ...entries)
   }
   const sum = (parts: Buffer[]) => parts.reduce((bytes, part) => bytes + part.length, 0)
-  // The numbers in a list have the same length in every list, so a list of the same parts has the same length.
+  // The length of a list depends only on the number of its parts, because all numbers in a list have the same length.
   const named = hasOtherList ? [list(last, 0)] : last
   const from = list(named, 0).length + fileInfo.length + cluster.length
   const other = hasOtherList ? [list(last, from + named[0]!.length)] : []

@@ -22,7 +22,7 @@ function pageBytes(file: Buffer, at: number): number {
   return headBytes + segments + sizes.reduce((sum, size) => sum + size, 0)
 }
 
-/** Returns the CRC of a page: 32 bits, with the highest bit first, which is not the CRC of zlib. */
+/** Returns the CRC of a page: 32 bits, with the highest bit first. It is not the CRC of zlib. */
 function checksum(page: Buffer): number {
   let sum = 0
   for (const byte of page) {

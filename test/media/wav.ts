@@ -9,8 +9,8 @@ const extensible = 0xfffe
 const floatKind = Buffer.from('0300000000001000800000aa00389b71', 'hex')
 
 /**
- * Builds a WAV file. `mask` names the speaker of each channel, as in Microsoft's extensible header. Without it, the file
- * has the plain header, which names no speakers.
+ * Builds a WAV file. `mask` names the loudspeaker of each channel, as in Microsoft's extensible header. Without it, the
+ * file has the plain header, which names no loudspeakers.
  */
 export function floatWav(channels: Float32Array[], mask?: number): Buffer {
   const [first = new Float32Array(0)] = channels

@@ -216,7 +216,7 @@ const refusals: Record<string, Refusal> = {
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
   const server = await serve({ '/a': scene })
   // `stallMs` is short only for the servers that stall. The other servers may answer late on a busy machine, and a
-  // short `stallMs` would count this as a stall. The page that breaks off keeps its connection open for this time.
+  // short `stallMs` would count this as a stall. The page that is cut off keeps its connection open for `stallMs`.
   const stallMs = `${cause}`.includes('stalled') ? 50 : 3000
   const failure = await failureOf(take(server.url('/a'), { bytesMax: 1_000_000, stallMs }))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(cause) })
@@ -336,7 +336,7 @@ const version = { ETag: '"v1"' }
 
 /**
  * Returns a server that cuts off its first response. Its further responses have the remaining bytes of the file. They
- * have no ETag, and the size `total` in their header Content-Range.
+ * have no ETag. Their header Content-Range has the size `total`.
  */
 function breakingOff(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {

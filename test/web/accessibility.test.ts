@@ -147,7 +147,7 @@ async function follow(page: Page, address: string): Promise<void> {
   await until(page, "!document.querySelector('main[data-is-left]')")
 }
 
-/** Returns the elements of the page that reach beyond the right edge of the window. */
+/** A script that returns the elements of the page that reach beyond the right edge of the window. */
 const outside = `[...document.querySelectorAll('header *, main *')]
   .filter(each => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('.unseen'))
   .map(each => location.pathname + ' ' + each.tagName + '.' + each.className)`

@@ -347,7 +347,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   await rename('Ann', 'Anne')
   expect(await names()).toEqual(['Anne', 'Ben'])
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anne', 'Ben'])
-  // An undo leaves a name alone that another person has given since then.
+  // An undo does not change a name that another person has given since then.
   await lou.send('PATCH', `/v1/transcribe/${lou.jobId}`, { speakers: { Anne: 'Annie' } })
   await page.locator('.edit-bar').getByRole('button', { name: 'Undo' }).click()
   await page.getByLabel('Name of Annie').waitFor()
@@ -371,7 +371,7 @@ seen('two pages that change the same sentence are told, and both texts are kept 
   await dialog.getByRole('button', { name: 'Keep mine' }).click()
   await saved(other)
   expect((await textsOf(eva)).slice(0, 2)).toEqual(['No conflict here.', 'From the second page.'])
-  // An undo does not revert the sentence that another person has changed since.
+  // An undo does not revert the sentence that another person has changed since then.
   await editElsewhere(eva, 'From another person.')
   const undo = other.locator('.edit-bar').getByRole('button', { name: 'Undo' })
   await saving(other, () => undo.click())

@@ -45,7 +45,8 @@ seen(
 
     task.options.onSeconds(30)
     await page.getByText('Transcribing 50 %').waitFor()
-    // A screen reader reads each change of an element with this role aloud. The progress would be read every second.
+    // A screen reader reads each change of an element with this role aloud. The element with the progress must not have
+    // this role, because the progress changes every second.
     expect(await page.getByRole('status').first().textContent()).toBe('Being transcribed')
     const heard = { start: 0, end: 2, text: 'Guten Morgen.', speaker: null, confidence: 0.9, words: [] }
     task.options.onUtterances?.([heard], 0, 'en')

@@ -1,4 +1,5 @@
-// The account page. On this page, a person changes the password of the account, and ends all sessions of the account.
+// The account page. On this page, a person changes the password of the account, signs out, or ends all sessions of the
+// account.
 
 import { useSignal } from '@preact/signals'
 import { ask } from '../base/net.ts'

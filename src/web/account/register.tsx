@@ -42,7 +42,7 @@ export function RegisterPage() {
   )
 }
 
-/** Replaces the form where the operator makes the accounts. */
+/** Replaces the form if only the operator can create accounts. */
 function Closed() {
   return (
     <main class="narrow">

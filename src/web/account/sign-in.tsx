@@ -61,8 +61,8 @@ function SignInForm({ email: known }: { email?: string | undefined }) {
     })
   return (
     <>
-      {/* Each kind of credentials has a form of its own (`key`). So an error in one form disappears when the person
-          changes to the other form. */}
+      {/* With this `key`, Preact makes a new form for each kind of credentials. So an error in one form disappears when
+          the person changes to the other form. */}
       <Form key={`${withKey.value}`} onSend={send} button={text.button} class="stack">
         {withKey.value ? (
           <Field label={text.key} hint={text.keyHint} type="password" autocomplete="off" required of={key} />

@@ -2,7 +2,9 @@
 
 import { signal } from '@preact/signals'
 
-/** False after a request that the server did not answer, until the server answers a request again. */
+/**
+ * False after the server did not answer a request that the app repeats. True again after the next answer of the server.
+ */
 export const isOnline = signal(true)
 /** True while a request waits because the session has ended and the person must sign in again. */
 export const needsSignIn = signal(false)

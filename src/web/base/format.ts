@@ -110,8 +110,8 @@ export function showAmount(cents: number): string {
 }
 
 /**
- * Returns the name that the page shows for the label of a speaker: `Speaker 1` for `SPEAKER 1`. Exported files show the
- * same name.
+ * Returns the name that the page shows for the label of a speaker: `Speaker 1` for `SPEAKER 1`. Exported texts and
+ * subtitles show the same name.
  */
 export function showSpeaker(label: string): string {
   return label.replace(/^SPEAKER(?= \d+$)/, 'Speaker')

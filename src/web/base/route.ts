@@ -3,7 +3,7 @@
 import { computed, signal } from '@preact/signals'
 
 const address = signal(read())
-/** True if the app has announced a page since the browser loaded it. */
+/** True if a page was announced since the browser loaded the app. */
 let hasAnnounced = false
 
 export const path = computed(() => address.value.pathname)
@@ -29,7 +29,8 @@ export function go(to: string, { replace = false }: { replace?: boolean } = {}):
 /**
  * Sets the title of the document. If the page replaces another page of the app, also moves the focus, so that a screen
  * reader reads the focused element. The focus moves to the main field of the page. If the page has no main field, the
- * focus moves to its heading. The page does not scroll: after "Back", the browser shows the earlier place.
+ * focus moves to its heading. The focus does not scroll the page, because after "Back" the browser restores the earlier
+ * scroll position.
  *
  * Must be called in a layout effect, before the browser draws the page. Otherwise, the first letters of a person who
  * types at once would go into another field.

@@ -11,9 +11,12 @@ export const timing = {
   retryMsMax: 15_000,
   /** The time after which an attempt to deliver a webhook has usually ended. */
   attemptMs: 2000,
-  /** The time for which a short message without a button stays on the screen. */
+  /** The time for which a short message stays on the screen, if it has no button and reports no error. */
   toastMs: 5000,
-  /** The time after a deletion in which the person can undo the deletion. */
+  /**
+   * The time for which a message with the button "Undo", or an error message, stays on the screen. After this time, a
+   * deletion cannot be undone.
+   */
   undoMs: 8000,
   /** An edited text is saved when this time has passed since the last keystroke. */
   saveMs: 900,

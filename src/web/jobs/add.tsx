@@ -66,7 +66,7 @@ export function Add() {
  * Calls `drop` when a person drops files anywhere on the page, because the browser would otherwise leave the page and
  * show the file. Also calls `drop` for a web address, but only if it is dropped on the form, because a person may drag
  * a link of the page by accident. Sets `isOver` while the person drags something over the page. Returns a function that
- * ends this.
+ * removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()
@@ -80,8 +80,8 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
     if (event.type === 'drop') drop(event)
   }
   addEventListener('dragover', over, { signal })
-  // The browser also sends `dragleave` at each border between two elements. Only when the pointer leaves the window is
-  // `relatedTarget` null.
+  // The browser also sends `dragleave` at each border between two elements. `relatedTarget` is null only when the
+  // pointer leaves the window.
   const leave = (event: DragEvent) => {
     if (event.relatedTarget === null) isOver.value = false
   }

@@ -1,5 +1,5 @@
 // Returns the files that a person dropped on the page. A dropped folder is replaced by the files in it and in its
-// subfolders. Files and subfolders whose name begins with a period are left out.
+// subfolders. Files and subfolders of a dropped folder are left out if their name begins with a period.
 
 export async function droppedFiles(data: DataTransfer): Promise<File[]> {
   // The browser empties the DataTransfer object when the event has ended. So its entries must be read before the first

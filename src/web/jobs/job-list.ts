@@ -20,7 +20,7 @@ const pageLengthMax = 200
 const loaded = signal<Job[] | null>(null)
 /** The filters of the last request for the list of jobs. */
 let listed = ''
-/** The number of times that the list of jobs was begun again. */
+/** The number of times that `refreshJobs` has replaced the whole list. */
 let beginnings = 0
 /** The time of the last response with the list of jobs. */
 let readAt = 0
@@ -138,7 +138,7 @@ function hide(id: string, isHidden: boolean): void {
 
 /**
  * Returns the number of jobs from the start of the list to the last one that has not ended. The list begins with the
- * newest job, but the server begins with the oldest job. So of many waiting jobs, the last ones in the list change
+ * newest job, but the server works on the oldest job first. So if many jobs wait, the last ones in the list change
  * first.
  */
 function unfinishedLength(): number {

@@ -33,7 +33,7 @@ export type Job = {
 
 const longestName = 255
 
-/** The options of a job: the fields of the request POST /v1/transcribe, except the source and `metadata`. */
+/** The options of a job that the web app sends with the request POST /v1/transcribe. */
 export type JobOptions = {
   language?: string
   diarize?: boolean
@@ -44,7 +44,10 @@ export type JobOptions = {
   vocabulary?: string[]
 }
 
-/** Returns the options of a job for another attempt. The API does not return the prompt and the vocabulary of a job. */
+/**
+ * Returns the options of a job for another attempt. The prompt and the vocabulary are missing, because the API does not
+ * return them.
+ */
 export function optionsOf({ language, diarize, speaker_count, name_speakers, channels }: Job): JobOptions {
   return { diarize, speaker_count, name_speakers, channels, ...(language ? { language } : {}) }
 }

@@ -27,7 +27,8 @@ const vocabulary = storedSignal(vocabularyName, '')
 export function chosenOptions(): JobOptions {
   const about = prompt.value.trim()
   const terms = chosenTerms()
-  // The browser may keep a language of an earlier visit, which no model of the server supports any more.
+  // If the browser stored the language on an earlier visit, it is possible that no model of the server supports this
+  // language any more.
   const isServed = service.value === null || languages().some(([code]) => code === language.value)
   return {
     diarize: diarize.value,

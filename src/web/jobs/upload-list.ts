@@ -1,6 +1,6 @@
 // The list of the uploads of this browser. The addresses of the uploads are in the browser's storage, so that an upload
-// can continue after a reload. A new page asks the other open pages of the app of which uploads they have the files,
-// and does not show these uploads.
+// can continue after a reload. Other open pages of the app may have the files of some uploads. A new page asks them for
+// the ids of these uploads, and does not show these uploads.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'

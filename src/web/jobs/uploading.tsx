@@ -90,8 +90,8 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
 }
 
 /**
- * While files are being sent or wait to be sent, or the job of a file is not started yet, the browser asks the person
- * for confirmation before the page is closed.
+ * Makes the browser ask the person for confirmation before the page is closed. This applies while files are being sent
+ * or wait to be sent, and while the job of a file is not started yet.
  */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => ['sending', 'queued', 'starting'].includes(state))

@@ -16,7 +16,8 @@ type DialogProps = {
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // Before the browser draws the page: the next key belongs to the dialog.
+  // A layout effect runs before the browser draws the page, so the next key that the person presses already goes to the
+  // dialog.
   useLayoutEffect(() => {
     dialog.current?.showModal()
     return () => dialog.current?.close()

@@ -8,7 +8,8 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
  */
 export function useReturnedFocus<Box extends HTMLElement>(): RefObject<Box | null> {
   const box = useRef<Box>(null)
-  // Read while the component is made: its parts can take the focus as soon as they are on the page.
+  // The focused element is read before the parts of the component are on the page, because one of them may then take
+  // the focus.
   const [before] = useState(() => document.activeElement)
   useLayoutEffect(() => {
     const { current } = box

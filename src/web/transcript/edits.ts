@@ -81,7 +81,10 @@ export class Edits {
     this.history.add({ changes: [], rename: { speaker, before, after: name } })
   }
 
-  /** Changes a name for an undo or a redo. Leaves a name alone that another person has given since then. */
+  /**
+   * Changes a name for an undo or a redo. If another person has given the speaker another name since then, keeps that
+   * name.
+   */
   #revertName(speaker: string, name: string): void {
     const before = this.nameOf(speaker)
     this.#setName(speaker, name, present => present === before).catch(tellFault)
@@ -116,7 +119,7 @@ export class Edits {
   }
 
   /**
-   * Sends a new name of a speaker, and returns the name before. If the transcript on the server has changed, reads it
+   * Sends a new name of a speaker, and returns the previous name. If the transcript on the server has changed, reads it
    * again, and sends the name once more if `mayReplace` returns true for the present name.
    */
   async #setName(speaker: string, name: string, mayReplace: (present: string) => boolean): Promise<string> {

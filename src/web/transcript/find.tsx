@@ -51,7 +51,8 @@ function OpenFindBar({ studio }: { studio: Studio }) {
 
 function AskedField({ search: { asked, places, at, step } }: { search: Search }) {
   const field = useRef<HTMLInputElement>(null)
-  // A layout effect runs before the next key of the person: a fast person types directly after the key that opens the bar.
+  // A layout effect runs before the browser draws the bar. So if a person types quickly after the key that opens the
+  // bar, the text already goes to the field.
   useLayoutEffect(() => field.current?.focus(), [])
   const count = places.value.length
   return (

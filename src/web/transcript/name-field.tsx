@@ -13,7 +13,8 @@ export function NameField({ studio, speaker }: { studio: Studio; speaker: string
   const field = useRef<HTMLInputElement>(null)
   const shown = studio.nameOf(speaker)
   const isAsked = studio.renaming.value === speaker
-  // Before the browser draws the page: the next key belongs to the field.
+  // A layout effect runs before the browser draws the page, so the next key that the person presses already goes to the
+  // field.
   useLayoutEffect(() => {
     if (!isAsked) return
     field.current?.select()

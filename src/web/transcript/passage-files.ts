@@ -10,8 +10,8 @@ export type PassageOptions = {
   format: 'text' | 'srt' | 'vtt'
   withSpeakers: boolean
   /**
-   * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph,
-   * or the whole passage without `withSpeakers`. Only the format `text` uses this option.
+   * If true, each sentence is a paragraph that begins with its time. If false, each turn of a speaker is a paragraph.
+   * If `withSpeakers` is false too, the whole passage is one paragraph. Only the format `text` uses this option.
    */
   withTimes: boolean
   /** The maximum length of a cue in words, in characters and in seconds. */

@@ -10,7 +10,7 @@ import { pauseAt, type WordTimes } from './word-times.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
-/** The maximum number of times that the recording is loaded again after the network failed. */
+/** The maximum number of times that the recording is loaded again after the network failed or the session ended. */
 const reloadsMax = 5
 
 export const speed = storedSignal('speed', 1)

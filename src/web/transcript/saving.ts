@@ -45,7 +45,7 @@ export class Saving {
   readonly #unsaved = new Map<number, string>()
   /** For each utterance with a text that the server refused, for example because it is too long: this text. */
   readonly #refused = new Map<number, string>()
-  /** The utterances whose edits are in the browser's storage because of this page. */
+  /** The utterances whose edits this page has stored in the browser's storage or read from it. */
   #kept: ReadonlySet<number> = new Set()
   #timer: ReturnType<typeof setTimeout> | undefined
   #running: Promise<void> | null = null

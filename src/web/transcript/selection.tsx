@@ -16,7 +16,8 @@ const text = words.selection
 
 export function Selection({ studio }: { studio: Studio }) {
   const { passage } = studio
-  // Before the browser draws the text: a selection that is made at once is seen too.
+  // A layout effect runs before the browser draws the text, so the listener does not miss a selection that the person
+  // makes at once.
   useLayoutEffect(() => {
     const look = () => {
       passage.value = studio.edits.isEditing.value ? null : selectedPassage(studio)

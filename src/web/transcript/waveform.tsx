@@ -83,7 +83,7 @@ function useWave(studio: Studio, { whole, played, lane, slider }: Elements): voi
     studio.onTime = seconds => {
       const share = player.duration === 0 ? 0 : seconds / player.duration
       if (played.current) played.current.style.clipPath = `inset(0 ${(1 - share) * 100}% 0 0)`
-      // While the person drags the slider, the mouse alone moves it.
+      // While the person drags the slider, the position of the player must not move it.
       if (slider.current && !slider.current.matches(':active')) slider.current.value = String(seconds)
     }
     return () => {

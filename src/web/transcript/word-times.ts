@@ -14,7 +14,8 @@ export type WordTimes = {
 }
 
 export function timesOf(starts: Float64Array, ends: Float64Array): WordTimes {
-  // Most words are already in order. A browser sorts them in an array in half the time of a typed array.
+  // Most words are already in order. A browser sorts such words in an ordinary array in half the time that it needs for
+  // a typed array.
   const order = [...starts.keys()].sort((one, other) => (starts[one] ?? 0) - (starts[other] ?? 0))
   const words = Uint32Array.from(order)
   const times = {
@@ -36,7 +37,7 @@ export function timesOf(starts: Float64Array, ends: Float64Array): WordTimes {
 
 /**
  * Returns the index of the word that is spoken at the time `seconds`. If several words are spoken, returns the one that
- * starts last. During a pause, returns the word that has started last. Returns -1 if no word starts so early.
+ * starts last. During a pause, returns the word that has started last. Returns -1 if the time is before the first word.
  */
 export function wordAt({ words, starts, ends, latestEnds }: WordTimes, seconds: number): number {
   const last = lastAtMost(starts, seconds)

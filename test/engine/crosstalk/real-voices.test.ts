@@ -1,4 +1,5 @@
-// Finds the crosstalk of two readers of LibriSpeech test-other, who speak in turn or at the same time.
+// Finds the crosstalk of two readers from the data set LibriSpeech test-other. They speak one after the other, or at
+// the same time.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { readSound } from '../../support/read-sound.ts'
 import { noise } from '../../support/sound.ts'
 
 const folder = firstOf('../shared/audio/librispeech-test-other')
-/** Sound is compared where its voice has at least this root mean square: 46 dB below full scale. */
+/** A voice counts as audible in a hop if its root mean square is at least this value: 46 dB below full scale. */
 const audible = 0.005
 
 /** The readings of two people: three utterances each, all at the same level. All tests use the same sounds. */
@@ -58,8 +59,8 @@ function withCrosstalk(own: Float32Array, other: Float32Array, decibels: number,
 }
 
 /**
- * Returns two shares of the hops that are marked: of those with the channel's own voice, and of those that only have
- * the voice of the other channel.
+ * Returns two shares. `own` is the share of marked hops among the hops with the channel's own voice. `other` is the
+ * share of marked hops among the hops with only the voice of the other channel.
  */
 function marked(
   crosstalk: Uint8Array,
@@ -77,7 +78,10 @@ function marked(
   }
 }
 
-/** `quieter` is the difference between the voices of the two people, in decibels. */
+/**
+ * Finds the crosstalk in a conversation of the two readers. Returns the shares of the marked hops for both channels.
+ * `quieter` is the difference between the levels of the two voices, in decibels.
+ */
 async function measured({
   pause,
   decibels,

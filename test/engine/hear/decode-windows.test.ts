@@ -161,8 +161,8 @@ const anywhere = [0, 7] as const
 type Said = { tokens: number[]; times: (readonly [from: number, to: number])[]; unfinished: Unfinished }
 
 /**
- * Decodes a window with speech from 0 to 2 and from 2.5 to 7 s. A fake decoder returns the text `said` for it. Returns
- * the rest of the window: how many words are before it, and when it begins, in seconds.
+ * Decodes a window with speech from 0 to 2 and from 2.5 to 7 s. A fake decoder returns the text `said` for this window.
+ * Returns the rest of the window: how many words are before it, and when it begins, in seconds.
  */
 async function restOf({ tokens, times, unfinished }: Said, { translate = false } = {}) {
   const attention = [...times, anywhere].map(([from, to]) =>

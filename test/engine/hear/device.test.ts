@@ -54,8 +54,8 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 }
 
 /**
- * The scores of the plain computation after each of these tokens. A token does not see the later ones, so the scores
- * are also those of the shorter texts at the beginning.
+ * The tokens for which `expectedScores` has scores of the plain computation. The scores after a token do not depend on
+ * later tokens, so they are also right for a text that ends with this token.
  */
 const said = [5, 251, 17, 41, 60, 200]
 const expectedScores = referenceScores(source, melOf(0), said)

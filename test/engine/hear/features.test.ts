@@ -16,8 +16,8 @@ const [cosines, sines] = [Math.cos, Math.sin].map(of =>
 ) as [Float64Array, Float64Array]
 
 /**
- * Computes one frame of the log-mel spectrogram by its definition, without a fast algorithm: the sound is padded to 30
- * s and mirrored at both ends, and the Fourier transform is one sum for each frequency bin.
+ * Computes one frame of the log-mel spectrogram by its definition, without a fast algorithm. The sound is padded to
+ * 30 s and mirrored at both ends. The Fourier transform is one sum for each frequency bin.
  */
 function plainFrame(samples: Float32Array, filters: Float32Array, frame: number): Float64Array {
   const whole = 480_000

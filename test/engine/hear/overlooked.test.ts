@@ -10,8 +10,8 @@ import { clips, runtime, unless } from '../../support/engine-room.ts'
 import { readSound } from '../../support/read-sound.ts'
 
 /**
- * Returns a fake voice detection that finds speech in the first `frames` frames of all that it reads. `read` has the
- * number of frames of each reading.
+ * Returns a fake voice detection that finds speech in the first `frames` frames of each sound that it reads. `read`
+ * lists the numbers of frames of these sounds.
  */
 function fakeVad(frames: number): { vad: Vad; read: number[] } {
   const read: number[] = []

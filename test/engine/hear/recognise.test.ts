@@ -153,7 +153,10 @@ test('a row that loops at every temperature keeps its first result and is doubtf
 /** One attempt to decode a window: its tokens, their mean log probability, and whether decoding ended at a loop. */
 type Failed = { tokens: number[]; logProbability: number; looped?: boolean }
 
-/** Recognises a window for which a fake decoder returns `attempts`, and then the last of them again. */
+/**
+ * Recognises a window. A fake decoder returns one element of `attempts` after the other. After the last element, it
+ * returns this element again.
+ */
 async function bestOf(attempts: Failed[]) {
   const left = [...attempts]
   const joint = {

@@ -17,7 +17,10 @@ function restOf(words: ReturnType<typeof word>[], textsKept: number, at: number)
   return rest && { textsKept: rest.textsKept, from: rest.window.from / second }
 }
 
-/** Four words. The first one ends at `pause`, and the second one begins at 25.9 s. There is no pause after it. */
+/**
+ * Four words. The first one ends at `pause`, and the second one begins at 25.9 s. There is no pause after the second
+ * word.
+ */
 const wordsWith = (pause: number) => [word(10, pause), word(25.9, 27), word(27, 30), word(31, 38)]
 const words = wordsWith(25.5)
 

@@ -50,7 +50,7 @@ function shareWith(count: number, voices: Float32Array, from: number, to: number
 
 const readingsOf = new Map<number, Promise<VoiceReading>>()
 
-/** Returns the reading of the conversation with this noise. Each is read only once. */
+/** Returns the voice reading of `conversation(noise)`. Each conversation is read only once. */
 function readingWith(noise: number): Promise<VoiceReading> {
   const reading = readingsOf.get(noise) ?? conversation(noise).then(readVoices)
   readingsOf.set(noise, reading)

@@ -120,8 +120,9 @@ function relativeError(found: Iterable<number>, expected: readonly number[]): nu
 const operators = openOperators(runtime())
 const isExact = addsBytesExactly(runtime())
 /**
- * The operations that compute the products and the attention of the encoder, and the cross-attention of the decoder. The
- * skipped tests of onnx/operators.test.ts say so if steno's own operations do not run here.
+ * The operations that compute the products and the attention of the encoder, and the cross-attention of the decoder. If
+ * steno's own operations do not run on this machine, the tests in onnx/operators.test.ts are skipped, and their titles
+ * say why.
  */
 const forms: { form: string; own: Own | null; range: ByteRange | null }[] = [
   { form: 'operations of ONNX Runtime for every CPU', own: null, range: halfRange },

@@ -10,11 +10,11 @@ type Product = {
   rows: number
   inner: number
   columns: number
-  /** The bytes of the left matrix, of which all are the same. */
+  /** The value of every byte of the left matrix. */
   unsigned: number
-  /** The bytes of the right matrix. */
+  /** The value of every byte of the right matrix. */
   signed: number
-  /** Whether the right matrix is a constant of the model, such as weights. Otherwise, it is an input. */
+  /** True if the right matrix is a constant of the model, such as weights. False if it is an input. */
   isConstant: boolean
 }
 

@@ -50,7 +50,7 @@ async function readTruth(name: string) {
   return { spoken, samples: await readSound(join(clips!, truth.file)) }
 }
 
-/** Returns the first seconds of a clip. All three voices of the conversation speak in its first minute. */
+/** Returns the first minute of a clip. In the first minute of the conversation, all three voices speak. */
 function beginningOf({ spoken, samples }: Awaited<ReturnType<typeof readTruth>>) {
   const seconds = 60
   const within = spoken.filter(({ from }) => from < seconds)

@@ -37,7 +37,7 @@ test('a count belongs to the frame of the recording at which its 10 ms are, also
 test('a frame gets the mean of the counts that it touches, and the first count ends where the window begins', () => {
   const counts = new VoiceCounts()
   const voices = repeat(101, 0)
-  // Each element of `voices` stands for 160 samples, and element 0 begins at sample -160. A frame of the segmentation
+  // Each element of `voices` belongs to 160 samples, and element 0 begins at sample -160. A frame of the segmentation
   // model gets the 270 samples around its middle. The middle of the first frame is sample 495, so this frame gets
   // samples 360 to 629. They are in elements 3 and 4.
   voices.fill(1, 3, 5)
