@@ -104,7 +104,10 @@ export class JobFailure extends Error {
   }
 }
 
-/** The failure of a job whose media file the server no longer has. The machine of a worker is not the cause. */
+/**
+ * The failure of a job whose media file the server no longer has. It is a JobFailure, because the machine of a worker
+ * is not the cause.
+ */
 export class MediaLost extends JobFailure {
   constructor() {
     super('INTERNAL_ERROR', 'The media file is no longer on the server; start the transcription again.')

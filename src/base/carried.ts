@@ -18,8 +18,8 @@ const carried: Embedded | null = embedded
 /**
  * Returns the path on disk of a carried file or folder. The carried files are files of the project that the built
  * program contains, such as models and libraries. `path` is the path relative to the project folder. Returns null if
- * this build does not contain the file or folder. If the carried files are missing on the disk, unpacks them and blocks
- * the event loop meanwhile, so a server calls `unpackCarried` before.
+ * this build does not contain the file or folder. If the carried files are missing on the disk, unpacks them. This
+ * blocks the event loop, so a server calls `unpackCarried` first.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -80,9 +80,9 @@ function findHomeCache(): string | null {
 }
 
 /**
- * Returns true if the cache folder has the files of the service that keeps its files in `folder`: if the user of this
- * process owns `folder` or, before it exists, the folder in which it will be. The service of another user has another
- * cache folder.
+ * Returns true if the service that keeps its files in `folder` has the same cache folder as this process. This is so if
+ * the user of this process owns `folder`. If `folder` does not exist yet, the nearest existing folder above it counts.
+ * The service of another user has another cache folder.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder

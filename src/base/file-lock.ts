@@ -13,7 +13,7 @@ export function lockFile(path: string): (() => void) | null {
   const file = new Database(touchPrivate(path))
   try {
     file.run('pragma busy_timeout = 0')
-    // Without a journal file, the lock needs no room on the disk.
+    // Without a journal file, the lock needs no space on the disk.
     file.run('pragma journal_mode = memory')
     file.run('begin exclusive')
     return () => file.close()

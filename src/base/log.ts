@@ -17,7 +17,7 @@ export const levels = ['info', 'warn', 'error'] as const
 
 /**
  * Sets the format of the log, and the lowest level that is written. Without a call of this function, nothing is logged.
- * Only the commands `serve` and `worker` call this function, so all other commands print nothing but their own output.
+ * Only the commands `serve` and `worker` call this function, so all other commands print only their own output.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen

@@ -7,7 +7,10 @@ import { percentDecoded } from './percent.ts'
 /** The error for a request body that is not a valid multipart form. */
 export class MultipartError extends Error {}
 
-/** Returns the boundary from a Content-Type header. Returns null if the header does not describe a multipart form. */
+/**
+ * Returns the boundary from a Content-Type header. Returns null if the header does not describe a multipart form, or if
+ * the boundary is too long.
+ */
 export function boundaryOf(contentType: string): string | null {
   const [, quoted, token] =
     /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"((?:[^"\\]|\\.)+)"|([^\s;"]+))\s*(?:;|$)/i.exec(

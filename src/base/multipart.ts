@@ -37,7 +37,7 @@ class FormBytes {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
   }
 
-  /** Yields the bytes of the form before the next delimiter between two parts, and then skips this delimiter. */
+  /** Yields the bytes of the form before the next delimiter, and then skips this delimiter. */
   async *untilDelimiter(): AsyncGenerator<Uint8Array> {
     for (;;) {
       const at = this.#held.indexOf(this.#delimiter)

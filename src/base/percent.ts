@@ -1,6 +1,9 @@
 // Decodes percent-encoded text, such as `a%20b`.
 
-/** Returns the decoded text. Returns null if a percent sign begins no code, or if the bytes are not UTF-8. */
+/**
+ * Returns the decoded text. Returns null if a percent sign is not followed by two hexadecimal digits, or if the bytes
+ * are not UTF-8.
+ */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text)

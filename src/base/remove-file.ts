@@ -1,4 +1,4 @@
-// Removes one of many files: if it cannot be removed, the others still can.
+// Removes a file and throws no error, so that the caller can continue with other files.
 
 import { rmSync } from 'node:fs'
 import { errorFields, log } from './log.ts'
@@ -8,7 +8,7 @@ const stuck = new Set<string>()
 
 /**
  * Removes a file, if it exists. Returns false if it cannot be removed, for example because it is immutable or its disk
- * is damaged. The caller goes on with other files, and tries this one again later.
+ * is damaged. The caller can then continue with other files, and try again later.
  */
 export function tryRemove(path: string): boolean {
   try {

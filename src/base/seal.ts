@@ -71,7 +71,10 @@ export function readSecrets(path: string): Secrets {
   }
 }
 
-/** Reads a secret from a file: from the data folder, or from a backup. Throws if the file does not have its length. */
+/**
+ * Reads a secret from a file: from the data folder, or from a backup. Throws if the file does not have the length of a
+ * secret.
+ */
 export function readSecret(path: string): Uint8Array {
   const secret = readFileSync(path)
   if (secret.length === secretBytes) return secret

@@ -7,7 +7,7 @@ import { UsageError } from './failure.ts'
 
 /**
  * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
- * are more or fewer arguments than names, or if one is empty, as a variable of a shell that is not set.
+ * are more or fewer arguments than names, or if one is empty, for example because a shell variable is not set.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -32,7 +32,8 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
 
 /**
  * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
- * unwanted value, the text is shorter than the message of `parseArgs`. `parseArgs` takes a negative number for an option.
+ * unwanted value, the text is shorter than the message of `parseArgs`. `parseArgs` reads a negative number as an
+ * option.
  */
 function complaintOf(error: unknown, { args, known }: { args: string[]; known: string[] }): string {
   const message = reasonOf(error)

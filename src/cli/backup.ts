@@ -36,7 +36,10 @@ export const backup = command({
   },
 })
 
-/** The backup is kept if its secret is foreign, because only the signing secrets and other private columns need it. */
+/**
+ * Warns if the secret belongs to another service. The backup is kept, because only the signing secrets and other
+ * private columns need the secret.
+ */
 function warnOfForeignSecret(file: string, secret: string): void {
   using copy = openCopy(file)
   const problem = whyForeign(copy, secret)

@@ -41,8 +41,8 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   },
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    // The notes say why no GPU is used. On a GPU, they are about the test model, which runs there in a slower form than
-    // the published models. They are of interest only if its transcription fails.
+    // The notes say why no GPU is used. On a GPU, they describe only the test model, which runs there in a slower form
+    // than the published models. The check `transcription` shows the notes if it fails.
     const notes = engine.device === 'cpu' ? engine.notes : []
     return [`${engine.device} (${config.device} was asked for)`, ...notes].join('; ')
   },

@@ -17,7 +17,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // There is no such file that this user may read.
+    // The file does not exist, or this user may not read it.
     return ''
   }
 }

@@ -65,8 +65,8 @@ export const install = command({
 
 /**
  * Returns the data folder of the service. The settings file at `path` stays when the service is installed again, and a
- * folder in it overrides the folder in the unit. The service may write only to the folder in the unit, so both must be
- * the same. A relative path would name another folder in each program that reads the file.
+ * data folder that it names overrides the one in the unit. The service may write only to the folder in the unit, so
+ * both must be the same. A relative path would name another folder in each program that reads the file.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)

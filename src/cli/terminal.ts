@@ -8,7 +8,10 @@ import { limits } from '../limits.ts'
 /** The error that is thrown when a write to stdout fails. */
 export class OutputError extends Error {}
 
-/** The error that is thrown when the reader of stdout has read a part and has then closed the pipe, as `head` does. */
+/**
+ * The error that is thrown when the reader of stdout closed the pipe after a part of the output was written, as `head`
+ * does.
+ */
 export class ReaderClosed extends OutputError {}
 
 /** True if a part of the output was written to stdout. */
@@ -48,7 +51,7 @@ const closeOnExec = 0o2000000
 
 /**
  * Returns true if the program was started with a closed stdout, as by `>&-` in a shell. Bun then opens /dev/null in its
- * place. This file is close-on-exec, which no file can be that the program inherited.
+ * place, with the flag close-on-exec. A file that the program inherited never has this flag.
  */
 function isClosed(): boolean {
   try {

@@ -35,7 +35,7 @@ export const upgrade = command({
 
     const here = process.execPath
     const unsigned = values.unsigned === true
-    // Most refusals need no copy, which would write 230 MB.
+    // Most reasons for a refusal are found without a copy of the file, which would write 230 MB.
     refuse(from, missingProblem(from, unsigned))
     if (isSame(from, here)) {
       say(`${from} is this program already; nothing was changed`)
@@ -56,7 +56,10 @@ export const upgrade = command({
   },
 })
 
-/** Compares two files. After a second upgrade to the same program, steno.old would be this program too. */
+/**
+ * Returns true if two files are equal. An upgrade to the program itself would also replace steno.old by this program,
+ * and the previous version would be lost.
+ */
 function isSame(one: string, other: string): boolean {
   return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0
 }

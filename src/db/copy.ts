@@ -41,7 +41,7 @@ export function checkCopy(file: string): void {
   listApplied(db)
 }
 
-/** Opens a copy of the database, which is only read. */
+/** Opens a copy of the database for reading only. */
 export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
   const sql = new Database(file, { readonly: true, strict: true })
   return {

@@ -75,7 +75,7 @@ const refusals: Record<string, (path: string) => string> = {
 
 /**
  * Throws if the folder has no database but contains files of another program. Only one user may enter a data folder, so
- * all other users would lose these files.
+ * all other users would lose their access to these files.
  */
 export function requireNothingForeign(dataDir: string): void {
   if (!existsSync(dataDir) || hasDatabase(dataDir)) return

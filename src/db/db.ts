@@ -35,9 +35,10 @@ export type Db = {
   probe(): void
   /**
    * Moves the write-ahead log into the database file and empties the log, so that no deleted text remains on the disk.
-   * Does nothing while a call of `drainLog` is running. While another process reads the database, for example for a
-   * backup, the log cannot be emptied. `waitMs` is the maximum time, in milliseconds, for which this call waits for the
-   * other process. Without `waitMs`, it does not wait, and the log stays until the next call.
+   * Does nothing while a call of `drainLog` is running, or after a failed flush of the database file. While another
+   * process reads the database, for example for a backup, the log cannot be emptied. `waitMs` is the maximum time, in
+   * milliseconds, for which this call waits for the other process. Without `waitMs`, it does not wait, and the log
+   * stays until the next call.
    */
   checkpoint(waitMs?: number): void
   /**

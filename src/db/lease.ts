@@ -38,8 +38,8 @@ export type Lease = {
   isValid(): boolean
   /**
    * Renews the lease. Returns false if another server has taken a lease with a higher generation. While a renewal is
-   * running, returns the result of this renewal. Otherwise, many renewals would wait for a slow folder, and each of
-   * them would count from the time of its call.
+   * running, a further call returns the result of this renewal. If each call started a renewal, many renewals would
+   * wait for a slow folder, and each of them would count from the time of its call.
    */
   renew(): Promise<boolean>
   /**

@@ -62,7 +62,8 @@ export async function joinStandby(settings: Settings, options: Options): Promise
   const { stop, ...standby } = hold(lease, settings, options)
   try {
     if (isForeign(lease.last)) await restoreNewest(settings, lease.generation)
-    // If this process was frozen, the lease is free for the other server, and must get no name any more.
+    // If this process was suspended for some time, the other server can take the lease. This server must then not write
+    // its name into the lease file.
     standby.check()
     await lease.own()
   } catch (error) {

@@ -18,8 +18,8 @@ const conditions: Record<string, string> = {
 }
 
 /**
- * Yields the rows of an account: those of the tables, without secrets and their hashes, and the transcripts of its
- * jobs. Each row has the name of its table. A transcript without edits has no `original`.
+ * Yields the rows of an account: first the rows of the tables, without secrets and their hashes, and then the
+ * transcripts of its jobs. Each row has the name of its table. A transcript without edits has no `original`.
  */
 export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
   const tables = new Set([...Object.keys(conditions), ...tablesOfAccounts(db), 'ledger', 'jobs'])
@@ -39,7 +39,7 @@ export function* rowsOfAccount(db: Db, accountId: string): Generator<Row> {
 
 /**
  * Matches the columns with a hash, with an encrypted value, or with a reply, which may contain a signed address. The
- * column `state_at` is left out too: it has the uptime of the server, which is no time of the calendar.
+ * column `state_at` is left out too: it has the uptime of the server, and not a date.
  */
 const leftOut = /(^|_)hash$|^sealed_|^code_challenge$|^reply$|^state_at$/
 

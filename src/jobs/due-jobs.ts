@@ -40,8 +40,8 @@ export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: num
 }
 
 /**
- * Lists deleted jobs that still have media, because the server crashed during the deletion. A call returns a limited
- * number of jobs.
+ * Lists deleted jobs that still have media, for example because the server crashed during the deletion. A call returns
+ * a limited number of jobs.
  */
 export function listDeletedJobsWithMedia(db: Db): Job[] {
   return selectJobs(db, 'where media_kept = 1 and deleted_at is not null limit $limit', {

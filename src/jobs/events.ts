@@ -1,4 +1,4 @@
-// The events of jobs, and the schemas of their webhook bodies. Each event is recorded exactly once, in the transaction
+// The events of jobs, and the schemas of their webhook bodies. Each event is recorded at most once, in the transaction
 // that changes the state of the job.
 
 import { type Static, Type } from '@sinclair/typebox'

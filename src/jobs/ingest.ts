@@ -31,7 +31,8 @@ export type Ingest = {
   run(job: Job, signal: AbortSignal): Promise<Inspection | null>
   /**
    * Returns the ids of the jobs that are in the state `downloading`, but whose download has not started yet. They
-   * download their media again: the media were lost, or the server restarted during the download.
+   * download their media again, for example because the media were lost, or because the server restarted during the
+   * download.
    */
   waitingJobs(): string[]
 }
@@ -60,7 +61,8 @@ export function openIngest({
    */
   async function fetchSource(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'created' && !startDownload(db, job.id)) return false
-    // The file of an earlier download, which is missing or is replaced, must not count beside the running download.
+    // The file of an earlier download is missing, or the running download replaces it. So its size must no longer count
+    // as used disk space.
     if (job.fileBytes !== null) setFileBytes(db, job.id, null)
     live.changed(job.id)
     const tell = throttled(progress => {
@@ -81,8 +83,8 @@ export function openIngest({
 
   /**
    * Inspects the media of a job. An inspection that fails, for example because the media are not usable, costs the
-   * account nothing. To limit such free work, the account must rest after a failed inspection: no job of this account
-   * is inspected for some time.
+   * account nothing. To limit such free work, no further inspection for this account starts for some time after a
+   * failed inspection.
    */
   async function inspect({ accountId }: Job, path: string, signal: AbortSignal): Promise<Inspection> {
     const began = performance.now()
@@ -94,7 +96,9 @@ export function openIngest({
     }
   }
 
-  /** Waits for a free place, and then downloads the media. The result is the same as that of `fetchSource`. */
+  /**
+   * Waits for a slot of the semaphore, and then downloads the media. The result is the same as that of `fetchSource`.
+   */
   async function fetchInTurn(job: Job, url: string, path: string, signal: AbortSignal): Promise<boolean> {
     if (job.state === 'downloading') waiting.add(job.id)
     const fetch = () => {
@@ -116,8 +120,8 @@ export function openIngest({
 }
 
 /**
- * After a failed inspection, no other media of the account are inspected for some time. Returns this time in
- * milliseconds. It is as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
+ * Returns the time, in milliseconds, for which no further inspection for an account starts after a failed inspection.
+ * It is as long as the failed inspection took, but within the range `limits.inspectionRestMs`.
  */
 export function restAfter(tookMs: number): number {
   const { min, max } = limits.inspectionRestMs

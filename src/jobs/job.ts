@@ -19,8 +19,8 @@ export type Job = Required<TranscribeChoices> & {
   keyId: string | null
   state: JobState
   /**
-   * The state that callers see. It is the same as `state`, except while the media file is downloaded again because it
-   * was lost: `status` then stays `pending` or `processing`.
+   * The state that callers see. It differs from `state` only if the media file was lost: while the job downloads the
+   * file and waits for the engine again, `status` stays `pending` or `processing`.
    */
   status: JobState
   sourceUrl: string | null

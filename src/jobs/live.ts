@@ -12,8 +12,9 @@ import { isTerminal } from './states.ts'
 
 /**
  * A running job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to
- * now, from the start of the recording, without speakers. `language` is the language of their texts, or an empty string
- * if there are no utterances. After the end of the job, `utterances` and `language` do not change.
+ * now, from the start of the recording. They have speakers only if the job splits channels. `language` is the language
+ * of their texts, or an empty string if there are no utterances. After the end of the job, `utterances` and `language`
+ * do not change.
  */
 export type LiveJob = {
   readonly job: Job
@@ -25,7 +26,10 @@ export type Following = { live: LiveJob; leave(): void }
 
 type Entry = {
   job: Job
-  /** The job as it was at the last notification of its listeners. Null before the first notification. */
+  /**
+   * The job as it was at the last notification of its listeners, or when its first listener was added. Null before
+   * that.
+   */
   told: Job | null
   utterances: Utterance[]
   language: string
@@ -87,8 +91,8 @@ export class LiveJobs {
   /**
    * Calls `onChange` when the job has changed, or when the job has further utterances. Changes of the job in quick
    * succession cause only one call. The calls end when the caller calls the function `leave` of the returned object. If
-   * the job has already ended, `onChange` is never called. Returns null if no job has this id, or if the database is
-   * locked or full.
+   * the job has already ended, `onChange` is never called. Returns null if no job has this id, or if the database
+   * cannot be used at the moment (see `refusalOf`).
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -137,7 +141,7 @@ export class LiveJobs {
 
   /**
    * Reads all jobs with listeners from the database again, because a command in another process may have changed these
-   * jobs. Calls every listener, even if its job has not changed.
+   * jobs. Calls every listener of a job, even if the job has not changed.
    */
   refresh(): void {
     for (const { job, followers } of [...this.#entries.values()]) {
@@ -189,9 +193,9 @@ export class LiveJobs {
 
   /**
    * Reads the present state of a job from the database. If a job with listeners is no longer in the database, its
-   * account was erased, so the job is returned as cancelled. Returns null if the job is unknown, or if the database is
-   * locked or full. No error is thrown then, because only the listeners of the job need its state: the job itself must
-   * still continue.
+   * account was erased, so the job is returned as cancelled. Returns null if the job is unknown, or if the database
+   * cannot be used at the moment. No error is thrown then, because only the listeners of the job need its state: the
+   * job itself must still continue.
    */
   #read(jobId: string): Job | null {
     try {

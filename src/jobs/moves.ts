@@ -1,5 +1,5 @@
 // Changes the state of a job and the start of its timeout. Also changes the number of its last claim (a claim assigns
-// the job to this server or to a worker on another machine). Only this file writes the state. The allowed changes of
+// the job to this server or to a worker on another machine). Only this file changes the state. The allowed changes of
 // state are listed in `life` in states.ts.
 
 import type { Db } from '../db/db.ts'

@@ -37,7 +37,10 @@ export function transcribeProgress(seconds: number, total: number): Progress & {
   return { sentence, percent }
 }
 
-/** Stores the progress of an unfinished job. Does nothing if the database is locked or full. */
+/**
+ * Stores the progress of an unfinished job. Does nothing if the database cannot be used at the moment (see
+ * `refusalOf`).
+ */
 export function setProgress(db: Db, id: string, { sentence, percent }: Progress): void {
   try {
     db.run(

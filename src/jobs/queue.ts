@@ -39,14 +39,14 @@ export function queueJob(
   })
 }
 
-/** Returns true if the engine has room for a job with these needs. */
+/** Returns true if the engine has free capacity for a job with these needs. */
 type HasRoomFor = (needs: Needs) => boolean
 
 /**
  * Moves the next pending job to the state `processing`, or to `downloading` if its media file is lost. Returns null if
  * no pending job can start. The accounts take turns (round robin), and the jobs of one account are started in FIFO
- * order. A job for which the engine has no room waits, and a later job may overtake it: for example, if only the
- * server's own engine can do the earlier job and is busy, but a worker on another machine is free.
+ * order. A job for which the engine has no free capacity waits, and a later job may overtake it: for example, if only
+ * the server's own engine can do the earlier job and is busy, but a worker on another machine is free.
  */
 export function startNextJob(
   db: Db,
@@ -58,7 +58,10 @@ export function startNextJob(
   return job && startJob(db, job, isMediaLost(job) ? 'downloading' : 'processing')
 }
 
-/** Moves a job that waits for the engine to the state `to`. Returns null if the job has ended. */
+/**
+ * Moves a pending job, or a job in the state `processing` whose media file is lost, to the state `to`. Returns null if
+ * the job has ended.
+ */
 export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Job | null {
   return db.tx(() => {
     const moved = moveJob(db, job.id, to)
@@ -71,8 +74,8 @@ export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Jo
 }
 
 /**
- * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has room for none of
- * the pending jobs. Many jobs have the same needs, so the engine is asked only once for each.
+ * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has no free capacity
+ * for any of them. Many jobs have the same needs, so the engine is asked only once for each of the needs.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -107,7 +110,7 @@ const kindsOfPending = `
 /**
  * Selects the next pending job: of the account whose last turn was the longest time ago, the oldest job. The recursive
  * part finds each account with pending jobs by one look-up in the index. With 6,000 jobs of 300 accounts and 44
- * different needs, `nextOfKinds` takes 18 ms for the same job.
+ * different needs, this query takes 0.7 ms, and `nextOfKinds` would take 18 ms.
  */
 const nextOfAll = `
   with recursive waiting (account_id) as (

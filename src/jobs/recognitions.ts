@@ -18,7 +18,7 @@ type Parts = {
   onStart: (job: Job) => void
   /** Returns true if a job must download its media file again, because the file is lost. */
   isMediaLost: (job: Job) => boolean
-  /** Downloads the media of a job again, which is now in the state `downloading`. */
+  /** Downloads the media of a job again. The job is already in the state `downloading`. */
   download: (job: Job) => void
 }
 
@@ -66,7 +66,7 @@ export class Recognitions {
     else this.#interrupted.set(jobId, job)
   }
 
-  /** Returns the ids of the interrupted jobs that wait until the engine has room for them. */
+  /** Returns the ids of the interrupted jobs that wait until the engine has free capacity for them. */
   waitingJobs(): string[] {
     return [...this.#interrupted.keys()]
   }
@@ -87,8 +87,9 @@ export class Recognitions {
   }
 
   /**
-   * Starts the next job for which the engine has room. Returns null if there is no such job, or if the database is
-   * locked or full. If the database is locked or full, a later sweep (periodic work of the server) calls `pump` again.
+   * Starts the next job for which the engine has free capacity. Returns null if there is no such job, or if the
+   * database cannot be used at the moment (see `refusalOf`). A later sweep (periodic work of the server) then calls
+   * `pump` again.
    */
   #startNextIfWritable(): Job | null {
     try {
@@ -108,7 +109,7 @@ export class Recognitions {
     return started
   }
 
-  /** Returns the first interrupted job for which the engine has room. Returns null if there is no such job. */
+  /** Returns the first interrupted job for which the engine has free capacity. Returns null if there is no such job. */
   #findInterrupted(): Job | null {
     for (const job of this.#interrupted.values()) if (hasRoomFor(this.#parts.engine, job)) return job
     return null

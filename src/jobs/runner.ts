@@ -38,7 +38,7 @@ type Parts = {
   download: Download
   /**
    * A function that waits for a given time. It is called after a failed inspection of media: until the time has passed,
-   * no other media of the same account are inspected. By default, the function uses a timer.
+   * no further inspection for the same account starts. By default, the function uses a timer.
    */
   pause?: Pause
   webhooks: WebhookSender
@@ -141,7 +141,7 @@ export class Runner {
 
   /**
    * Stores the results of job steps (preparing the media, or recognising the speech) that could not be stored earlier,
-   * because the database was locked or full. When all results are stored, sends the due webhook events.
+   * because the database could not be used. When all results are stored, sends the due webhook events.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
@@ -192,8 +192,9 @@ export class Runner {
 
   /**
    * Runs a step of a job and stores the result of the step. If the step was aborted, nothing is stored. If the step
-   * failed because the database was locked or full, the next sweep (periodic work of the server) runs the step again.
-   * Any other error in the step fails the job, except if `#fail` starts a download instead.
+   * failed because the database cannot be used at the moment (see `refusalOf`), the next sweep (periodic work of the
+   * server) runs the step again. Any other error in the step fails the job, except if `#fail` starts a download
+   * instead.
    */
   #work(job: Job, step: (work: Work) => Promise<End>): Promise<void> {
     const { db, config, secrets, engine, live } = this.#parts
@@ -206,7 +207,7 @@ export class Runner {
         if (signal.aborted) return
         const refusal = refusalOf(error)
         if (refusal) {
-          // The step is not repeated at once. While the database stays locked or full, the step would run again and
+          // The step is not repeated at once. As long as the database cannot be used, the step would run again and
           // again, and the server could do nothing else.
           log.warn('step repeated later', { job_id: job.id, database: refusal })
           this.#results.keep(job, () => this.#repeat(job.id))
@@ -234,7 +235,7 @@ export class Runner {
   }
 
   /**
-   * Repeats the step of a job that failed because the database was locked or full. A step is the preparation of the
+   * Repeats the step of a job that failed because the database could not be used. A step is the preparation of the
    * media, or the recognition of the speech. Does nothing if the job has ended.
    */
   #repeat(jobId: string): null {

@@ -1,8 +1,8 @@
 // The state machine of a job: the states, the allowed changes between states, and the timeouts of states.
 
 /**
- * For each state, the states that can follow it. A job that waits for the engine returns to `downloading` if its media
- * file was lost.
+ * For each state, the states that can follow it. A job returns from `pending` or `processing` to `downloading` if its
+ * media file was lost.
  */
 export const life = {
   created: ['downloading', 'pending', 'processing', 'failed'],

@@ -13,8 +13,8 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The results that are not in the database yet, because the database was locked or full. The keys are the ids of the
-   * jobs. A result belongs to a step of a job: preparing the media, or recognising the speech.
+   * The results that are not in the database yet, because the database could not be used (see `refusalOf`). The keys
+   * are the ids of the jobs. A result belongs to a step of a job: preparing the media, or recognising the speech.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 
@@ -25,8 +25,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the result of a step. If the database is locked or full, keeps the result for `writeAll`. If storing the
-   * result causes any other error, the job fails.
+   * Stores the result of a step. If the database cannot be used at the moment, keeps the result for `writeAll`. If
+   * storing the result causes any other error, the job fails.
    */
   write(job: Job, end: End): void {
     this.#unwritten.delete(job.id)
@@ -48,7 +48,7 @@ export class StepResults {
 
   /**
    * Stores the results of job steps that could not be stored earlier. Stops at the first failure, and returns false if
-   * the database is still locked or full.
+   * the database still cannot be used.
    */
   writeAll(): boolean {
     for (const { job, end } of [...this.#unwritten.values()]) {

@@ -47,8 +47,8 @@ export class WebhookSender {
   readonly #sending = new Map<string, Promise<void>>()
   /**
    * Outcomes of delivery attempts, by the id of the event. These outcomes are not in the database yet, because the
-   * database was locked or full. The sender stores them later, and does not repeat these attempts. The outcome is null
-   * for an event without a body or an address.
+   * database could not be used (see `refusalOf`). The sender stores them later, and does not repeat these attempts. The
+   * outcome is null for an event without a body or an address.
    */
   readonly #unrecorded = new Map<number, Outcome | null>()
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
@@ -69,8 +69,8 @@ export class WebhookSender {
     if (this.#sending.has(jobId) || signal.aborted) return
     const sent = this.#inTurn(job, () => this.#sendAll(jobId))
       .catch(error => {
-        // If the database is locked or full, the error is not logged, because the server regularly looks for events
-        // that are due, and then sends the events of this job.
+        // If the database cannot be used at the moment, the error is not logged, because the server regularly looks for
+        // events that are due, and then sends the events of this job.
         if (!signal.aborted && !refusalOf(error))
           log.error('webhook failed', { job_id: jobId, ...errorFields(error) })
       })
@@ -79,8 +79,8 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account. So
-   * receivers that never answer do not delay the deliveries to those that do.
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account.
+   * So receivers that never answer do not delay the deliveries to other receivers.
    */
   #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing

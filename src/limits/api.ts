@@ -37,7 +37,7 @@ export const apiLimits = {
   pageSizeDefault: 50,
   idempotencyKeyLengthMax: 255,
   idempotencyRetryAfterMs: 1 * second,
-  /** Maximum number of stored replies that one run of the sweep deletes. To delete 1,000 replies takes about 16 ms. */
+  /** Maximum number of stored replies that one run of the sweep deletes. Deleting 1,000 replies takes about 16 ms. */
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
@@ -55,7 +55,7 @@ export const apiLimits = {
   toolWaitMs: 45 * second,
   /**
    * Time after which the idle timeout of a connection applies again while the response of a tool is sent. This time is
-   * longer than `toolWaitMs`, so that it ends only the connection of a client that does not read.
+   * longer than `toolWaitMs`, so the timeout closes only the connection of a client that does not read.
    */
   toolAnswerMs: 1 * minute,
   /** Number of characters on one page of a transcript. A language model reads such a page as about 10,000 tokens. */

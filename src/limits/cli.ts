@@ -3,7 +3,7 @@
 import { MB, second } from './units.ts'
 
 export const commandLimits = {
-  // Limits of the checks of `steno doctor`.
+  // Limits of the commands `doctor` and `health`.
   /** Number of bytes that `steno doctor` writes to measure the speed of the disk. */
   diskProbeBytes: 32 * MB,
   /**

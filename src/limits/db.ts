@@ -18,10 +18,11 @@ export const databaseLimits = {
    */
   serverBusyMs: second / 4,
   busyRetryAfterMs: 1 * second,
-  /** Time for which /v1/ready reuses the result of its last test write to the database. */
+  /** Time for which /v1/ready and /metrics reuse the result of the last test write to the database. */
   readyEveryMs: 1 * second,
   /**
-   * Maximum time of this test write. A disk that hangs then counts as not writable. Prometheus waits 10 s for /metrics.
+   * Maximum time of the test write for /v1/ready and /metrics. If it takes longer, the database counts as not writable.
+   * Prometheus waits only 10 s for /metrics.
    */
   readyWaitMs: 5 * second,
 

@@ -39,7 +39,10 @@ export const engineLimits = {
    * decoded together.
    */
   jointFilesMax: 16,
-  /** Maximum total duration of the files that the command `transcribe` transcribes at the same time. */
+  /**
+   * Maximum total duration of the files that the command `transcribe` transcribes at the same time. A longer file is
+   * transcribed alone.
+   */
   jointMsMax: 4 * minute,
   /** Maximum number of utterances in one message of an engine process. */
   enginePartUtterances: 100,

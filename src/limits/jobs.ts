@@ -9,8 +9,8 @@ export const jobLimits = {
   inspectionsMax: 4,
   /**
    * Minimum and maximum of the pause after a failed inspection of a media file, for example because the file is
-   * damaged. During this pause, no other file of the same account is inspected. A failed inspection costs the account
-   * nothing. Without the pause, an account could keep the server busy with damaged files.
+   * damaged. During this pause, no further inspection of a file of the same account starts. A failed inspection costs
+   * the account nothing. Without the pause, an account could keep the server busy with damaged files.
    */
   inspectionRestMs: { min: second / 2, max: 1 * minute },
   /** Minimum interval between two progress updates of a job. */
@@ -28,12 +28,15 @@ export const jobLimits = {
   /** Maximum time, in seconds, that a request waits for the end of a job. */
   waitSeconds: { default: 0, min: 0, max: 60 },
   /**
-   * Maximum number of jobs whose media files one sweep (a periodic task) removes. The next sweep continues with other
-   * jobs.
+   * One sweep (a periodic task) removes the media files of at most this number of ended jobs, and of at most this
+   * number of deleted jobs. The next sweep continues with other jobs.
    */
   mediaRemovalsMax: 1000,
   /** Maximum number of old jobs that one sweep (a periodic task) deletes. */
   jobRemovalsMax: 100,
-  /** Maximum number of deleted jobs whose rows one sweep (a periodic task) removes. To remove 1,000 takes about 75 ms. */
+  /**
+   * Maximum number of deleted jobs whose rows one sweep (a periodic task) removes. Removing 1,000 jobs takes about 75
+   * ms.
+   */
   purgedJobsMax: 1000,
 } as const

@@ -35,9 +35,8 @@ export const transcriptLimits = {
   editedTextLengthMax: 10_000,
   /**
    * The maximum size of an edited transcript is `editedSizesMax` times the size of the original transcript, plus
-   * `editedBytesMore`. The size is that of the JSON of all utterances, without the names of the
-   * speakers. One utterance with a text of the maximum length
-   * has up to about `editedBytesMore` bytes.
+   * `editedBytesMore`. The size is that of the JSON of all utterances, without the names of the speakers. One utterance
+   * with a text of the maximum length has up to about `editedBytesMore` bytes.
    */
   editedSizesMax: 3,
   editedBytesMore: 1 * MB,

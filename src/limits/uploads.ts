@@ -6,7 +6,10 @@ export const uploadLimits = {
   uploadBufferBytes: 1 * MB,
   /** Maximum number of concurrent uploads of one account. Each upload needs three file descriptors. */
   uploadsInFlightMax: 256,
-  /** Minimum time for which the file of a PUT stays after the end of the PUT, even if the upload expires before. */
+  /**
+   * Minimum time for which an upload stays valid after the end of its PUT. If STENO_UPLOAD_TTL is shorter, the minimum
+   * is STENO_UPLOAD_TTL.
+   */
   uploadKeptMs: 15 * minute,
   uploadRetryAfterMs: 1 * second,
   /** Number of received bytes after which the free disk space and the quota of the account are checked again. */

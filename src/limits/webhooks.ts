@@ -18,7 +18,7 @@ export const webhookLimits = {
    * as a test.
    */
   webhookSkippedMs: 1 * minute,
-  /** Time since the last delivery to a receiver after which it is forgotten whether this receiver answers. */
+  /** Time since the last delivery to a receiver after which the server forgets whether this receiver answers. */
   webhookReceiversKeptMs: 1 * hour,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so

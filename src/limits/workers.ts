@@ -20,10 +20,14 @@ export const workerLimits = {
    * `workerBeatMs`.
    */
   workerKeepMs: 5 * second,
-  /** Maximum interval between two messages in which a worker says what it can do and which jobs it has. */
+  /**
+   * Maximum interval between two messages `hello` of a worker. This message says what the worker can do and which jobs
+   * it has.
+   */
   workerHelloMs: 5 * second,
   /**
-   * Maximum size of such a message. The server stores it. A real one with 64 jobs and 120 languages has less than 8 KB.
+   * Maximum size of a message `hello`, which the server stores. A real message with 64 jobs and 120 languages has less
+   * than 8 KB.
    */
   workerHelloBytesMax: 64 * KB,
   /**
@@ -31,13 +35,14 @@ export const workerLimits = {
    */
   workersOfNameMax: 100,
   /**
-   * A job that only one worker can do waits for this worker until this time after its last message. Then the job fails.
+   * If the only worker that can do a job is absent, the job waits for this worker. The job fails when this time has
+   * passed since the last message in which the worker was ready.
    */
   workerRememberedMs: 24 * hour,
   /**
    * Maximum number of messages in the stream. The stream has one message for each job that is given to workers. An
-   * attacker with the credentials of a worker can add other messages. Each of them has about 90 bytes, so this limit
-   * prevents that they fill the disk of NATS.
+   * attacker with the credentials of a worker can add other messages. Each of them has about 90 bytes, so with this
+   * limit they cannot fill the disk of NATS.
    */
   workerStreamMessagesMax: 100_000,
   /** Timeout of a worker's request to the server. */
@@ -52,8 +57,7 @@ export const workerLimits = {
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**
    * Interval at which a worker that cannot take jobs checks whether the server has accepted it and whether its engine
-   * is ready. Also the time after which a worker first repeats its first message `hello` if the server has not
-   * answered.
+   * is ready. Also the first pause before a worker repeats its first message `hello`, if the server does not answer.
    */
   workerReadyMs: second / 10,
   /** Time for which NATS keeps a worker's request for the next job open while there is no job. */
@@ -72,6 +76,9 @@ export const workerLimits = {
   deadLettersListed: 20,
   /** If the stored list of workers is older than this time, `steno workers list` assumes that no server is running. */
   workerListOldMs: 1 * minute,
-  /** Maximum size of all utterances in one report of a worker. Smaller if NATS allows only small messages. */
+  /**
+   * Maximum size of all utterances in one report of a worker. The maximum is smaller if NATS allows only small
+   * messages.
+   */
   workerReportBytesMax: 256 * KB,
 } as const

@@ -12,7 +12,7 @@ test.skipIf(unlessLinux !== '')(
     const file = join(temporaryFolder(), 'file')
     writeFileSync(file, '')
     // The process makes 20,000 rules for this file while the loop below removes the file and puts it back. So the file
-    // is removed at every point of the work on a rule.
+    // is removed at many different moments of the work on a rule.
     const source = JSON.stringify(join(import.meta.dir, '../../src/base/landlock.ts'))
     const script = `
       import { restrictTo } from ${source}

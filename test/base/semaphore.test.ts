@@ -137,7 +137,7 @@ function openRoom(semaphore: Semaphore) {
         running.delete(work)
       })
     },
-    /** Of the running tasks of `key`, ends the task that started first. */
+    /** Ends the running task of `key` that started first. */
     async end(key: string): Promise<void> {
       ;[...running].find(work => work.key === key)?.end()
       await turn()

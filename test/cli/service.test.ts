@@ -33,8 +33,8 @@ afterAll(async () => {
 
 /**
  * Returns a server for tests that do not stop it. Several tests use this one server. It is started by the first of
- * these tests, with the data folder `sharedData`, and ends after the last test of this file. Its flag and its variable
- * name two prices.
+ * these tests, with the data folder `sharedData`, and ends after the last test of this file. Its flag and its
+ * environment variable set different prices.
  */
 function sharedServer(): ReturnType<typeof serve> {
   const variables = { STENO_PRICE_PER_HOUR_CENTS: '9' }

@@ -145,7 +145,7 @@ test.each([
 ])('%j is refused: %s', async (args, why) => {
   const environment = { ...process.env }
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', ...args)
-  // The other test files of this process need their own folders.
+  // A refused command must not change the environment, because other test files run in the same process.
   expect({ ...process.env }).toEqual(environment)
   expect(code).toBeGreaterThan(0)
   expect(err).toContain(why)

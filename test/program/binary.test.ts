@@ -65,7 +65,10 @@ function traced(
   return [strace, ...options, ...seccomp, '-f', '-qq', '-e', `trace=${calls}`, '-o', trace, ...command]
 }
 
-/** The home folder of the tests that run as root. The first of them unpacks the carried files into its cache. */
+/**
+ * The home folder of the tests that run as root. The first of these tests unpacks the carried files into the cache in
+ * this folder.
+ */
 const rootHome = '/opt/root'
 
 test(`doctor finds everything it needs on a machine with only glibc and no network, connects only to this machine and writes only into its cache${unlessBoxed}${unlessTraced}`, () => {
@@ -216,7 +219,8 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   // A program that is not a release contains no public key, so `steno upgrade` cannot check the signature of a file. It
   // then installs nothing without the option --unsigned.
   expect(upgrade(binary).stderr.toString()).toMatch(/cannot be checked.*--unsigned.*nothing was changed\n$/)
-  // A folder is refused for the same reason, so a file is refused before it is copied.
+  // The path `.` is a folder, which cannot be copied. It is refused for the same reason, so this check comes before the
+  // copy.
   expect(upgrade('.').stderr.toString()).toMatch(/cannot be checked/)
   expect([statSync(here).ino, readdirSync(place).toSorted()]).toEqual([before, ['script', 'steno', 'text']])
 
@@ -225,7 +229,7 @@ test('upgrade replaces the program and keeps the old one; a file that is not ste
   expect([done.exitCode, done.stderr.toString()]).toEqual([0, ''])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
   expect(statSync(here).ino).not.toBe(before)
-  // A second run of the same command keeps the way back.
+  // A second run of the same command does not replace steno.old, the program before the upgrade.
   const again = upgrade(another, '--unsigned')
   expect([again.exitCode, `${again.stdout}`]).toEqual([0, expect.stringContaining('nothing was changed')])
   expect(statSync(join(place, 'steno.old')).ino).toBe(before)
@@ -253,7 +257,7 @@ test('a server of a pair unpacks its files before it takes the lease', () => {
   expect(readdirSync(pair)).toEqual(['steno-pair'])
 })
 
-// After an upgrade, the file of the program is that of another version until the restart of the server.
+// After an upgrade, the program file has another version than the running server, until the server restarts.
 test('a running server starts its engines from its own program, also after the file is replaced', async () => {
   const program = join(emptyFolder('replaced'), 'steno')
   placeProgram(program)

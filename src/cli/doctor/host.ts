@@ -39,7 +39,8 @@ export const hostChecks: Record<string, Check> = {
     const { dataDir } = host
     if (dataDir === null) return none
     if (!existsSync(dataDir)) {
-      // A folder that root creates here could not be used by the user of the service. The name may also be misspelt.
+      // The check does not create the folder. If root created it, the user of the service could not use it. The name
+      // may also be misspelt.
       host.dataDir = null
       setNativeHome(join(cacheDir(), 'native'))
       return { note: `${dataDir} is not there; steno serve makes it` }

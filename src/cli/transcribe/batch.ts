@@ -23,7 +23,7 @@ import type { Task } from './task.ts'
 
 export type Counts = { done: number; failed: number; skipped: number; seconds: number }
 
-/** A source whose file is inspected. `missing` has the output files that must be written. */
+/** A source whose file was inspected. `missing` has the output files that must be written. */
 type Prepared = { work: Work; missing: Output[]; input: TranscribeInput }
 
 type Run = {

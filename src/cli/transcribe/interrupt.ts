@@ -4,8 +4,8 @@ import { interruptedCode } from '../failure.ts'
 import { handleStopSignals } from '../stop-signals.ts'
 
 /**
- * Calls `work` with an AbortSignal. The first Ctrl-C, SIGTERM or SIGHUP aborts it, and a later second Ctrl-C or SIGTERM
- * ends the process immediately.
+ * Calls `work` with an AbortSignal. The first Ctrl-C, SIGTERM or SIGHUP aborts the work. A later Ctrl-C or SIGTERM ends
+ * the process immediately.
  */
 export async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController()

@@ -1,5 +1,5 @@
-// Finds complete media files in a folder. Each file is returned once when it is complete, and again after each change
-// of its content.
+// Finds complete media files in a folder. Each file is returned once when it is complete, and again after its size or
+// its modification time has changed.
 
 import { statSync } from 'node:fs'
 import { visible } from '../../base/visible.ts'
