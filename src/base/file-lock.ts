@@ -10,7 +10,7 @@ import { reasonOf } from './reason.ts'
  * process already holds the lock.
  */
 export function lockFile(path: string): (() => void) | null {
-  const file = new Database(touchPrivate(path))
+  const file = openFile(path)
   try {
     file.run('pragma busy_timeout = 0')
     // Without a journal file, the lock needs no space on the disk.
@@ -21,5 +21,13 @@ export function lockFile(path: string): (() => void) | null {
     file.close()
     if (error instanceof SQLiteError && error.code === 'SQLITE_BUSY') return null
     throw new Error(`${path} cannot be locked: ${reasonOf(error)}`)
+  }
+}
+
+function openFile(path: string): Database {
+  try {
+    return new Database(touchPrivate(path))
+  } catch (error) {
+    throw new Error(`${path} cannot be opened: ${reasonOf(error)}; it must belong to the user of the service`)
   }
 }

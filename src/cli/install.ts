@@ -1,6 +1,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { isCompiled } from '../base/carried.ts'
+import { inheritOwner } from '../base/inherit-owner.ts'
 import { Draft } from '../base/whole-file.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
 import { need } from './arguments.ts'
@@ -56,6 +57,8 @@ export const install = command({
     }
     if (!succeeds('id', 'steno')) must('useradd', '--system', '--user-group', '--home-dir', dataDir, 'steno')
     must('install', '-d', '-m', '700', '-o', 'steno', '-g', 'steno', dataDir)
+    // If root has run the program in this folder before, its files belong to root, and the service could not open them.
+    inheritOwner(dataDir)
     must('systemctl', 'daemon-reload')
     must('systemctl', 'enable', 'steno')
     must('systemctl', 'restart', 'steno')

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../../src/base/file-lock.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -18,4 +18,12 @@ test('a lock file that cannot be locked is not taken for one that another proces
   const path = join(temporaryFolder(), 'lock')
   writeFileSync(path, 'not a database of SQLite'.repeat(100))
   expect(() => lockFile(path)).toThrow(`${path} cannot be locked: file is not a database`)
+})
+
+test('a lock file that cannot be opened is named', () => {
+  const path = join(temporaryFolder(), 'lock')
+  mkdirSync(path)
+  expect(() => lockFile(path)).toThrow(
+    `${path} cannot be opened: unable to open database file; it must belong to the user of the service`,
+  )
 })

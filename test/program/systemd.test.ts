@@ -29,6 +29,8 @@ const boxMs = 240_000
 const steps = `
   trap 'echo "failed: $BASH_COMMAND" >&2' ERR
   printf 'STENO_DATA_DIR=/var/lib/steno\\nSTENO_MODEL=pocket\\nSTENO_DISK_RESERVE=1MB\\n' >/etc/steno.env
+  # Root has run the program in the data folder before.
+  install -d /var/lib/steno /var/lib/steno/uploads && touch /var/lib/steno/serve.lock
   /box/steno install >/dev/null
   # The output of the service may come into the journal a moment after the service is ready.
   until key=$(journalctl -u steno -o cat | grep -o 'sk_live_[^ ]*'); do sleep 0.1; done
@@ -40,6 +42,7 @@ const steps = `
   until api "transcribe/$id?wait=60" | jq -e '.status != "processing" and .status != "pending"' >/dev/null; do :; done
   echo "text: $(api "transcribe/$id?format=text")"
   echo "user: $(stat -c %U /proc/$(state MainPID)) and $(stat -c '%U %a' /var/lib/steno/steno.db)"
+  echo "not of steno: $(find /var/lib/steno ! -user steno)"
   echo "verified: $(systemd-analyze verify /etc/systemd/system/steno.service 2>&1)"
   echo "doctor: $(steno doctor | grep -c '^BAD' || true) bad"
 
@@ -73,6 +76,7 @@ const steps = `
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
+not of steno: 
 verified: 
 doctor: 0 bad
 killed: 1 restart, If it is cloudy this evening, we will stay at home.
