@@ -1,7 +1,7 @@
 // Opens the database, and applies the migrations that it lacks.
 
 import { Database } from 'bun:sqlite'
-import { statfsSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { touchPrivate } from '../base/private-file.ts'
 import { reasonOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
@@ -53,8 +53,13 @@ Database.MAX_QUERY_CACHE_SIZE = 500
  * names the database and says what to do.
  */
 export function openDb(dataDir: string, options: DbOptions = {}): Db {
+  let isUpdated = false
+  const beforeMigrations = () => {
+    options.beforeMigrations?.()
+    isUpdated = true
+  }
   try {
-    return open(dataDir, options)
+    return open(dataDir, { ...options, beforeMigrations })
   } catch (error) {
     if (isDamage(error))
       throw new Error(
@@ -63,9 +68,11 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
       )
     if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
     const { bavail, bsize } = statfsSync(dataDir)
-    const [free, needed] = [bavail * bsize, limits.newDatabaseBytes].map(formatSize)
+    const needed = isUpdated
+      ? `bringing the database up to date may need several times its size, ${formatSize(statSync(databasePath(dataDir)).size)}`
+      : `the database needs at least ${formatSize(limits.newDatabaseBytes)}`
     throw new Error(
-      `${databasePath(dataDir)} cannot be opened: ${reasonOf(error)}; the disk of ${dataDir} has ${free} free, and the database needs at least ${needed}`,
+      `${databasePath(dataDir)} cannot be opened: ${reasonOf(error)}; the disk of ${dataDir} has ${formatSize(bavail * bsize)} free, and ${needed}`,
       { cause: error },
     )
   }
@@ -114,10 +121,23 @@ function open(
       txTime = null
     }
   }
-  txAlone(() => {
-    if (isOfOlderProgram(sql)) beforeMigrations()
-    migrate(sql, now())
-  })
+  function close() {
+    flusher.close()
+    sql.close()
+    // `fileFlusher` has the database file open, and must close the file last. When a process closes any handle of a
+    // file, the operating system releases all locks that the process has on this file, also the locks of SQLite.
+    fileFlusher.close()
+  }
+  try {
+    txAlone(() => {
+      if (isOfOlderProgram(sql)) beforeMigrations()
+      migrate(sql, now())
+    })
+  } catch (error) {
+    // This also removes the log, which may have filled the disk.
+    close()
+    throw error
+  }
   sql.run(`pragma busy_timeout = ${busyMs}`)
 
   return {
@@ -147,13 +167,7 @@ function open(
     },
     drainLog: drain.run,
     durable: flusher.flush,
-    close() {
-      flusher.close()
-      sql.close()
-      // `fileFlusher` has the database file open, and must close the file last. When a process closes any handle of a
-      // file, the operating system releases all locks that the process has on this file, also the locks of SQLite.
-      fileFlusher.close()
-    },
+    close,
   }
 }
 

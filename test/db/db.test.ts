@@ -167,17 +167,40 @@ test('the probe fails on a disk that refuses writes', async () => {
   expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
+/** Opens the database on a disk with room for files of `kilobytes`. Returns the message of the error. */
+async function openOnFullDisk(kilobytes: number): Promise<string> {
+  return await runOnFullDisk(
+    kilobytes,
+    `const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
+    try { openDb(${JSON.stringify(folder)}) } catch (error) { console.log(error.message) }`,
+  )
+}
+
 test('a database that cannot be opened on a full disk is named, with the free space of the disk', async () => {
   openDb(folder).close()
-  const script = `
-    const { openDb } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/open-db.ts'))})
-    try { openDb(${JSON.stringify(folder)}) } catch (error) { console.log(error.message) }`
   // SQLite creates a file of 32 KB as shared memory of the processes that use a database. It does not fit on this disk.
-  const said = await runOnFullDisk(16, script)
+  const said = await openOnFullDisk(16)
   expect(said).toStartWith(
     `${join(folder, 'steno.db')} cannot be opened: disk I/O error; the disk of ${folder} has `,
   )
   expect(said).toEndWith('B free, and the database needs at least 1 MB\n')
+})
+
+test('on a full disk, a database of an older program stays as it is, and the room for its update is named', async () => {
+  const init = readFileSync(join(import.meta.dir, '../../src/db/migrations/001_init.sql'), 'utf8')
+  const made = new Database(join(folder, 'steno.db'))
+  migrate(made, 0, [{ name: '001_init', sql: init }])
+  made.close()
+  const before = readFileSync(join(folder, 'steno.db'))
+  const said = await openOnFullDisk(100)
+  expect(said).toEndWith(
+    `B free, and bringing the database up to date may need several times its size, ${before.length / 1024} KB\n`,
+  )
+  expect(readdirSync(folder)).toEqual(['steno.db'])
+  const after = new Database(join(folder, 'steno.db'))
+  expect(after.query('select name from migrations').values()).toEqual([['001_init']])
+  after.close()
+  openDb(folder).close()
 })
 
 test('a copy that fails on a full disk leaves no journal', async () => {
