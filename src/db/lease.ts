@@ -4,6 +4,7 @@
 // the generation of the previous lease.
 
 import { readFile, rm } from 'node:fs/promises'
+import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
 import {
   type Content,
@@ -71,8 +72,7 @@ export function openLease(
   const { folder, holder, afterMs, monotonic } = options
   let seen = { text: '', sinceMs: monotonic() }
   return async () => {
-    const generation = await findGeneration(folder)
-    const text = generation === 0 ? '' : await readFile(pathOf(folder, generation), 'utf8')
+    const { generation, text } = await readLast(folder)
     const last = contentOf(text)
     const seenText = `${generation} ${text}`
     if (seen.text !== seenText) seen = { text: seenText, sinceMs: monotonic() }
@@ -83,6 +83,36 @@ export function openLease(
     onFree(found)
     return await take(options, found)
   }
+}
+
+/**
+ * Returns true if a server with the name `holder` renews the lease at this moment. Returns false at once if no such
+ * server holds the lease, or if it has released the lease.
+ */
+export async function isRenewedBy({
+  folder,
+  holder,
+  afterMs,
+}: Omit<LeaseOptions, 'monotonic'>): Promise<boolean> {
+  const { generation, ...seen } = await readLast(folder)
+  let { text } = seen
+  const last = contentOf(text)
+  if (last.holder !== holder || last.isReleased) return false
+  // The last renewal of a server that was killed may become visible late, so one renewal is not enough.
+  for (let renewals = 0; renewals < 2; renewals++) {
+    // Twice the time between two renewals, so that one of them may be late.
+    await Bun.sleep((2 * afterMs) / limits.standbyLooks)
+    const now = await readLast(folder)
+    if (now.generation !== generation || now.text === text) return false
+    text = now.text
+  }
+  return true
+}
+
+/** Reads the latest lease in the folder. If the folder has no lease, the generation is 0, and the text is empty. */
+async function readLast(folder: string): Promise<{ generation: number; text: string }> {
+  const generation = await findGeneration(folder)
+  return { generation, text: generation === 0 ? '' : await readFile(pathOf(folder, generation), 'utf8') }
 }
 
 async function take(

@@ -2,13 +2,13 @@
 // contains the lease and copies of the database. A server that takes the lease from the other server first restores the
 // newest copy.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newId } from '../base/id.ts'
 import { errorFields, log } from '../base/log.ts'
 import { limits } from '../limits.ts'
 import type { Clock } from './db.ts'
-import { type Found, type Lease, openLease } from './lease.ts'
+import { type Found, isRenewedBy, type Lease, openLease } from './lease.ts'
 import { openCopies, requireCopy, restoreNewest, type Settings } from './shared-copies.ts'
 
 type Options = {
@@ -45,9 +45,9 @@ export type Standby = {
  * must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
-  const { folder, dataDir, afterMs } = settings
+  const { folder, afterMs } = settings
   requireMark(folder)
-  const holder = holderOf(dataDir)
+  const holder = await ownHolder(settings)
   const isForeign = (last: Found) => last.holder !== null && last.holder !== holder
   const attempt = openLease({ folder, holder, afterMs, monotonic: options.monotonic }, last => {
     if (isForeign(last)) requireCopy(folder)
@@ -138,11 +138,31 @@ function requireMark(folder: string): void {
 }
 
 /**
- * Returns the id of the data folder. The first call creates the id. When this server holds the lease in the shared
- * folder, the lease file contains this id as the name of the holder.
+ * Returns the id of the data folder. When this server holds the lease in the shared folder, the lease file contains this
+ * id as the name of the holder.
+ *
+ * If a server with the same id is serving, this data folder is a copy of the data folder of that server. Under the same
+ * name, the two servers would take the lease from each other, and each of them would go on with its own database. So
+ * this data folder gets another id: this server then waits, and restores a copy when it takes over.
  */
-function holderOf(dataDir: string): string {
-  const path = join(dataDir, 'standby.id')
+async function ownHolder({ folder, dataDir, afterMs }: Settings): Promise<string> {
+  const holder = idOf(dataDir)
+  if (!(await isRenewedBy({ folder, holder, afterMs }))) return holder
+  log.warn('data folder is a copy', {
+    data_dir: dataDir,
+    advice: 'the server that it is a copy of serves; this server has an id of its own now, and waits',
+  })
+  rmSync(idPath(dataDir))
+  return idOf(dataDir)
+}
+
+/** Returns the id of the data folder. The first call creates the id. */
+function idOf(dataDir: string): string {
+  const path = idPath(dataDir)
   if (!existsSync(path)) writeFileSync(path, newId(), { mode: 0o600 })
   return readFileSync(path, 'utf8')
+}
+
+function idPath(dataDir: string): string {
+  return join(dataDir, 'standby.id')
 }

@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -43,14 +44,14 @@ function sharedFolder(): string {
 /**
  * Joins a pair of servers as one of them. In a pair, one server works and the other one waits. `folder` is the folder
  * that both servers share, and `dataDir` is the data folder of this server. The clock of this server stands still until
- * the test calls `advance`.
+ * the test calls `advance`. After a silence of `silenceMs`, this server may take the lease.
  */
-function joinPair(folder: string, dataDir: string) {
+function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   let nowMs = 0
   const { promise: waits, resolve: onWait } = Promise.withResolvers<void>()
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>()
   const joined = joinStandby(
-    { folder, dataDir, afterMs, everyMs: 3_600_000 },
+    { folder, dataDir, afterMs: silenceMs, everyMs: 3_600_000 },
     { monotonic: () => nowMs, onWait, onLost },
   )
   joined.then(
@@ -145,10 +146,31 @@ test('a server whose last copy fails keeps its lease, and has at its restart wha
 })
 
 test('a restart of the same server keeps its own database', async () => {
-  const [folder, one] = await startPair()
+  const [folder, one] = [sharedFolder(), temporaryFolder()]
+  addAccount(one, 'ana')
+  const first = joinPair(folder, one)
+  await (await first.joined).startCopies()
   addAccount(one, 'late')
+  first.advance(afterMs)
+  await first.lost
   await joinPair(folder, one).joined
   expect(namesIn(one)).toEqual(['ana', 'late'])
+})
+
+test('a server whose data folder is a copy of that of the serving one waits, and its database is replaced', async () => {
+  const [folder, one] = await startPair()
+  const two = temporaryFolder()
+  cpSync(one, two, { recursive: true })
+  addAccount(one, 'late')
+  addAccount(two, 'other')
+  // Long enough for many renewals of the first server.
+  const second = joinPair(folder, two, 20 * afterMs)
+  await second.waits
+  const idOf = (dataDir: string) => readFileSync(join(dataDir, 'standby.id'), 'utf8')
+  expect(idOf(two)).not.toBe(idOf(one))
+  await closing.pop()?.()
+  await second.joined
+  expect(namesIn(two)).toEqual(['ana', 'late'])
 })
 
 test('a server keeps its own database if the other one failed while it took over', async () => {
