@@ -37,10 +37,10 @@ function deadLetters(db: Db): DeadLetter[] {
   return db
     .list<{ job: string; worker: string | null; attempts: number; endedAt: number }>(
       `select id as job, worker, attempts, completed_at as endedAt from jobs
-       where attempts >= 4 and state = 'failed' and deleted_at is null
+       where attempts >= $attempts and state = 'failed' and deleted_at is null
          and error_code in ('PROCESSING_ERROR', 'INTERNAL_ERROR')
        order by completed_at desc limit $limit`,
-      { limit: limits.deadLettersListed },
+      { attempts: limits.workerAttemptsMax, limit: limits.deadLettersListed },
     )
     .map(({ endedAt, ...letter }) => ({ ...letter, ended_at: new Date(endedAt).toISOString() }))
 }

@@ -221,7 +221,7 @@ function renew(entry: Entry, job: Job): void {
 
 function cancelled(job: Job, now: number): Job {
   const [errorCode, errorMessage] = ['CANCELLED' as const, jobErrors.CANCELLED]
-  return { ...job, state: 'failed', errorCode, errorMessage, completedAt: now }
+  return { ...job, state: 'failed', status: 'failed', errorCode, errorMessage, completedAt: now }
 }
 
 /** Calls a listener. If the listener throws an error, only logs this error, because it must not fail the job. */

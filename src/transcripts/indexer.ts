@@ -32,8 +32,8 @@ export class Indexer {
     if (this.#running) return
     this.#running = this.#writeAll()
       .catch(error => {
-        // If the database is locked or full, nothing is logged, because a sweep (periodic work of the server) calls
-        // `wake` again.
+        // If the database cannot be used at the moment, nothing is logged, because a sweep (periodic work of the
+        // server) calls `wake` again.
         if (!refusalOf(error)) log.error('search index not written', errorFields(error))
       })
       .finally(() => {

@@ -61,7 +61,8 @@ function hasRow(db: Db, { id }: UnfinishedJob): boolean {
 }
 
 /**
- * Calls `write` in a transaction, after a pause. If the database is locked or full, tries again after a longer pause.
+ * Calls `write` in a transaction, after a pause. If the database cannot be used at the moment (see `refusalOf`), tries
+ * again after a longer pause.
  */
 async function whenWritable<Written>(db: Db, write: () => Written, signal: AbortSignal): Promise<Written> {
   for (let pauseMs: number = limits.storePauseMs; ; pauseMs = limits.busyRetryAfterMs) {

@@ -95,11 +95,14 @@ steered('a job of an erased account ends for its followers and for its engine', 
   await ana.until(waiting, 'pending')
   const signal = AbortSignal.timeout(60_000)
   const ends = [running, waiting].map(id => service.live.ended(id, signal))
+  const following = service.live.follow(running, () => {})
   const erased = await findCommand(service.dataDir, 'accounts', 'delete', ana.email, '--yes')
   expect(erased.code).toBe(0)
   service.later(0)
   await Promise.all(ends)
   expect([signal.aborted, ended]).toEqual([false, [running]])
+  expect(following?.live.job).toMatchObject({ state: 'failed', status: 'failed' })
+  following?.leave()
 })
 
 steered('a download that ends after its account was erased leaves no file', async () => {
