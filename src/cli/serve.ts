@@ -52,6 +52,8 @@ export const serve = command({
       await running.close()
     }
     log.info('stopped')
+    // If NATS is frozen, its client has a connection without an answer, which it does not close.
+    if (config.nats !== null) process.exit()
   },
 })
 

@@ -91,36 +91,43 @@ natsTest(
 )
 
 natsTest(
-  'a worker that is stopped while NATS is frozen ends',
+  'a worker and a server that are stopped while NATS is frozen end',
   async () => {
     const nats = await startNats()
-    let connections = 0
+    let answers = 0
     const proxy = await startLossyProxy(nats.port, from => {
-      if (from === 'target') connections++
+      if (from === 'target') answers++
     })
     const folder = temporaryFolder()
-    const address = `nats://127.0.0.1:${proxy.port}`
-    const worker = Bun.spawn(
-      [...program, 'worker', '--nats', address, '--server', 'http://127.0.0.1:1', '--model', 'pocket'],
-      {
+    const place = { STENO_DATA_DIR: join(folder, 'data'), STENO_CACHE_DIR: join(folder, 'cache') }
+    const begin = (...args: string[]) =>
+      Bun.spawn([...program, ...args, '--nats', `nats://127.0.0.1:${proxy.port}`], {
         cwd: folder,
-        env: { ...process.env, STENO_CACHE_DIR: join(folder, 'cache'), STENO_WORKERS: '1' },
-        stdout: 'pipe',
-        stderr: 'ignore',
-      },
-    )
-    for await (const text of worker.stdout.pipeThrough(new TextDecoderStream()))
-      if (text.includes('takes jobs')) break
-    // The worker can open a connection, but nothing comes from it.
+        env: { ...process.env, ...place, STENO_WORKERS: '1', STENO_LOG: 'json' },
+        stdout: 'ignore',
+        stderr: 'pipe',
+      })
+    const all = [
+      begin('worker', '--server', 'http://127.0.0.1:1', '--model', 'pocket'),
+      begin('serve', '--port', '0', '--model', 'pocket'),
+    ]
+    const logs = all.map(() => '')
+    const read = all.map(async ({ stderr }, at) => {
+      for await (const text of stderr.pipeThrough(new TextDecoderStream())) logs[at] += text
+    })
+    await until(() => logs.every(log => log.includes('nats connected')))
+    // Both can open a connection, but nothing comes from it.
     proxy.hold()
     proxy.cut()
-    const before = connections
-    await until(() => connections > before)
-    worker.kill('SIGTERM')
-    const code = await Promise.race([worker.exited, Bun.sleep(25_000)])
-    worker.kill('SIGKILL')
+    const before = answers
+    await until(() => answers >= before + all.length)
+    for (const each of all) each.kill('SIGTERM')
+    const ended = Promise.all(all.map(({ exited }) => exited))
+    const codes = await Promise.race([ended, Bun.sleep(25_000)])
+    for (const each of all) each.kill('SIGKILL')
+    await Promise.all(read)
     proxy.close()
-    expect(code).toBe(0)
+    expect(codes).toEqual([0, 0])
   },
   60_000,
 )
