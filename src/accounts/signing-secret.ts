@@ -1,8 +1,9 @@
 // The secrets that sign webhooks. Each API key has a signing secret. The database stores each signing secret in
 // encrypted form. The encryption uses the file secret.key of the data folder.
 
+import { existsSync } from 'node:fs'
 import { sha256 } from '../base/hash.ts'
-import type { Secrets } from '../base/seal.ts'
+import { openSecrets, type Secrets, secretPath } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 
 /**
@@ -15,6 +16,33 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   })
   if (!row) throw new Error(`no key ${keyId}`)
   return secrets.open(row.sealed)
+}
+
+/** Opens the file secret.key of the data folder. Creates this file, unless `requireSecret` throws. */
+export function openSecretsOf(db: Pick<Db, 'find'>, dataDir: string): Secrets {
+  requireSecret(db, dataDir)
+  return openSecrets(dataDir)
+}
+
+/** Throws if the data folder has lost its file secret.key, and the database has texts that only this file decrypts. */
+export function requireSecret(db: Pick<Db, 'find'>, dataDir: string): void {
+  const path = secretPath(dataDir)
+  if (!existsSync(path) && hasSealedTexts(db)) throw missingSecret(path)
+}
+
+export function missingSecret(path: string): Error {
+  return new Error(
+    `${path} is missing, and nothing else opens the signing secrets in steno.db: copy FILE.key of any backup of this service to this path; if there is none, docs/admin.md says how to go on without it`,
+  )
+}
+
+/** Returns true if the database has a text that is encrypted with the file secret.key. */
+function hasSealedTexts(db: Pick<Db, 'find'>): boolean {
+  const row = db.find(
+    `select 1 from keys union all select 1 from voices
+     union all select 1 from webhook_events where sealed_body is not null limit 1`,
+  )
+  return row !== null
 }
 
 /**

@@ -29,8 +29,9 @@ export function secretPath(dataDir: string): string {
 }
 
 /**
- * Reads the secret of the data folder. Creates the secret if the folder has none. Several processes may call this
- * function at the same time, and all these processes get the same secret.
+ * Reads the secret of the data folder. Creates the secret if the folder has none, so the caller checks first that the
+ * database needs no earlier one (see `requireSecret`). Several processes may call this function at the same time, and
+ * all these processes get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)

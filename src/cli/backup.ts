@@ -1,5 +1,6 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { missingSecret } from '../accounts/signing-secret.ts'
 import { secretPath } from '../base/seal.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { visible } from '../base/visible.ts'
@@ -22,12 +23,13 @@ export const backup = command({
     const [file] = need(positionals, 'FILE')
     const key = `${file}.key`
     const { dataDir } = dataConfig(values)
+    const secret = secretPath(dataDir)
     // The key is copied first: if this fails, no time is lost on the database.
     writePrivate([
-      { path: key, fill: draft => copyFileSync(secretPath(dataDir), draft) },
+      { path: key, fill: draft => copySecret(secret, draft) },
       { path: file, fill: draft => copyDatabase(dataDir, draft) },
     ])
-    warnOfForeignSecret(file, secretPath(dataDir))
+    warnOfForeignSecret(file, secret)
     print(values, { file, key_file: key }, () => [
       `${file}: the database`,
       `${key}: the key that seals signing secrets; without it webhooks cannot be signed`,
@@ -35,6 +37,11 @@ export const backup = command({
     ])
   },
 })
+
+function copySecret(secret: string, draft: string): void {
+  if (!existsSync(secret)) throw missingSecret(secret)
+  copyFileSync(secret, draft)
+}
 
 /**
  * Warns if the secret belongs to another service. The backup is kept, because only the signing secrets and other

@@ -1,16 +1,15 @@
 // Opens the database of the data folder for a command. A running server may have the database open at the same time.
 
-import { openSecrets, type Secrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 import { openBeside } from '../db/open-beside.ts'
 import { dataConfig, type Flags } from './settings.ts'
 
 /** Opens the database of the data folder that the flags name. Calls `work` with this database, and then closes it. */
-export function withData<T>(flags: Flags, work: (db: Db, secrets: Secrets) => T): T {
+export function withData<T>(flags: Flags, work: (db: Db, dataDir: string) => T): T {
   const { dataDir } = dataConfig(flags)
   const db = openBeside(dataDir, { synchronous: 'full' })
   try {
-    return work(db, openSecrets(dataDir))
+    return work(db, dataDir)
   } finally {
     db.close()
   }

@@ -1,4 +1,5 @@
 import { createKey, type Key, listKeys, revokeKey } from '../accounts/key.ts'
+import { openSecretsOf } from '../accounts/signing-secret.ts'
 import { limits } from '../limits.ts'
 import { mustFind } from './account-record.ts'
 import { need } from './arguments.ts'
@@ -16,10 +17,10 @@ export const create = command({
   async run(positionals, values) {
     const [email] = need(positionals, 'EMAIL')
     const name = values.name === undefined ? null : checkName(values.name)
-    const record = withData(values, (db, secrets) => {
+    const record = withData(values, (db, dataDir) => {
       const account = mustFind(db, email)
       if (account.verifiedAt === null) throw new Error(`${email} is not verified yet`)
-      const made = createKey(db, secrets, account.id, { name })
+      const made = createKey(db, openSecretsOf(db, dataDir), account.id, { name })
       if (!made) throw new Error(`${email} has ${limits.activeKeysMax} active keys already; revoke one first`)
       return { key_id: made.id, key: made.key, account_id: account.id }
     })

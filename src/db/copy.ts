@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { reasonOf } from '../base/reason.ts'
-import { openSecrets, readSecret, secretPath } from '../base/seal.ts'
+import { readSecret, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { type Db, databaseFiles, databasePath, type Params } from './db.ts'
@@ -99,7 +99,7 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
     return { draft, to }
   })
   for (const { draft, to } of copied) if (!draft.place()) throw alreadyThere(to)
-  openSecrets(dataDir)
+  readSecret(secretPath(dataDir))
   openDb(dataDir).close()
 }
 

@@ -2,13 +2,13 @@
 
 import { openKeyUses } from '../accounts/key-use.ts'
 import { openMailer } from '../accounts/mailer.ts'
-import { canOpenSecrets } from '../accounts/signing-secret.ts'
+import { canOpenSecrets, openSecretsOf } from '../accounts/signing-secret.ts'
 import type { BaseUrl } from '../api/base-url.ts'
 import { openRateLimiter } from '../api/gate/rate-limit.ts'
 import type { Service } from '../api/service.ts'
 import { log } from '../base/log.ts'
 import { openMetrics } from '../base/metrics.ts'
-import { openSecrets, type Secrets } from '../base/seal.ts'
+import type { Secrets } from '../base/seal.ts'
 import { openUptime } from '../base/uptime.ts'
 import type { Config } from '../config.ts'
 import type { Clock, Db } from '../db/db.ts'
@@ -108,7 +108,7 @@ function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, sta
  * database.
  */
 function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
-  const secrets = openSecrets(dataDir)
+  const secrets = openSecretsOf(db, dataDir)
   if (!canOpenSecrets(db, secrets)) {
     log.error('secret.key is not that of steno.db', {
       advice: 'bring back the former secret.key; without it, webhooks of existing keys cannot be signed',

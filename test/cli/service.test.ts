@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -347,6 +347,31 @@ test('the secret.key of another service is named by backup and doctor, and its b
   expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
   expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
   expect(readdirSync(join(own, '..')).sort()).toEqual(['own.db', 'own.db.key'])
+})
+
+test('a lost secret.key is not replaced while the database needs it; the message says how to go on', async () => {
+  const data = makeService(join(folder, 'lost key'))
+  const key = join(data, 'secret.key')
+  await findCommand(data, 'accounts', 'create', 'a@example.org')
+  expect(existsSync(key)).toBe(false)
+  expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
+  const original = readFileSync(key)
+  rmSync(key)
+
+  expect((await findCommand(data, 'accounts', 'credit', 'a@example.org', '5.00')).code).toBe(0)
+  expect((await findCommand(data, 'keys', 'list', 'a@example.org')).code).toBe(0)
+  const refusal = `${key} is missing, and nothing else opens the signing secrets in steno.db: copy FILE.key of any backup of this service to this path; if there is none, docs/admin.md says how to go on without it`
+  const refused = { code: 1, out: '', err: `steno: ${refusal}\n` }
+  const backup = join(temporaryFolder(), 'backup.db')
+  expect(await findCommand(data, 'keys', 'create', 'a@example.org')).toMatchObject(refused)
+  expect(await findCommand(data, 'backup', backup)).toMatchObject(refused)
+  await expect(hostChecks.database?.({ config: defaults, dataDir: data })).rejects.toThrow(refusal)
+  expect([existsSync(key), existsSync(backup)]).toEqual([false, false])
+
+  await Bun.write(key, original)
+  expect((await findCommand(data, 'backup', backup)).code).toBe(0)
+  await Bun.write(key, new Uint8Array(32))
+  expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
 })
 
 test('a backup that fails for its key leaves no file, and can be repeated', async () => {

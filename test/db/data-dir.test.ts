@@ -149,9 +149,22 @@ steered('another secret.key is noticed at the start, in one line', async () => {
   await again.stop()
   expect(lines.filter(line => line.includes('secret.key'))).toEqual([])
 
-  rmSync(join(folder, 'secret.key'))
+  writeFileSync(join(folder, 'secret.key'), new Uint8Array(32))
   await startTestService({ dataDir: folder })
   expect(lines.filter(line => line.includes('secret.key'))).toHaveLength(1)
+})
+
+steered('a start does not replace a lost secret.key, unless nothing is sealed with it', async () => {
+  const first = await startTestService({ dataDir: folder })
+  await first.stop()
+  rmSync(join(folder, 'secret.key'))
+  const second = await startTestService({ dataDir: folder })
+  second.account('ana')
+  await second.stop()
+  rmSync(join(folder, 'secret.key'))
+  const refused = startTestService({ dataDir: folder })
+  await expect(refused).rejects.toThrow(`${folder}/secret.key is missing`)
+  expect(readdirSync(folder)).not.toContain('secret.key')
 })
 
 byRoot('a database that root creates belongs to the owner of the data folder', () => {

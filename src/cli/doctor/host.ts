@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkMailServer } from '../../accounts/mailer.ts'
+import { requireSecret } from '../../accounts/signing-secret.ts'
 import { cacheDir, setNativeHome } from '../../base/carried.ts'
 import { firstLineOf } from '../../base/reason.ts'
 import { secretPath } from '../../base/seal.ts'
@@ -77,6 +78,7 @@ export const hostChecks: Record<string, Check> = {
     if (isRefused) throw new Error(notTried)
     const db = openBeside(dataDir)
     try {
+      requireSecret(db, dataDir)
       const secret = secretPath(dataDir)
       const problem = existsSync(secret) ? whyForeign(db, secret) : null
       if (problem !== null) throw new Error(problem)
