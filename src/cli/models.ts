@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { listModels, type ModelListing } from '../engine/models/listing.ts'
 import { removeModel } from '../engine/models/remove.ts'
 import { modelsDirOf } from '../engine/models/store.ts'
-import { verifyModel } from '../engine/models/verify.ts'
+import { faultOfInstalled, verifyModel } from '../engine/models/verify.ts'
 import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { print, say } from './print.ts'
@@ -48,22 +48,32 @@ export const verify = command({
     const here = listed.filter(({ id, builtIn }) => !builtIn && isHere(id))
     const ids = positionals.length > 0 ? need(positionals, 'ID') : here.map(({ id }) => id)
     if (ids.length === 0) say('no model is installed; the built-in one is a part of the program')
-    let broken = 0
+    let damaged = 0
     for (const id of ids) {
-      if (listed.find(model => model.id === id)?.builtIn) {
-        say(`${id}: built in`)
-        continue
-      }
-      if (!isHere(id)) throw new Error(`${id} is not here; steno models list shows what is`)
-      const wrong = await verifyModel(modelsDirOf(id, config), id)
-      if (wrong === null) say(`${id}: installed by hand, without hashes to check`)
-      else if (wrong.length === 0) say(`${id}: good`)
-      else say(`${id}: not as published: ${wrong.join(', ')}`)
-      broken += wrong?.length ?? 0
+      const model = listed.find(known => known.id === id)
+      if (!model) throw new Error(`there is no model ${id}; steno models list shows all`)
+      if (!model.builtIn && !isHere(id)) throw new Error(`${id} is not here; steno models list shows what is`)
+      const { found, isDamaged } = model.builtIn ? builtIn : await checkFiles(modelsDirOf(id, config), id)
+      say(`${id}: ${found}`)
+      if (isDamaged) damaged++
     }
-    if (broken > 0) throw new Error('some files are not as published: remove the model and pull it again')
+    if (damaged > 0)
+      throw new Error('some models cannot be used as they are: remove them and pull them again')
   },
 })
+
+type Check = { found: string; isDamaged: boolean }
+
+const builtIn: Check = { found: 'built in', isDamaged: false }
+
+async function checkFiles(dir: string, id: string): Promise<Check> {
+  const wrong = await verifyModel(dir, id)
+  const isDamaged = wrong !== null && wrong.length > 0
+  if (wrong !== null)
+    return { found: isDamaged ? `not as published: ${wrong.join(', ')}` : 'good', isDamaged }
+  const fault = faultOfInstalled(dir, id)
+  return { found: fault ?? 'installed by hand, without hashes to check', isDamaged: fault !== null }
+}
 
 export const remove = command({
   usage: 'steno models remove ID',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeRandomModel } from '../../scripts/bench/support/random-model.ts'
 import { models } from '../../src/engine/models/catalogue.ts'
@@ -99,6 +99,36 @@ test('a model that lacks a file, or whose list of files is cut, fails the check;
   expect([repaired.code, repaired.out.split('\n').filter(line => line.endsWith(': good')).length]).toEqual([
     0, 3,
   ])
+})
+
+test('verify refuses what is no model, and names the fault of a model that was installed by hand', async () => {
+  mkdirSync(join(folder, 'junk'))
+  for (const name of ['junk', '.', '../media', 'smal'])
+    expect(await run('verify', name)).toMatchObject({
+      code: 1,
+      out: '',
+      err: `steno: there is no model ${name}; steno models list shows all\n`,
+    })
+  const voice = publishedVoices.embedding
+  await run('pull', 'tiny')
+  for (const id of ['tiny', voice]) rmSync(join(folder, id, lockName))
+  const good = await run('verify')
+  expect([good.code, good.out]).toEqual([
+    0,
+    expect.stringContaining('tiny: installed by hand, without hashes to check\n'),
+  ])
+  writeFileSync(join(folder, 'tiny/config.json'), '{')
+  writeFileSync(join(folder, 'small'), '')
+  rmSync(join(folder, voice, 'onnx/model.onnx'))
+  const broken = await run('verify')
+  expect(broken).toMatchObject({
+    code: 1,
+    err: 'steno: some models cannot be used as they are: remove them and pull them again\n',
+  })
+  expect(broken.out).toContain(`tiny: ${folder}/tiny/config.json is not JSON, or not an object\n`)
+  expect(broken.out).toContain(`small: ${folder}/small/config.json is missing\n`)
+  expect(broken.out).toContain(`${voice}: a file of the model is missing\n`)
+  expect((await run('remove', 'small')).code).toBe(0)
 })
 
 test.skipIf(!pocket)(

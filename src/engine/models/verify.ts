@@ -3,8 +3,11 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { faultOf } from './fault.ts'
+import { isInstalledVoice } from './installed-voices.ts'
 import { compactFolderOf, isCompact } from './layout.ts'
 import { installedLock, lockName, type ModelLock, matches } from './lock.ts'
+import { isVoiceModel } from './roles.ts'
 
 /**
  * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
@@ -19,6 +22,15 @@ export async function verifyModel(dir: string, id: string): Promise<string[] | n
   const copy = compactFolderOf(folder, dir)
   const copied = isCompact(copy) ? await installedLock(copy) : null
   return [...(await wrongFiles(folder, lock)), ...(copied ? await wrongFiles(copy, copied) : [])]
+}
+
+/**
+ * Returns an error message about a model that cannot be loaded, because a file of it is missing or damaged. Otherwise
+ * returns null. Compares no hashes, so the model may have been installed by hand.
+ */
+export function faultOfInstalled(dir: string, id: string): string | null {
+  if (!isVoiceModel(id)) return faultOf(join(dir, id))
+  return isInstalledVoice(id, dir) ? null : 'a file of the model is missing'
 }
 
 async function wrongFiles(folder: string, { files }: ModelLock): Promise<string[]> {
