@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { reasonOf } from '../base/reason.ts'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { withCompactCopy } from '../engine/models/compact-copy.ts'
@@ -12,6 +13,7 @@ import { barOf, openBar } from './bar.ts'
 import { command } from './command.ts'
 import { say } from './print.ts'
 import { dataOption, type Flags, localConfig } from './settings.ts'
+import { causeOf } from './transcribe/output-file.ts'
 
 export const pull = command({
   usage: 'steno models pull ID',
@@ -28,9 +30,10 @@ export const pull = command({
 
 async function pullOne(id: string, flags: Flags): Promise<void> {
   const config = localConfig(flags)
+  const dir = modelsDir(config)
   const bar = openBar()
   const lock = await pullModel(id, {
-    dir: modelsDir(config),
+    dir,
     gpu: hasGpu(config.device),
     offline: config.offline,
     hub: hubFrom(process.env),
@@ -38,10 +41,24 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
     onProgress: (bytes, total) =>
       bar.show(`${barOf(bytes / total)} ${id}: ${formatSize(bytes)} of ${formatSize(total)}`),
     onChange: paths => say(`${id}: files that differ from those of the last pull: ${paths.join(', ')}`),
-  }).finally(() => bar.end())
+  })
+    .catch(error => {
+      throw errorIn(dir, error)
+    })
+    .finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
   say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
+}
+
+/** Returns an error that names the folder of models, if `error` says why it cannot be written. Otherwise returns `error`. */
+function errorIn(dir: string, error: unknown): unknown {
+  const cause = causeOf(error)
+  if (cause === reasonOf(error)) return error
+  return new Error(
+    `the folder of models ${dir} cannot be written: ${cause}; STENO_MODELS_DIR names another`,
+    { cause: error },
+  )
 }
 
 /**

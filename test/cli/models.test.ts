@@ -186,6 +186,16 @@ test('an unknown model is an error of one line, with the nearest name', async ()
   expect([code, err]).toEqual([1, 'steno: there is no model smalll to pull; the nearest one is small\n'])
 })
 
+test('a folder that cannot be written is named, with what to do', async () => {
+  folder = join(folder, 'file')
+  writeFileSync(folder, '')
+  const { code, err } = await run('pull', 'tiny')
+  expect([code, err]).toEqual([
+    1,
+    `steno: the folder of models ${folder} cannot be written: a file has this name; STENO_MODELS_DIR names another\n`,
+  ])
+})
+
 test('a hub that cannot be reached is named, with what to do', async () => {
   const { code, err } = await runWith({ ...environment(), HF_ENDPOINT: 'http://127.0.0.1:1' }, 'pull', 'tiny')
   expect(code).toBe(1)
