@@ -7,7 +7,7 @@ import { formatSize } from '../base/units.ts'
 import { countBelongings, eraseAccount } from '../jobs/erase.ts'
 import { limits } from '../limits.ts'
 import { dollars, lineOf, mustFind, recordOf } from './account-record.ts'
-import { need } from './arguments.ts'
+import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { creditOf } from './credit.ts'
 import { withData } from './data.ts'
@@ -22,6 +22,7 @@ export const create = command({
   help: { password: 'for signing in; none by default', credit: 'dollars to start with; 0 by default' },
   async run(positionals, values) {
     const [given] = need(positionals, 'EMAIL')
+    refuseEmpty(values, 'credit')
     const email = normalEmail(given)
     if (!email) throw new UsageError(`${given} is not an e-mail address`)
     const cents = creditOf(values.credit ?? '0')

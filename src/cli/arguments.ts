@@ -19,6 +19,15 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
+/** Throws a UsageError if one of these options was given with an empty text, as a variable of a shell that is not set. */
+export function refuseEmpty<Name extends string>(
+  values: Partial<Record<Name, string | undefined>>,
+  ...names: Name[]
+): void {
+  const empty = names.find(name => values[name] === '')
+  if (empty !== undefined) throw new UsageError(`--${empty} needs a value`)
+}
+
 export function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
   try {
     return parseArgs({ args, options, allowPositionals: true }) as {

@@ -4,7 +4,7 @@ import { isCompiled } from '../base/carried.ts'
 import { inheritOwner } from '../base/inherit-owner.ts'
 import { Draft } from '../base/whole-file.ts'
 import { requireNothingForeign } from '../db/data-dir.ts'
-import { need } from './arguments.ts'
+import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { settingsIn } from './installed.ts'
 import { say } from './print.ts'
@@ -25,6 +25,7 @@ export const install = command({
   },
   async run(positionals, values) {
     need(positionals)
+    refuseEmpty(values, 'root')
     const root = values.root === undefined ? null : resolve(values.root)
     const below = (path: string) => join(root ?? '/', path)
     const dataDir = dataDirOf(below(environmentFile), values['data-dir'])

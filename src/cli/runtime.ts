@@ -2,7 +2,7 @@ import { formatSize } from '../base/units.ts'
 import { installCuda, pullCuda } from '../engine/models/cuda.ts'
 import { whyNoCuda } from '../engine/models/cuda-libraries.ts'
 import { publicSource } from '../net/nuget.ts'
-import { need } from './arguments.ts'
+import { need, refuseEmpty } from './arguments.ts'
 import { barOf, openBar } from './bar.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
@@ -18,6 +18,7 @@ export const pull = command({
     source: `index of a NuGet source, ${publicSource}`,
   },
   async run(positionals, values) {
+    refuseEmpty(values, 'from', 'source')
     const { from, source = publicSource } = values
     localConfig(values)
     const [provider] = need(positionals, 'cuda')

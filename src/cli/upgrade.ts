@@ -4,7 +4,7 @@ import { isCompiled } from '../base/carried.ts'
 import { mapFile } from '../base/map-file.ts'
 import { Draft, linkOrCopy } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
-import { need } from './arguments.ts'
+import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
@@ -28,6 +28,7 @@ export const upgrade = command({
   },
   async run(positionals, values) {
     need(positionals)
+    refuseEmpty(values, 'from')
     if (values.from === undefined) throw new UsageError('--from FILE expected')
     const from = resolve(values.from)
     if (!existsSync(from)) throw new Error(`there is no file ${from}`)

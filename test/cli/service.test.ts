@@ -385,6 +385,23 @@ test('a backup that fails for its key leaves no file, and can be repeated', asyn
   expect(readdirSync(place).sort()).toEqual(['backup.db', 'backup.db.key'])
 })
 
+test.each([
+  'jobs list --account',
+  'jobs list --state',
+  'accounts create a@example.org --credit',
+  'transcribe talk.mp3 --language',
+  'transcribe talk.mp3 --format',
+  'transcribe talk.mp3 --model',
+  'upgrade --from',
+  'runtime pull cuda --from',
+  'runtime pull cuda --source',
+  'install --dry-run --root',
+])('an option without a value, as of an unset variable, is named: %s', async words => {
+  const { code, out, err } = await findCommand(sharedData, ...words.split(' '), '')
+  const option = words.split(' ').at(-1)
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining(`steno: ${option} needs a value (`)])
+})
+
 test('a backup without a name, as of an unset variable, is refused', async () => {
   const { code, err } = await findCommand(sharedData, 'backup', '')
   expect([code, err]).toEqual([2, expect.stringContaining('FILE expected')])

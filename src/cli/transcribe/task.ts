@@ -4,6 +4,7 @@ import type { TranscribeChoices } from '../../engine/request.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/export-options.ts'
+import { refuseEmpty } from '../arguments.ts'
 import { UsageError } from '../failure.ts'
 import type { Format } from './formats.ts'
 import { type Section, sectionOf } from './section.ts'
@@ -22,6 +23,7 @@ export type Task = {
 }
 
 export function readTask(values: TaskValues, { skipExisting }: { skipExisting: boolean }): Task {
+  refuseEmpty(values, 'language', 'format', 'model')
   const { diarize = false, overwrite = false, quiet = false } = values
   if (skipExisting && overwrite) throw new UsageError('--skip-existing and --overwrite exclude each other')
   return {
