@@ -1,4 +1,4 @@
-// Parses and formats durations and sizes, for settings and messages.
+// Parses and formats durations, sizes and counts, for settings and messages.
 
 const durationUnits = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 const sizeUnits = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3, TB: 1024 ** 4 } as const
@@ -34,5 +34,10 @@ export function formatDuration(durationMs: number): string {
         ? [durationMs / durationUnits.m, 'minute']
         : [durationMs / durationUnits.s, 'second']
   const shown = Number(amount.toFixed(2))
-  return `${shown} ${unit}${shown === 1 ? '' : 's'}`
+  return formatCount(shown, unit)
+}
+
+/** Formats a number of things with their name, for example `1 job` or `2 jobs`. */
+export function formatCount(count: number, name: string): string {
+  return `${count} ${name}${count === 1 ? '' : 's'}`
 }

@@ -3,7 +3,7 @@ import { normalEmail } from '../accounts/email.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { hashPassword, isNewPassword } from '../accounts/password.ts'
 import { centsOf } from '../accounts/price.ts'
-import { formatSize } from '../base/units.ts'
+import { formatCount, formatSize } from '../base/units.ts'
 import { countBelongings, eraseAccount } from '../jobs/erase.ts'
 import { limits } from '../limits.ts'
 import { dollars, lineOf, mustFind, recordOf } from './account-record.ts'
@@ -87,7 +87,7 @@ const remove = command({
       return { ...found, balance: dollars(account.balanceUnits) }
     })
     const { jobs, mediaBytes, balance } = record
-    const belongings = `${jobs} jobs, ${formatSize(mediaBytes)} of media, a balance of ${balance}`
+    const belongings = `${formatCount(jobs, 'job')}, ${formatSize(mediaBytes)} of media, a balance of ${balance}`
     if (!values.yes) throw new Error(`${email} has ${belongings}; add --yes to erase all of it`)
     print(values, record, () => `${email} erased: ${belongings}`)
   },

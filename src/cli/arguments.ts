@@ -28,6 +28,11 @@ export function refuseEmpty<Name extends string>(
   if (empty !== undefined) throw new UsageError(`--${empty} needs a value`)
 }
 
+/** Converts the digits of a whole number. Returns NaN for any other text, also for `0x10`, `1e2` and an empty text. */
+export function parseWhole(text: string): number {
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN
+}
+
 export function parse<Options extends ParseArgsOptionsConfig>(options: Options, args: string[]) {
   try {
     return parseArgs({ args, options, allowPositionals: true }) as {

@@ -7,7 +7,7 @@ import { listNewestJobs } from '../jobs/list.ts'
 import { type JobState, jobStates } from '../jobs/states.ts'
 import { limits } from '../limits.ts'
 import { mustFind } from './account-record.ts'
-import { need, refuseEmpty } from './arguments.ts'
+import { need, parseWhole, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { withData } from './data.ts'
 import { UsageError } from './failure.ts'
@@ -32,7 +32,7 @@ export const list = command({
   async run(positionals, values) {
     need(positionals)
     refuseEmpty(values, 'account', 'state')
-    const limit = Number(values.limit ?? limits.pageSizeDefault)
+    const limit = values.limit === undefined ? limits.pageSizeDefault : parseWhole(values.limit)
     if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit is a whole number from 1')
     const state = stateOf(values.state)
     const records = withData(values, db => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { reasonOf } from '../base/reason.ts'
-import { formatSize } from '../base/units.ts'
+import { formatCount, formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { withCompactCopy } from '../engine/models/compact-copy.ts'
 import { pullModel, requiredModels } from '../engine/models/pull-model.ts'
@@ -47,7 +47,9 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
     })
     .finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
-  say(`${id}: ${lock.files.length} files, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`)
+  say(
+    `${id}: ${formatCount(lock.files.length, 'file')}, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
+  )
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
 }
 

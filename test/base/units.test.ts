@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { formatDuration, formatSize, parseDuration, parseSize } from '../../src/base/units.ts'
+import { formatCount, formatDuration, formatSize, parseDuration, parseSize } from '../../src/base/units.ts'
 
 const durations: [string, number | null][] = [
   ['250ms', 250],
@@ -61,4 +61,12 @@ test('a duration is shown in hours, minutes or seconds', () => {
     '1 hour',
     '10 hours',
   ])
+})
+
+test.each([
+  [0, '0 jobs'],
+  [1, '1 job'],
+  [2, '2 jobs'],
+])('a count of %p is shown as %p', (count, shown) => {
+  expect(formatCount(count, 'job')).toBe(shown)
 })

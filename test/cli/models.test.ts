@@ -171,12 +171,12 @@ test('the voice models are downloaded with the first model, once', async () => {
   const { out } = await run('pull', 'tiny')
   expect(out.split('\n').map(line => line.split(',')[0])).toEqual([
     'tiny: 5 files',
-    ...voiceModels.map(id => `${id}: 1 files`),
+    ...voiceModels.map(id => `${id}: 1 file`),
     '',
   ])
   expect((await run('pull', 'tiny')).out.split('\n').length).toBe(2)
   expect((await run('pull', publishedVoices.embedding)).out).toStartWith(
-    `${publishedVoices.embedding}: 1 files`,
+    `${publishedVoices.embedding}: 1 file,`,
   )
   expect((await run('verify')).out.split('\n').filter(line => line.endsWith(': good')).length).toBe(3)
 })

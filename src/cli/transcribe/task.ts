@@ -4,7 +4,7 @@ import type { TranscribeChoices } from '../../engine/request.ts'
 import { findMeantLanguage, isLanguage } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { ExportOptions } from '../../transcripts/export-options.ts'
-import { refuseEmpty } from '../arguments.ts'
+import { parseWhole, refuseEmpty } from '../arguments.ts'
 import { UsageError } from '../failure.ts'
 import type { Format } from './formats.ts'
 import { type Section, sectionOf } from './section.ts'
@@ -87,7 +87,7 @@ function exportsOf(values: TaskValues): ExportOptions {
 type Range = { default: number; min: number; max: number }
 
 function whole(name: string, text: string | undefined, { default: fallback, min, max }: Range): number {
-  const number = text === undefined ? fallback : Number(text)
+  const number = text === undefined ? fallback : parseWhole(text)
   if (!Number.isInteger(number) || number < min || number > max)
     throw new UsageError(`--${name} is a whole number from ${min} to ${max}`)
   return number
