@@ -11,8 +11,16 @@ export type Money = { balanceUnits: number; reservedUnits: number; availableUnit
 /** The error for a ledger entry that is not allowed, such as a second settlement of one job. */
 export class LedgerError extends Error {}
 
+/** Adds money to an account. Throws a LedgerError if its balance would be above the maximum. */
 export function deposit(db: Db, accountId: string, cents: number): void {
-  add(db, accountId, null, 'deposit', cents * limits.unitsPerCent)
+  const units = cents * limits.unitsPerCent
+  db.tx(() => {
+    if (findMoney(db, accountId).balanceUnits + units > limits.balanceCentsMax * limits.unitsPerCent)
+      throw new LedgerError(
+        `an account may have at most ${(limits.balanceCentsMax / 100).toFixed(2)} dollars`,
+      )
+    add(db, accountId, null, 'deposit', units)
+  })
 }
 
 /**

@@ -33,6 +33,11 @@ export const accountLimits = {
   /** Age at which a mail file in the data folder is removed. Mails are written to files if no mail server is set. */
   mailKeptMs: 48 * hour,
   depositCentsMin: 500,
+  /**
+   * Maximum balance of an account: ten billion dollars, or 3.6e15 units. JavaScript's numbers have all integers up to
+   * 9e15, so all sums of money are exact.
+   */
+  balanceCentsMax: 1_000_000_000_000,
   firstCreditCents: 10_000,
   /** Number of money units in a cent. At a price of one cent an hour, one second costs one unit. */
   unitsPerCent: 3600,

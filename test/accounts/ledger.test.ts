@@ -56,6 +56,16 @@ test('each operation of a bank statement leaves its balance and reserve', () => 
   }
 })
 
+test('a balance stays exact: a deposit above the largest balance is refused', () => {
+  deposit(db, account, limits.balanceCentsMax - 500)
+  expect(() => deposit(db, account, 501)).toThrow('an account may have at most 10000000000.00 dollars')
+  deposit(db, account, 500)
+  expect(findMoney(db, account).balanceUnits).toBe(limits.balanceCentsMax * limits.unitsPerCent)
+  expect(Number.isSafeInteger(limits.balanceCentsMax * limits.unitsPerCent)).toBe(true)
+  expect(() => deposit(db, account, 500)).toThrow('at most')
+  expect(findMoney(db, account).balanceUnits).toBe(limits.balanceCentsMax * limits.unitsPerCent)
+})
+
 test('rows of the ledger are neither changed nor removed', () => {
   deposit(db, account, 500)
   expect(() => db.run('update ledger set units = 1')).toThrow('only added')
