@@ -28,12 +28,14 @@ export type Description = {
    * the Tab key.
    */
   choices: Record<string, readonly string[]>
+  /** The texts that the shell suggests for the argument of the command, when the user presses the Tab key. */
+  suggested: readonly string[]
   /** Paragraphs that the help of the command shows after the options. */
   more: string[]
 }
 
 type Definition<Options extends ParseArgsOptionsConfig> = Pick<Description, 'usage' | 'summary'> &
-  Partial<Pick<Description, 'help' | 'choices' | 'more'>> & {
+  Partial<Pick<Description, 'help' | 'choices' | 'suggested' | 'more'>> & {
     options: Options
     run(positionals: string[], values: ValuesOf<Options>): Promise<void>
   }
@@ -56,8 +58,16 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   definition: Definition<Options>,
 ): Command {
   const options = { ...definition.options, help: { type: 'boolean', short: 'h' } } as const
-  const { usage, summary, choices = {}, more = [] } = definition
-  const description = { usage, summary, choices, more, options, help: { ...sharedHelp, ...definition.help } }
+  const { usage, summary, choices = {}, suggested = [], more = [] } = definition
+  const description = {
+    usage,
+    summary,
+    choices,
+    suggested,
+    more,
+    options,
+    help: { ...sharedHelp, ...definition.help },
+  }
   return {
     ...description,
     async run(args) {

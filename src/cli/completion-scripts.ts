@@ -5,18 +5,16 @@ import type { Description } from './command.ts'
 export type NamedCommand = { name: string } & Description
 
 export function bashScript(commands: NamedCommand[]): string {
-  const first = [...new Set(commands.map(({ name }) => name.split(' ')[0]))]
-  const cases = commands.map(({ name, options }) => `    '${name}') words='${flagsOf(options).join(' ')}' ;;`)
-  const families = [...new Set(commands.filter(isFamily).map(({ name }) => name.split(' ')[0]))].map(
-    family => {
-      const members = commands.filter(({ name }) => name.startsWith(`${family} `))
-      return `    ${family}) words='${members.map(({ name }) => name.split(' ')[1]).join(' ')}' ;;`
-    },
-  )
-  const values = choicesOf(commands).map(([flag, list]) => `    --${flag}) words='${list.join(' ')}' ;;`)
+  const [ofTwoWords, ofOneWord] = [commands.filter(isFamily), commands.filter(command => !isFamily(command))]
+  const members = Map.groupBy(ofTwoWords, firstWord)
+  const families = [...members].map(([family, all]) => caseOf(family, all.map(secondWord)))
+  const flags = ({ name, options }: NamedCommand) => caseOf(name, flagsOf(options))
+  const suggested = ({ name, suggested }: NamedCommand) =>
+    suggested.length > 0 ? [caseOf(name, suggested)] : []
+  const values = choicesOf(commands).map(([flag, list]) => caseOf(`--${flag}`, list))
   return `# bash completion of steno
 _steno() {
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words=
+  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words= from=1
   COMPREPLY=()
   case $before in
 ${values.join('\n')}
@@ -25,25 +23,38 @@ ${values.join('\n')}
     COMPREPLY=($(compgen -W "$words" -- "$current"))
     return
   fi
-  if ((COMP_CWORD == 1)); then
-    words='${first.join(' ')}'
-  elif ((COMP_CWORD == 2)) && [[ $current != -* ]]; then
-    case \${COMP_WORDS[1]} in
-${families.join('\n')}
-    esac
+  if ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[1]} == help ]]; then
+    from=2
+  fi
+  local first=\${COMP_WORDS[from]} second=\${COMP_WORDS[from+1]}
+  if ((COMP_CWORD == from)); then
+    words='${wordsOfStart(commands).join(' ')}'
   elif [[ $current == -* ]]; then
-    case "\${COMP_WORDS[1]} \${COMP_WORDS[2]}" in
-${cases.filter(line => / '\w+ \w+'\)/.test(line)).join('\n')}
+    case "$first $second" in
+${ofTwoWords.map(flags).join('\n')}
+    esac
+  elif ((COMP_CWORD == from + 1)); then
+    case $first in
+${[...families, ...ofOneWord.flatMap(suggested)].join('\n')}
+    esac
+  elif ((COMP_CWORD == from + 2)); then
+    case "$first $second" in
+${ofTwoWords.flatMap(suggested).join('\n')}
     esac
   fi
   if [[ -z $words && $current == -* ]]; then
-    case \${COMP_WORDS[1]} in
-${cases.filter(line => / '\w+'\)/.test(line)).join('\n')}
+    case $first in
+${ofOneWord.map(flags).join('\n')}
     esac
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
 complete -o default -F _steno steno`
+}
+
+/** Returns a line of a `case` statement in bash: for the text `words`, the script suggests `offered`. */
+function caseOf(words: string, offered: readonly string[]): string {
+  return `    '${words}') words='${offered.join(' ')}' ;;`
 }
 
 export function zshScript(commands: NamedCommand[]): string {
@@ -53,7 +64,7 @@ ${bashScript(commands)}`
 }
 
 export function fishScript(commands: NamedCommand[]): string {
-  const lines = commands.flatMap(({ name, summary, options, help, choices }) => {
+  const lines = commands.flatMap(({ name, summary, options, help, choices, suggested }) => {
     const [first = '', second] = name.split(' ')
     const chosen =
       second === undefined ? `__fish_seen_subcommand_from ${first}` : `__steno_is ${first} ${second}`
@@ -67,9 +78,11 @@ export function fishScript(commands: NamedCommand[]): string {
       const argument = type === 'string' ? ` -r${values}` : ''
       return `complete -c steno -n '${chosen}'${letter} -l ${flag}${argument} -d ${quoted(help[flag] ?? '')}`
     })
-    return [offer, ...flags]
+    const argument =
+      suggested.length > 0 ? [`complete -c steno -n '${chosen}' -a ${quoted(suggested.join(' '))}`] : []
+    return [offer, ...flags, ...argument]
   })
-  const families = [...new Set(commands.filter(isFamily).map(({ name }) => name.split(' ')[0]))]
+  const families = [...new Set(commands.filter(isFamily).map(firstWord))]
   return `# fish completion of steno
 function __steno_needs
   set -l words (commandline -opc)
@@ -79,12 +92,26 @@ function __steno_is
   set -l words (commandline -opc)
   test (count $words) -ge 3 -a "$words[2]" = $argv[1] -a "$words[3]" = $argv[2]
 end
-complete -c steno -n __fish_use_subcommand -a '${families.join(' ')}'
+complete -c steno -n __fish_use_subcommand -a '${[...families, 'help'].join(' ')}'
+complete -c steno -n '__steno_needs help' -a '${wordsOfStart(commands).join(' ')}'
 ${lines.join('\n')}`
 }
 
 function isFamily({ name }: NamedCommand): boolean {
   return name.includes(' ')
+}
+
+function firstWord({ name }: NamedCommand): string {
+  return name.split(' ')[0] ?? ''
+}
+
+function secondWord({ name }: NamedCommand): string {
+  return name.split(' ')[1] ?? ''
+}
+
+/** Returns the words with which a command may begin. `help` is no command of its own (see find.ts). */
+function wordsOfStart(commands: NamedCommand[]): string[] {
+  return [...new Set(commands.map(firstWord)), 'help']
 }
 
 function flagsOf(options: Description['options']): string[] {

@@ -19,6 +19,7 @@ export function completionOf(commands: Commands): Command {
     usage: 'steno completion bash|zsh|fish',
     summary: 'Print the completion script of a shell.',
     options: {},
+    suggested: shells,
     more: [
       'bash: steno completion bash > ~/.local/share/bash-completion/completions/steno',
       'zsh:  steno completion zsh > ~/.zfunc/_steno, with fpath+=~/.zfunc before compinit in ~/.zshrc',

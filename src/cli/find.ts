@@ -41,6 +41,7 @@ function overview(commands: Commands, name: string, args: string[]): Found {
     options: {},
     help: {},
     choices: {},
+    suggested: [],
     more: [],
     run: async () => {
       if (!isHelp) throw new UsageError(complaint(Object.keys(commands), name, isFamily ? args : []))

@@ -3,7 +3,7 @@ import { reasonOf } from '../base/reason.ts'
 import { formatCount, formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { withCompactCopy } from '../engine/models/compact-copy.ts'
-import { pullModel, requiredModels } from '../engine/models/pull-model.ts'
+import { pullableModels, pullModel, requiredModels } from '../engine/models/pull-model.ts'
 import { isVoiceModel } from '../engine/models/roles.ts'
 import { hasGpu } from '../engine/models/serving.ts'
 import { modelsDir } from '../engine/models/store.ts'
@@ -20,6 +20,7 @@ export const pull = command({
   summary:
     'Download a model from the hub, or resume the download; with the voice models, if they are missing.',
   options: dataOption,
+  suggested: pullableModels(),
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
     const required = requiredModels(id, modelsDir(localConfig(values)))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { listModels, type ModelListing } from '../engine/models/listing.ts'
+import { pullableModels } from '../engine/models/pull-model.ts'
 import { removeModel } from '../engine/models/remove.ts'
 import { modelsDirOf } from '../engine/models/store.ts'
 import { faultOfInstalled, verifyModel } from '../engine/models/verify.ts'
@@ -41,6 +42,7 @@ export const verify = command({
   usage: 'steno models verify [ID]',
   summary: 'Check the files of one model, or of all that are installed.',
   options: dataOption,
+  suggested: pullableModels(),
   async run(positionals, values) {
     const config = localConfig(values)
     const listed = listIn(config)
@@ -79,6 +81,7 @@ export const remove = command({
   usage: 'steno models remove ID',
   summary: 'Delete a model from this machine.',
   options: dataOption,
+  suggested: pullableModels(),
   async run(positionals, values) {
     const [id] = need(positionals, 'ID')
     const config = localConfig(values)

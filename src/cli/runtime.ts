@@ -13,6 +13,7 @@ export const pull = command({
   usage: 'steno runtime pull cuda [--from FILE | --source URL]',
   summary: 'Download what ONNX Runtime needs to work on an NVIDIA GPU.',
   options: { ...dataOption, from: { type: 'string' }, source: { type: 'string' } },
+  suggested: ['cuda'],
   help: {
     from: 'the NuGet package as a file, for a machine without a network',
     source: `index of a NuGet source, ${publicSource}`,

@@ -200,6 +200,19 @@ test('the completion of bash offers commands, options and values', () => {
   expect(offered('steno', 'accounts', 'c').sort()).toEqual(['create', 'credit'])
   expect(offered('steno', 'accounts', 'create', '--cr')).toEqual(['--credit'])
   expect(offered('steno', 'backup', '--da')).toEqual(['--data-dir'])
+  expect(offered('steno', 'jobs', 'list', '--state', 'cr')).toEqual(['created'])
+  expect(offered('steno', 'completion', '')).toEqual(['bash', 'zsh', 'fish'])
+  expect(offered('steno', 'runtime', 'pull', '')).toEqual(['cuda'])
+  for (const verb of ['pull', 'verify', 'remove']) {
+    expect(offered('steno', 'models', verb, 'ti')).toEqual(['tiny'])
+    expect(offered('steno', 'models', verb, 'base')).toEqual([''])
+  }
+  expect(offered('steno', 'models', 'pull', 'tiny', '')).toEqual([''])
+  expect(offered('steno', 'hel')).toEqual(['help'])
+  expect(offered('steno', 'help')).toEqual(['help'])
+  expect(offered('steno', 'help', 'acc')).toEqual(['accounts'])
+  expect(offered('steno', 'help', 'accounts', 'cred')).toEqual(['credit'])
+  expect(offered('steno', 'help', 'accounts', 'credit', '')).toEqual([''])
 })
 
 test('the completion of every shell names every command; an unknown shell is a usage error', () => {

@@ -27,6 +27,11 @@ export function requiredModels(id: string, dir: string): string[] {
   return isVoiceModel(id) ? itself : [...itself, ...missingVoiceModels(dir)]
 }
 
+/** Returns the names of all models that can be pulled. */
+export function pullableModels(): string[] {
+  return Object.keys(models).filter(findPublished)
+}
+
 export type PullOptions = {
   dir: string
   gpu: boolean
@@ -45,8 +50,7 @@ export type PullOptions = {
 export async function pullModel(id: string, { dir, offline, ...options }: PullOptions): Promise<ModelLock> {
   const published = findPublished(id)
   if (published === null) {
-    const known = Object.keys(models).filter(findPublished)
-    throw new Error(`there is no model ${id} to pull; the nearest one is ${nearest(id, known)}`)
+    throw new Error(`there is no model ${id} to pull; the nearest one is ${nearest(id, pullableModels())}`)
   }
   const folder = join(dir, id)
   if (offline)
