@@ -1,10 +1,11 @@
-// Tests the order in which a sender gives its places to the webhooks of receivers that answer and of receivers that
-// never answer. The test decides which receivers answer.
+// Tests how a sender handles receivers that never answer: their webhooks must not delay those of other receivers, and
+// must not be lost when the server stops.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, afterEach, expect, jest, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
+import { listDueEvents } from '../../src/jobs/due-events.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { WebhookSender } from '../../src/jobs/webhook-sender.ts'
 import { limits } from '../../src/limits.ts'
@@ -19,6 +20,9 @@ const secrets = openSecrets(folder)
 const [ana, ben] = ['ana', 'ben'].map(name => makeAccount(db, secrets, `${name}@example.org`, 10_000))
 
 afterAll(() => db.close())
+afterEach(() => {
+  jest.useRealTimers()
+})
 
 /** Opens a sender. Receivers with `live` in their names answer at once. All others time out when `end` is called. */
 function openSender() {
@@ -69,4 +73,31 @@ test('a receiver that answered lately does not wait for those that never answer'
   expect(sender.outcomes).not.toContain('timeout')
   await sender.end()
   expect(sender.outcomes).toHaveLength(limits.webhooksInFlightMax + 3)
+})
+
+test('an event whose delivery the server aborts because it stops is still due', async () => {
+  const called = Promise.withResolvers<void>()
+  const sender = new WebhookSender({
+    db,
+    secrets,
+    monotonic: () => 0,
+    retries: 0,
+    deliver: (_url, _body, { signal }) => {
+      called.resolve()
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+    onOutcome: () => {},
+  })
+  const id = createJob(
+    db,
+    ana!.accountId,
+    plainJob(ana!.keyId, { webhookUrl: 'https://silent.example/hook' }),
+  )
+  sender.send(failJob(db, id, { code: 'CANCELLED' })!)
+  await called.promise
+  jest.useFakeTimers()
+  const closed = sender.close()
+  jest.advanceTimersByTime(limits.stopGraceMs)
+  await closed
+  expect(listDueEvents(db, id)).toHaveLength(1)
 })
