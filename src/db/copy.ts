@@ -83,7 +83,7 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
 
 /**
  * Restores a copy of the database into a data folder that has no database. Then applies the migrations that the copied
- * database lacks.
+ * database lacks. If this fails, the copy stays in the data folder, and the next start of the service applies them.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   requireNoDatabase(dataDir)
@@ -100,7 +100,14 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
   })
   for (const { draft, to } of copied) if (!draft.place()) throw alreadyThere(to)
   readSecret(secretPath(dataDir))
-  openDb(dataDir).close()
+  try {
+    openDb(dataDir).close()
+  } catch (error) {
+    throw new Error(
+      `the backup is in ${dataDir} now, and the next start of the service brings it up to date, which failed here: ${reasonOf(error)}`,
+      { cause: error },
+    )
+  }
 }
 
 /** Throws if a file of the copy is missing, or if the data folder has a file of another database. */

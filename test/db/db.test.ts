@@ -197,6 +197,16 @@ test('on a full disk, a database of an older program stays as it is, and the roo
     `B free, and bringing the database up to date may need several times its size, ${before.length / 1024} KB\n`,
   )
   expect(readdirSync(folder)).toEqual(['steno.db'])
+  writeFileSync(join(folder, 'steno.db.key'), new Uint8Array(32))
+  const target = temporaryFolder()
+  const restore = `
+    const { filesOf, placeCopy } = await import(${JSON.stringify(join(import.meta.dir, '../../src/db/copy.ts'))})
+    try { placeCopy(filesOf(...${JSON.stringify([join(folder, 'steno.db'), target])}), ${JSON.stringify(target)}) }
+    catch (error) { console.log(error.message) }`
+  expect(await runOnFullDisk(before.length / 1024, restore)).toStartWith(
+    `the backup is in ${target} now, and the next start of the service brings it up to date, which failed here: ${target}/steno.db cannot`,
+  )
+  openDb(target).close()
   const after = new Database(join(folder, 'steno.db'))
   expect(after.query('select name from migrations').values()).toEqual([['001_init']])
   after.close()
