@@ -21,6 +21,7 @@ import { models } from './openai/models.ts'
 import { operator } from './operator.ts'
 import { ops } from './ops.ts'
 import { ownAccount } from './own-account.ts'
+import { ownJobs } from './own-jobs.ts'
 import { ownKeys } from './own-keys.ts'
 import { ownPassword } from './own-password.ts'
 import { ownWebhook } from './own-webhook.ts'
@@ -71,6 +72,7 @@ function dashboard(service: Service, requestLog: RequestLog) {
     .use(sessions(service))
     .use(grants(service))
     .use(ownKeys(service))
+    .use(ownJobs(service))
     .use(ownAccount(service))
     .use(ownPassword(service))
     .use(ownWebhook(service))

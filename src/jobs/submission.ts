@@ -5,6 +5,7 @@ import type { transcribeRequest } from '../api/shapes/transcribe.ts'
 import { ApiError } from '../errors.ts'
 import { findMeantLanguage, isLanguage } from '../languages.ts'
 import { limits } from '../limits.ts'
+import type { Job } from './job.ts'
 
 /**
  * The body of the request POST /v1/transcribe. A field that is null counts as missing. Only the OpenAI-compatible
@@ -40,6 +41,24 @@ export async function checkSubmission(
     throw invalid('channels split makes each channel a speaker; leave diarize out.')
   const refused = webhook_url == null ? null : await checkWebhookUrl(webhook_url)
   if (refused !== null) throw invalid(refused)
+}
+
+/** Returns the request with which a failed job was submitted. */
+export function submissionOf(job: Job): Static<typeof transcribeRequest> {
+  return {
+    url: job.sourceUrl,
+    upload_id: job.uploadId,
+    language: job.language,
+    diarize: job.diarize,
+    speaker_count: job.speakerCount,
+    name_speakers: job.nameSpeakers,
+    align: job.align,
+    prompt: job.prompt,
+    vocabulary: [...job.vocabulary],
+    channels: job.splitChannels ? 'split' : 'mix',
+    metadata: job.metadata,
+    webhook_url: job.webhookUrl,
+  }
 }
 
 function isHttpUrl(text: string): boolean {

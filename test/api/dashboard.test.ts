@@ -44,6 +44,18 @@ test('an account has at most five keys, and sees and revokes only its own', asyn
   expect((await ana('POST', '/app/keys', { name: '' })).body.error.message).toContain('name')
 })
 
+steered('the request of a job is read by its own account, and by no other', async () => {
+  const service = await startTestService()
+  const [dora, eve] = [service.account('dora'), service.account('eve')]
+  const id = await dora.transcribe(speech(5), { align: false, metadata: { call: '4711' } })
+  const read = async ({ key }: { key: string }) => {
+    const page = await enter(service, { key })
+    return (await page('GET', `/app/jobs/${id}/request`)).body
+  }
+  expect(await read(dora)).toMatchObject({ url: null, align: false, metadata: { call: '4711' } })
+  expect((await read(eve)).error.code).toBe('TRANSCRIPTION_NOT_FOUND')
+})
+
 steered('the list of keys says when each was last used', async () => {
   const service = await startTestService()
   const ben = service.account('ben')

@@ -151,26 +151,51 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
   expect(await takesAddress('.jobs a')).toBe(false)
 })
 
-seen('an address that leads to a web page is told with what to do', async () => {
-  using site = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: () =>
-      new Response('<!doctype html><title>Episode</title>', { headers: { 'Content-Type': 'text/html' } }),
-  })
-  const dora = service.account('dora')
-  const { page } = await browser.enter(service, dora)
-  await page.goto('/jobs')
-  await page.getByLabel('Or the address of a recording').fill('no address')
-  await page.getByRole('button', { name: 'Add' }).click()
-  expect(await page.locator('.job').count()).toBe(0)
-  await page.getByLabel('Or the address of a recording').fill(`http://127.0.0.1:${site.port}/episode`)
-  await page.getByRole('button', { name: 'Add' }).click()
-  await page.getByText('The address leads to a web page (HTML), not to a media file.').waitFor()
-  await page.getByRole('link', { name: 'episode' }).click()
-  await page.getByText('Give the address of the file itself, not of a page that shows it.').waitFor()
-  await page.getByRole('button', { name: 'Try again' }).waitFor()
-})
+seen(
+  'an address that leads to a web page is told with what to do; another attempt sends the same request',
+  async () => {
+    using site = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () =>
+        new Response('<!doctype html><title>Episode</title>', { headers: { 'Content-Type': 'text/html' } }),
+    })
+    const dora = service.account('dora')
+    const { page } = await browser.enter(service, dora)
+    await page.goto('/jobs')
+    await page.getByLabel('Or the address of a recording').fill('no address')
+    await page.getByRole('button', { name: 'Add' }).click()
+    expect(await page.locator('.job').count()).toBe(0)
+    await page.getByLabel('Or the address of a recording').fill(`http://127.0.0.1:${site.port}/episode`)
+    await page.getByRole('button', { name: 'Add' }).click()
+    await page.getByText('The address leads to a web page (HTML), not to a media file.').waitFor()
+    await page.getByRole('link', { name: 'episode' }).click()
+    await page.getByText('Give the address of the file itself, not of a page that shows it.').waitFor()
+    const again = page.getByRole('button', { name: 'Try again' })
+    await again.waitFor()
+
+    const request = {
+      url: `http://127.0.0.1:${site.port}/episode`,
+      language: 'de',
+      diarize: false,
+      align: false,
+      channels: 'split',
+      prompt: 'Interview with Ana Weiß.',
+      vocabulary: ['Weiß', 'Lisbon'],
+      metadata: { call: '4711' },
+      webhook_url: `http://127.0.0.1:${site.port}/hook`,
+    }
+    const { id } = (await dora.post('/v1/transcribe', request)).body
+    await dora.until(id, 'failed')
+    await page.goto(`/jobs/${id}`)
+    const sent = page.waitForRequest(
+      sent => sent.method() === 'POST' && sent.url().endsWith('/v1/transcribe'),
+    )
+    await again.click()
+    expect((await sent).postDataJSON()).toMatchObject(request)
+    await until(page, `!location.pathname.endsWith('${id}')`)
+  },
+)
 
 seen('a proxy that answers with a web page is told, and the list can be read again', async () => {
   const eva = service.account('eva')

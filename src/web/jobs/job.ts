@@ -37,19 +37,9 @@ const longestName = 255
 export type JobOptions = {
   language?: string
   diarize?: boolean
-  speaker_count?: number | null
-  name_speakers?: boolean
-  channels?: 'mix' | 'split'
+  speaker_count?: number
   prompt?: string
   vocabulary?: string[]
-}
-
-/**
- * Returns the options of a job for another attempt. The prompt and the vocabulary are missing, because the API does not
- * return them.
- */
-export function optionsOf({ language, diarize, speaker_count, name_speakers, channels }: Job): JobOptions {
-  return { diarize, speaker_count, name_speakers, channels, ...(language ? { language } : {}) }
 }
 
 export type JobSource = { upload_id: string } | { url: string }
@@ -62,6 +52,12 @@ export function submitJob(source: JobSource, options: JobOptions, name: string):
   const body = { ...source, ...options, metadata: { name: name.slice(0, longestName) } }
   const idempotencyKey = 'upload_id' in source ? source.upload_id : newId()
   return ask('POST', '/v1/transcribe', { body, idempotencyKey })
+}
+
+/** Submits a job again that was submitted with a web address. The request is the same as before. */
+export async function submitAgain({ id }: Pick<Job, 'id'>): Promise<{ id: string }> {
+  const body = await ask('GET', `/app/jobs/${id}/request`)
+  return ask('POST', '/v1/transcribe', { body, idempotencyKey: newId() })
 }
 
 /**

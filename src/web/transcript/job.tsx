@@ -4,7 +4,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { announcePage, go } from '../base/route.ts'
-import { isEnded, nameOf, optionsOf, submitJob } from '../jobs/job.ts'
+import { isEnded, nameOf, submitAgain } from '../jobs/job.ts'
 import { deleteJob } from '../jobs/job-list.ts'
 import { Shown, useLoaded } from '../parts/load.tsx'
 import { tellFault } from '../parts/toast.tsx'
@@ -41,11 +41,9 @@ export function JobPage({ id }: { id: string }) {
 function Failed({ job }: { job: WholeJob }) {
   const isBusy = useSignal(false)
   const { code = '', message = '' } = job.error ?? {}
-  const url = job.source_url
   const again = async () => {
-    if (!url) return
     isBusy.value = true
-    await submitJob({ url }, optionsOf(job), nameOf(job)).then(({ id }) => go(`/jobs/${id}`), tellFault)
+    await submitAgain(job).then(({ id }) => go(`/jobs/${id}`), tellFault)
     isBusy.value = false
   }
   return (
@@ -59,7 +57,7 @@ function Failed({ job }: { job: WholeJob }) {
         {words.advice[code] && <p>{words.advice[code]}</p>}
         <p class="hint">{text.costsNothing}</p>
         <div class="line">
-          {url ? (
+          {job.source_url ? (
             <button type="button" class="main" disabled={isBusy.value} onClick={again}>
               {words.tryAgain}
             </button>

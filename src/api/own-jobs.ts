@@ -1,0 +1,27 @@
+// The route with which the web app reads the request of a job, so that it can submit the job again.
+
+import { Elysia } from 'elysia'
+import { ApiError } from '../errors.ts'
+import { findOwnJob } from '../jobs/job.ts'
+import { submissionOf } from '../jobs/submission.ts'
+import { gate } from './gate/gate.ts'
+import { about } from './route.ts'
+import type { Service } from './service.ts'
+import { idParam } from './shapes/job.ts'
+import { transcribeRequest } from './shapes/transcribe.ts'
+
+export const ownJobs = (service: Service) =>
+  new Elysia({ prefix: '/app' }).use(gate(service)).get(
+    '/jobs/:id/request',
+    ({ caller, params }) => {
+      const job = findOwnJob(service.db, caller.accountId, params.id)
+      if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
+      return submissionOf(job)
+    },
+    {
+      session: 'app',
+      params: idParam,
+      response: { 200: transcribeRequest },
+      detail: about({ summary: 'Read the request of a job' }),
+    },
+  )
