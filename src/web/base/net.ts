@@ -93,10 +93,11 @@ async function send(method: string, path: string, options: Options): Promise<Res
   for (let tries = 0; ; tries++) {
     try {
       const response = await fetch(path, init)
-      if (!isGatewayFault(response.status) || options.waitsForServer === false) {
+      if (!isGatewayFault(response.status)) {
         isOnline.value = true
         return response
       }
+      if (options.waitsForServer === false) return response
     } catch (error) {
       if (options.signal?.aborted) throw error
       if (options.waitsForServer === false) throw new Fault('OFFLINE', words.faults.offline)
