@@ -8,6 +8,7 @@ import { seen, useBrowser } from '../support/browser-page.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
 
 const browser = useBrowser()
 const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
@@ -142,6 +143,8 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   const dora = service.account('dora')
   const id = await dora.transcribe(speech(5))
   await dora.post(`/v1/transcribe/${id}/cancel`)
+  const owner = { id: dora.id, keyId: dora.keyId }
+  for (let count = 0; count < 3; count++) addTranscript(service.db, owner, ['Good morning.'])
   const { page } = await browser.enter(service, dora)
   await page.goto('/jobs')
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
@@ -152,13 +155,17 @@ seen('a deleted transcript can be brought back, and is gone when the time is ove
   await page.getByText('talk.mp3 was deleted.').waitFor()
   await page.keyboard.press('Control+z')
   await page.getByRole('link', { name: 'talk.mp3' }).waitFor()
+  // Four deletions follow each other. Each of them can be undone, also the first one.
+  for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Delete' }).first().click()
+  for (let count = 0; count < 4; count++) await page.getByRole('button', { name: 'Undo' }).first().click()
+  await page.getByRole('link', { name: 'a.mp3' }).nth(2).waitFor()
   await page.getByRole('button', { name: 'Delete talk.mp3' }).click()
   const deleted = page.waitForResponse(response => response.request().method() === 'DELETE')
   // The page delays the DELETE request, so that the person can click Undo. If the person leaves the page, the page
   // sends the request at once.
   await page.evaluate("dispatchEvent(new Event('pagehide'))")
   expect((await deleted).status()).toBe(204)
-  expect((await dora.get('/v1/transcriptions')).body.items).toEqual([])
+  expect((await dora.get('/v1/transcriptions')).body.items).toHaveLength(3)
 })
 
 /** A script that returns true if the browser would ask the person for confirmation before the page is closed. */

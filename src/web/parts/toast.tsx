@@ -102,9 +102,14 @@ function undoByKey(event: KeyboardEvent): void {
   action.run()
 }
 
+/**
+ * Adds a message, and removes older messages until three are left. A message with a button is never removed early,
+ * because a deletion must be undoable until its time is over.
+ */
 function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
   const id = count++
-  toasts.value = [...toasts.value.slice(-2), { id, text, ...rest }]
+  const shown = [...toasts.value, { id, text, ...rest }]
+  toasts.value = shown.filter(({ action }, at) => action !== null || at >= shown.length - 3)
   setTimeout(() => close(id), ms)
   return id
 }
