@@ -28,7 +28,7 @@ export const words = {
 
   notFound: {
     title: 'There is no such page',
-    text: 'The address may be misspelt, or what it showed was deleted.',
+    text: 'The address may be wrong, or the transcript that it showed was deleted.',
     back: 'To your transcripts',
   },
 

@@ -186,7 +186,7 @@ steered('retries go on after a restart, with the body of a job that was deleted'
   for (; isKept(); again.later(0)) await Bun.sleep(2)
 })
 
-steered('an event can be sent again, with attempts that are counted anew', async () => {
+steered('an event can be sent again, and its attempts are counted from zero', async () => {
   const { service, ana, until } = await start()
   const receiver = receiverWith(500)
   const id = await ana.transcribe(speech(5), { webhook_url: receiver.url })

@@ -38,7 +38,7 @@ function makeDataFolder(): string {
   return folder
 }
 
-test('all paths but the secrets of the data folder', () => {
+test('the engine can read all paths except the secrets of the data folder', () => {
   const folder = makeDataFolder()
   const paths = readablePaths(folder)
   for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)
@@ -46,7 +46,7 @@ test('all paths but the secrets of the data folder', () => {
   expect(paths).toContain('/usr')
 })
 
-test('of the plain files beside the data folder, only those that the engine needs', () => {
+test('of the plain files beside the data folder, the engine can read only those that it needs', () => {
   const folder = makeDataFolder()
   const above = dirname(folder)
   mkdirSync(join(above, 'recordings'))

@@ -118,7 +118,7 @@ const refusals: Record<string, Refusal> = {
     /web page/,
   ],
   'a long page': [body('text/html', page + ' '.repeat(500_000)), 'URL_NOT_ACCESSIBLE', /web page/],
-  'a page that breaks off': [
+  'an interrupted page': [
     socket => socket.write(`${head(200, { 'Content-Length': 5000 })}${page}`),
     'URL_NOT_ACCESSIBLE',
     /web page/,
@@ -132,7 +132,11 @@ const refusals: Record<string, Refusal> = {
   'an empty body': [socket => answer(socket, 200), 'URL_NOT_ACCESSIBLE', /empty body/],
   'an empty body without length': [socket => socket.end(head(200)), 'URL_NOT_ACCESSIBLE', /empty body/],
   'no content': [socket => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 'URL_NOT_ACCESSIBLE', /empty body/],
-  'a hang-up': [socket => socket.end(), 'URL_NOT_ACCESSIBLE', /without a valid HTTP answer/],
+  'a connection closed without an answer': [
+    socket => socket.end(),
+    'URL_NOT_ACCESSIBLE',
+    /without a valid HTTP answer/,
+  ],
   'another protocol': [socket => socket.end('220 smtp\r\n'), 'URL_NOT_ACCESSIBLE', /valid HTTP answer/],
   'too many header bytes': [
     socket => pour(socket, 1e9, Buffer.from(`X-Flood: ${'a'.repeat(1000)}\r\n`)),
@@ -159,7 +163,7 @@ const refusals: Record<string, Refusal> = {
     'DOWNLOAD_FAILED',
     /Content-Encoding/,
   ],
-  'an encoding that breaks off': [
+  'an interrupted encoding': [
     socket => answer(socket, 200, { 'Content-Encoding': 'gzip' }, gzipSync(media).subarray(0, 9000)),
     'DOWNLOAD_FAILED',
     /Content-Encoding/,
@@ -210,7 +214,7 @@ const refusals: Record<string, Refusal> = {
     'DOWNLOAD_FAILED',
     /stalled/,
   ],
-  'a slow drip': [socket => drip(socket), 'DOWNLOAD_FAILED', /stalled/],
+  'a slow body': [socket => drip(socket), 'DOWNLOAD_FAILED', /stalled/],
 }
 
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
@@ -338,7 +342,7 @@ const version = { ETag: '"v1"' }
  * Returns a server that cuts off its first response. Its further responses have the remaining bytes of the file. They
  * have no ETag. Their header Content-Range has the size `total`.
  */
-function breakingOff(headers: Record<string, string | number>, total: string): Scene {
+function interruptedOnce(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {
     const part = large.subarray(0, 1_400_000)
     const size = 'Transfer-Encoding' in headers ? `${part.length.toString(16)}\r\n` : ''
@@ -355,7 +359,7 @@ test.each([
   ['no answer has the size', chunked, '*', 3],
   ['the sizes differ', known, '4000000', 3],
 ])('a broken download is complete if %s', async (_, headers, total, requests) => {
-  const server = await serve({ '/a': breakingOff(headers, total) })
+  const server = await serve({ '/a': interruptedOnce(headers, total) })
   expect(await take(server.url('/a'))).toEqual({ bytes: large.length })
   expect(readFileSync(path()).equals(large)).toBe(true)
   expect(server.requests).toHaveLength(requests)

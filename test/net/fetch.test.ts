@@ -354,7 +354,7 @@ test('a server without TLS is a named failure', async () => {
   expect(await get(address)).toEqual({ kind: 'tls', cause: 'handshake' })
 })
 
-test('a body over TLS that breaks off is reported as interrupted', async () => {
+test('a body over TLS that is cut off is reported as interrupted', async () => {
   const server = await serve(
     { '/a': socket => socket.write(`${head(200, { 'Content-Length': 9 })}abc`, () => socket.destroy()) },
     { tls: true },

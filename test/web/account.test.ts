@@ -48,8 +48,8 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   expect(mail.received).toEqual([])
   await page.getByLabel('Password').fill('a password of my own')
   await page.keyboard.press('Enter')
-  await headingWithFocus(page, 'Look into your mail').waitFor()
-  expect(await page.title()).toBe('Look into your mail · steno')
+  await headingWithFocus(page, 'Check your mail').waitFor()
+  expect(await page.title()).toBe('Check your mail · steno')
   while (mail.received.length === 0) await Bun.sleep(5)
   // The account does not work yet. The page tells why, without telling whether the account exists.
   await page.getByRole('link', { name: 'To sign in' }).click()
@@ -58,7 +58,7 @@ seen('a person registers, opens the link in the mail, and signs in with the new 
   await page.keyboard.press('Enter')
   await page
     .getByRole('alert')
-    .getByText('A new account works once you have opened the link in its mail.')
+    .getByText('A new account works only after you have opened the link in its mail.')
     .waitFor()
   const [, link = ''] =
     /(http\S+\/verify\?token=\S+)/.exec(mail.received[0]?.raw.replaceAll('=\r\n', '') ?? '') ?? []
@@ -76,10 +76,10 @@ seen('where the sign-up is closed, no page offers it', async () => {
   const closed = await startTestService({ program: null, settings: { STENO_SIGNUP: 'off' } })
   const { page } = await browser.open(closed)
   await page.goto('/')
-  await page.getByText('No account? The operator of this server makes them.').waitFor()
+  await page.getByText('No account? The operator of this server creates accounts.').waitFor()
   expect(await page.getByRole('link', { name: 'Create one' }).count()).toBe(0)
   await page.goto('/register')
-  await page.getByText('The operator of this server makes the accounts.').waitFor()
+  await page.getByText('The operator of this server creates accounts.').waitFor()
   expect(await page.getByLabel('Password').count()).toBe(0)
 })
 

@@ -254,7 +254,7 @@ seen('in a long text, the search bar stays in place, and editing ends anywhere o
   await page.locator('.utterance[contenteditable]').first().waitFor({ state: 'detached' })
 })
 
-seen('Escape leads from the search into the sentence, so that a found word is typed anew', async () => {
+seen('Escape moves the focus from the search to the found word, so that typing replaces it', async () => {
   const ole = await reader(service, 'ole', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, ole)
   await edit(page, ole)
@@ -355,7 +355,7 @@ seen('a speaker with a new name stays one speaker, also when another person give
   expect((await lou.job(lou.jobId)).result.speakers).toEqual(['Anja', 'Ben'])
 })
 
-seen('two pages that change the same sentence are told, and both texts are kept until chosen', async () => {
+seen('a sentence that two pages changed is reported, and both texts are kept until chosen', async () => {
   const eva = await reader(service, 'eva', conversation({ words: 60, speakers: 2 }))
   const before = await textsOf(eva)
   const { page, context } = await browser.enter(service, eva)

@@ -152,7 +152,7 @@ seen('a folder is dropped anywhere on the page, and its recordings are sent in t
 })
 
 seen(
-  'an address that leads to a web page is told with what to do; another attempt sends the same request',
+  'an address that leads to a web page is explained, and another attempt sends the same request',
   async () => {
     using site = Bun.serve({
       port: 0,
@@ -197,14 +197,16 @@ seen(
   },
 )
 
-seen('a proxy that answers with a web page is told, and the list can be read again', async () => {
+seen('a proxy that answers with a web page is reported, and the list can be read again', async () => {
   const eva = service.account('eva')
   const { page } = await browser.enter(service, eva)
   await page.route('**/app/keys', route =>
     route.fulfill({ status: 200, contentType: 'text/html', body: '<h1>Welcome to the hotel</h1>' }),
   )
   await page.goto('/keys')
-  await page.getByText('Something between this page and the server answered in its place.').waitFor()
+  await page
+    .getByText('The answer did not come from the server, but from a proxy or a network in between.')
+    .waitFor()
   await page.unrouteAll()
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('row', { name: /Without a name/ }).waitFor()

@@ -51,7 +51,10 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   expect(await requests.getByText('200', { exact: true }).count()).toBe(0)
   // The job failed with INTERNAL_ERROR, which is a fault of the server. So the list of problems on the page shows this
   // failure.
-  await page.getByRole('list', { name: 'What is wrong' }).getByText('A job failed by a fault').waitFor()
+  await page
+    .getByRole('list', { name: 'What is wrong' })
+    .getByText('A job failed because of an error')
+    .waitFor()
   service.engine.setReady(false)
   await page.reload()
   await figures.getByText('not ready').waitFor()

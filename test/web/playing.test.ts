@@ -126,7 +126,7 @@ seen('silence is skipped when a person wants it', async () => {
   expect(performance.now() - startedAt).toBeLessThan(5000)
 })
 
-seen('a recording that was deleted or cannot be played is told, and the text stays', async () => {
+seen('a recording that was deleted or cannot be played is reported, and the text stays', async () => {
   const transcript = conversation({ words: 60, speakers: 2 })
   const account = await reader(service, 'dora', transcript)
   const { page } = await browser.enter(service, account)
@@ -134,7 +134,7 @@ seen('a recording that was deleted or cannot be played is told, and the text sta
   await page.getByText('Your browser cannot play this kind of recording.').waitFor()
   service.db.run('update jobs set file_bytes = null where id = $id', { id: account.jobId })
   await page.reload()
-  await page.getByText('The recording was deleted from the server').waitFor()
+  await page.getByText('The server has deleted the recording').waitFor()
   expect(await page.locator('.utterance').count()).toBe(transcript.utterances.length)
 })
 

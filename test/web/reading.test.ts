@@ -22,7 +22,7 @@ seen('a person signs in, opens a transcript from the list, and reads it by speak
   expect(await page.locator('.turn .name').first().textContent()).toBe('Speaker 1')
 })
 
-seen('a wrong password is told, and a key signs in too', async () => {
+seen('a wrong password is reported, and a key signs in too', async () => {
   const ben = service.account('ben')
   const { page } = await browser.open(service)
   await page.goto('/keys')
@@ -213,7 +213,7 @@ seen('a single speaker is named in an export when the reader wants it', async ()
   await page.getByRole('button', { name: 'Export' }).click()
   const preview = page.getByRole('region', { name: 'Preview' })
   await preview.getByText(/^We should/).waitFor()
-  await page.getByLabel('Name the speakers').check()
+  await page.getByLabel('With speaker names').check()
   await preview.getByText(/^Speaker 1: We should/).waitFor()
 })
 
@@ -235,15 +235,15 @@ seen('each format is shown and saved as the API gives it', async () => {
   const asText = `/v1/transcribe/${ida.jobId}?format=text&include_timestamps=true`
   expect(await save()).toEqual(['talk.txt', (await ida.get(asText)).text])
   await page.getByLabel('Format').selectOption('srt')
-  await page.getByLabel('Name the speakers').uncheck()
-  await page.getByLabel('Most words at once').fill('3')
+  await page.getByLabel('With speaker names').uncheck()
+  await page.getByLabel('Most words in a subtitle').fill('3')
   await preview.getByText('We should talk', { exact: false }).waitFor()
   const query = 'include_speakers=false&max_words=3&max_chars=80&max_duration=6&sentence_aware=true'
   expect(await save()).toEqual([
     'talk.srt',
     (await ida.get(`/v1/transcribe/${ida.jobId}?format=srt&${query}`)).text,
   ])
-  await page.getByLabel('Most words at once').fill('0')
+  await page.getByLabel('Most words in a subtitle').fill('0')
   await page.getByRole('alert').getByText('max_words').waitFor()
   await page.getByLabel('Format').selectOption('json')
   await preview.getByText('"full_transcript"').waitFor()

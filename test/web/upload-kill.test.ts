@@ -23,7 +23,7 @@ const bytes = (isSlow ? 2048 : 64) * megabyte
 const bytesPerSecond = (isSlow ? 150 : 25) * megabyte
 
 seen(
-  'an upload survives the death of the server and a reload of the page, and the file is identical',
+  'an upload survives a killed server and a reload of the page, and the file is identical',
   async () => {
     const prepared = prepareData()
     afterAll(() => prepared.remove())

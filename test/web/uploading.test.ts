@@ -77,7 +77,7 @@ seen('a file of the wrong kind and an empty file are refused before they are sen
   expect(await page.locator('.upload').count()).toBe(0)
 })
 
-seen('options that the server would refuse are told before a file is sent', async () => {
+seen('options that the server would refuse are reported before a file is sent', async () => {
   const olga = service.account('olga')
   const { page } = await browser.enter(service, olga)
   // A language that the server does not know. An earlier version of the server may have offered it.

@@ -3,7 +3,7 @@
 export const accountWords = {
   signIn: {
     title: 'Sign in',
-    lead: 'Recordings in, readable transcripts out.',
+    lead: 'Make readable transcripts of your recordings.',
     email: 'Email address',
     password: 'Password',
     key: 'API key',
@@ -13,32 +13,32 @@ export const accountWords = {
     withPassword: 'Use email and password instead',
     noAccount: 'No account?',
     register: 'Create one',
-    askOperator: 'The operator of this server makes them.',
+    askOperator: 'The operator of this server creates accounts.',
     wrongKey: 'The API key is wrong, or it was revoked.',
     wrongPassword:
-      'The email address or the password is wrong. A new account works once you have opened the link in its mail.',
-    forgotten: 'Forgotten the password? The operator of this server can set a new one.',
+      'The email address or the password is wrong. A new account works only after you have opened the link in its mail.',
+    forgotten: 'Forgot your password? The operator of this server can set a new one.',
     again: 'Sign in again',
-    againLead: 'Your session has ended. What you typed is still here and is saved once you have signed in.',
+    againLead: 'Your session has ended. What you typed is still here, and is saved after you have signed in.',
   },
 
   register: {
     title: 'Create an account',
-    lead: 'A mail with a link confirms your address.',
+    lead: 'You get a mail with a link that confirms your address.',
     passwordHint: 'At least 10 characters.',
     button: 'Create account',
     hasAccount: 'Have an account?',
-    sentTitle: 'Look into your mail',
+    sentTitle: 'Check your mail',
     sent: (email: string) =>
-      `If ${email} can have an account, a link is on its way there. The account works once you open it.`,
-    noMail: 'No mail after some minutes? Look into the spam folder, or ask your operator.',
-    closed: 'The operator of this server makes the accounts.',
+      `If ${email} can have an account, you get a mail with a link there. The account works after you have opened the link.`,
+    noMail: 'No mail after some minutes? Check the spam folder, or ask your operator.',
+    closed: 'The operator of this server creates accounts.',
     toSignIn: 'To sign in',
   },
 
   keys: {
     title: 'API keys',
-    lead: 'A key lets a script act for your account. It is shown once, when it is made.',
+    lead: 'A key lets a script act for your account. It is shown only once, when it is made.',
     name: 'Name of the new key',
     nameHint: 'What it is for, such as “podcast feed”.',
     make: 'Make key',
@@ -80,9 +80,9 @@ export const accountWords = {
 
   webhooks: {
     title: 'Webhooks',
-    lead: 'The server can report each job to an address of yours as soon as something happens.',
+    lead: 'The server can send a message to a web address of yours when a job starts and when it ends.',
     url: 'Default address',
-    urlHint: 'For jobs that name no address of their own. Leave it empty for none.',
+    urlHint: 'For jobs without an address of their own. Leave it empty to send nothing.',
     test: 'Send a test',
     testNeedsAddress: 'Save an address to send a test to it.',
     testing: 'Sending …',
@@ -92,11 +92,11 @@ export const accountWords = {
       delivered: 'It arrived.',
       timeout: 'The address did not answer in time.',
       skipped: 'It was not sent: the address did not answer several times in a row.',
-      stopped: 'The server was stopped while it was sent.',
+      stopped: 'The server was stopped while it sent the event.',
       unreachable:
-        'No connection to the address: the name is unknown, nothing listens at its port, or its certificate is not valid.',
+        'No connection to the address: the name is unknown, no program listens at its port, or its certificate is not valid.',
       'forbidden-address': 'The address leads into a network that the operator has not allowed.',
-      broken: 'The server had a fault of its own. Tell your operator.',
+      broken: 'There was an error in the server. Tell your operator.',
     } as Record<string, string>,
     deliveries: 'Deliveries',
     empty: 'Nothing was delivered yet. Each job with an address shows its events here.',
@@ -111,7 +111,7 @@ export const accountWords = {
     } as Record<string, string>,
     statuses: {
       delivered: 'delivered',
-      pending: 'on its way',
+      pending: 'waiting',
       failed: 'not delivered',
     } as Record<string, string>,
     columns: ['When', 'What', 'State', 'Attempts', 'Action'],
@@ -139,7 +139,7 @@ export const accountWords = {
     newPassword: 'New password',
     passwordChanged: 'The password is changed. All other sessions have ended.',
     sessions: 'Sessions',
-    sessionsLead: 'A session lasts until you sign out, or 30 days after you were last here.',
+    sessionsLead: 'A session ends when you sign out, or 30 days after your last visit.',
     everywhere: 'Sign out everywhere',
   },
 }

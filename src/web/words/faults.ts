@@ -5,7 +5,7 @@ export const faultWords = {
     offline: 'The server does not answer. Try again in a moment.',
     offlineBanner: 'The server does not answer. This page keeps trying; nothing that you typed is lost.',
     notJson:
-      'Something between this page and the server answered in its place. Reload the page, or ask your operator.',
+      'The answer did not come from the server, but from a proxy or a network in between. Reload the page, or ask your operator.',
   },
 
   /**
@@ -15,7 +15,8 @@ export const faultWords = {
   advice: {
     URL_NOT_ACCESSIBLE:
       'The address does not lead to a recording that anyone may download. Give the address of the file itself, not of a page that shows it.',
-    DOWNLOAD_FAILED: 'The download broke off. Try again, or download the file yourself and drop it here.',
+    DOWNLOAD_FAILED:
+      'The download was interrupted. Try again, or download the file yourself and drop it here.',
     INVALID_MEDIA_FORMAT:
       'The file cannot be used as it is. Check that it plays on your computer with sound, or save it in another format.',
     DURATION_TOO_LONG: 'The recording is too long for one job. Cut it into parts.',
@@ -24,9 +25,9 @@ export const faultWords = {
       'Your balance does not cover this recording. Ask your operator for a deposit, then try again.',
     PROCESSING_TIMEOUT: 'Recognition took too long. Try again, or cut the recording into parts.',
     DOWNLOAD_TIMEOUT: 'The download took too long. Try again, or drop the file here instead.',
-    INTERNAL_ERROR: 'The server had a fault of its own. Try again; nothing was charged.',
+    INTERNAL_ERROR: 'There was an error in the server. Try again; nothing was charged.',
     TRANSCRIPTION_NOT_FOUND: 'There is no such transcript. It may have been deleted.',
-    RATE_LIMIT_EXCEEDED: 'That was faster than the server allows. Wait a minute and try again.',
-    INSUFFICIENT_STORAGE: 'The server has no room for the file. Tell your operator.',
+    RATE_LIMIT_EXCEEDED: 'There were more requests than the server allows. Wait a minute and try again.',
+    INSUFFICIENT_STORAGE: 'The server has no space for the file. Tell your operator.',
   } as Record<string, string>,
 }

@@ -37,7 +37,7 @@ export const jobWords = {
   },
 
   uploads: {
-    title: 'Files on their way',
+    title: 'Uploads',
     progress: (name: string) => `Upload of ${name}`,
     pause: 'Pause',
     resume: 'Continue',
@@ -52,7 +52,7 @@ export const jobWords = {
     paused: (share: string) => `paused at ${share}`,
     lost: (share: string, name: string) =>
       `stopped at ${share}. Choose ${name} again, and it goes on from there.`,
-    otherFile: (name: string) => `That is another file. Choose ${name} as it was.`,
+    otherFile: (name: string) => `That is another file, or it was changed. Choose the original ${name}.`,
   },
 
   jobs: {

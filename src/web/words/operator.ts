@@ -22,8 +22,8 @@ export const operatorWords = {
       `The disk is almost full. New recordings are refused when less than ${reserve} is free.`,
     jobsFailed: (count: number) =>
       count === 1
-        ? 'A job failed by a fault of the server.'
-        : `${count} jobs failed by a fault of the server.`,
+        ? 'A job failed because of an error in the server.'
+        : `${count} jobs failed because of an error in the server.`,
     crashed: (count: number) =>
       `${count === 1 ? 'The engine crashed once' : `The engine crashed ${count} times`} since the start of the server, and was started again. The log says why.`,
     eventsLost: (count: number) =>
