@@ -44,11 +44,6 @@ export function announcePage(title: string): void {
   targets.find(Boolean)?.focus({ preventScroll: true })
 }
 
-/** Changes the address in the address bar. The page stays the same, and the browser's history gets no new entry. */
-export function note(to: string): void {
-  history.replaceState(null, '', to)
-}
-
 export function startRouting(): void {
   addEventListener('popstate', move)
   addEventListener('hashchange', move)
