@@ -92,7 +92,9 @@ seen('options that the server would refuse are reported before a file is sent', 
     await choose()
     await page.getByRole('alert').getByText(reason).waitFor()
   }
+  const place = await speakers.boundingBox()
   await page.getByText('Names and words').click()
+  expect(await speakers.boundingBox()).toEqual(place)
   const prompt = page.getByLabel('What it is about')
   expect(await prompt.getAttribute('maxlength')).toBe(`${limits.promptLengthMax}`)
   for (const count of [`${limits.speakerCountMax + 1}`, '1.5', '0']) {
