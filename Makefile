@@ -1,4 +1,5 @@
-# run, test, check, build, release, bench: nothing else. Bun is fetched here when the machine has none.
+# The commands: run, test, check, build, release, bench. Bun is installed in .bun/ if the machine has none that is new
+# enough.
 BUN_VERSION := 1.4.5
 BUN := $(shell scripts/bun-path $(BUN_VERSION))
 ifeq ($(BUN),)
@@ -14,17 +15,18 @@ export ORT_DISABLE_TELEMETRY := 1
 run: install
 	$(BUN) --no-env-file src/main.ts serve
 
-# The longest time of one test. A test that hangs fails after it; a test on a busy machine does not.
+# The timeout of one test, in milliseconds. It ends a test that hangs, and is long enough for a test on a busy machine.
 TEST_MS := 60000
 
 # `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
 # The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
 # file must undo what it changes in its process.
-# To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY keeps
-# it. test/support/own-environment.ts keeps this setting from the programs that the tests start.
+# To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY=-1 keeps
+# this memory in the process. test/support/own-environment.ts removes this setting from the environment of the programs
+# that the tests start.
 # An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
 # Under the policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep the caches of
-# the cores filled: this saves about 5 % of all CPU time. A machine that has or allows no `chrt` goes without it.
+# the cores filled: this saves about 5 % of all CPU time. If `chrt` is missing or not allowed, this policy is not used.
 PRIORITY := 10
 BATCH := $(shell chrt -b 0 true 2>/dev/null && echo chrt -b 0)
 RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 $(BATCH) nice -n $(PRIORITY) $(BUN) test --no-isolate \
@@ -35,7 +37,7 @@ RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 $(BATCH) nice -n $(PRIORITY) $(BUN) test --n
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
-# Checks the source while it is compiled. Then tests the web app, the rest of the source, and the built program, all at the
+# Checks the source while it is compiled. Then tests the web app, the other source, and the built program, all at the
 # same time. Many tests wait more than they compute: seven files at a time (two, three and two) fill two cores. With eight,
 # the processes take the caches of the cores from each other, and need 7 % more CPU time.
 test: install
@@ -52,14 +54,14 @@ test-web:
 test-source:
 	+$(RUN_TESTS) --parallel=3 $(addprefix --path-ignore-patterns ,'test/web/**' $(PROGRAM_TESTS))
 
-# Tests the program alone, and under the tests of the API. Its priority is the lowest, because these tests take less time
-# than those of the source: both then end at about the same time.
+# Runs the tests of the program, and the tests of the API against the program. Its priority is the lowest, because these
+# tests take less time than those of the source: both then end at about the same time.
 test-program: PRIORITY := 14
 test-program:
 	STENO_TEST_PROGRAM=dist/steno $(RUN_TESTS) --parallel=2 test/program test/api test/docs.test.ts
 
-# On two cores, the compiler takes as long with one thread as with several, and a third less CPU time. It needs 0.5 GB, so
-# it collects garbage rarely (GOGC).
+# On two cores, the compiler takes as long with one thread as with several, and a third less CPU time. It needs only 0.5
+# GB, so GOGC lets it collect garbage rarely.
 check: install
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded
 	GOGC=400 $(BUN) node_modules/typescript-native/bin/tsc --singleThreaded -p src/web

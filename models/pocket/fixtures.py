@@ -1,8 +1,7 @@
 """Makes the test audio with its reference texts: python fixtures.py OUT
 
 Each run makes the same files. FLITE_WORDS is the path of the program flite_words, as in voices.py. The models were not
-trained on these sentences, so they cannot know the sentences by heart. test/fixtures/speech/README.md describes the
-format.
+trained on these sentences, except "Hello.". test/fixtures/speech/README.md describes the format.
 """
 import json
 import os

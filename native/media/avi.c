@@ -47,7 +47,7 @@ static void hide(const Chunk *chunk)
     input_replace(chunk->at, (uint32_t)number((const uint8_t *)"JUNK", 4));
 }
 
-// Hides the index of each stream, which a file above 1 GB has in the list of its headers.
+// A file above 1 GB has an index of each stream in the list of its headers. Hides these indexes.
 static void hide_stream_indexes(const Chunk *headers)
 {
     Chunk list, chunk;
@@ -75,7 +75,7 @@ static bool is_long_and_sorted(const Chunk *index)
     return true;
 }
 
-// Hides the index if FFmpeg does not need it. Returns false for any other file.
+// Hides a long index that FFmpeg does not need, and returns true. Returns false for any other file.
 bool avi_hide_index(void)
 {
     const uint8_t *head = peek(0, LIST_HEAD_BYTES);

@@ -96,7 +96,8 @@ bool next_track(Walk *walk, int64_t *at, Box movie, Track *track)
     return false;
 }
 
-// Finds the box `moov` with the description of all tracks. Returns false if the box has less than `bytes_min` bytes.
+// Finds the box `moov` with the description of all tracks. Returns false if the box is missing or has less than
+// `bytes_min` bytes, or if its header `mvhd` is missing.
 bool find_movie(Walk *walk, int64_t bytes_min, Box *movie, Clock *clock)
 {
     Box header;

@@ -91,7 +91,7 @@ typedef struct Cursor {
     Reader times, runs, sizes, chunks;
     int64_t packet_bytes, packets_left;
     Group group;
-    // The number of packets of this chunk that follow, and of packets with this length that follow.
+    // The number of further packets in this chunk, and of further packets with this length.
     int64_t chunk_left, length_left, length;
     // A run is a series of chunks with the same number of packets. `run` and `next_run` are the numbers of the chunks
     // with which this run and the next one begin, counted from 1.
@@ -109,9 +109,9 @@ typedef struct FragmentTrack {
     bool is_audio;
     // The defaults of the box `trex`: the description of the codec, and the length and the size of a packet.
     int64_t description, length, size;
-    // The end of all packets so far and the start of the last one in ticks, or -1 before the first packet.
+    // The end of all packets so far, in ticks. `last` is the start of the last packet, or -1 before the first packet.
     int64_t end, last;
-    // The last fragment with packets of this track, or -1.
+    // The offset of the last fragment with a part of this track, or -1.
     int64_t fragment;
     int64_t packets;
 } FragmentTrack;
@@ -136,7 +136,7 @@ typedef struct Fragments {
     bool has_runs;
     // The run (`trun`), which is a table of packets. `before` is the start of the packet before the run.
     int64_t run_flags, run_at, run_left, before;
-    // The packet that was read last, its track, and if it overlaps the packets before it.
+    // The packet that was read last. `is_overlap` is true if it does not begin after the last packet before its run.
     Packet packet;
     bool is_overlap;
     // True if the whole file was read, and every box was regular.
@@ -154,8 +154,8 @@ typedef struct Audio {
     bool has_list;
     // The difference between the time that a player shows and the time in the tables.
     int64_t shift;
-    // The packets that end at or before `from` are only decoded. The last packet of the tables is the first one that
-    // ends at or after `end`.
+    // The packets that end at or before `from` are decoded, but their sound is dropped. The last packet of the tables
+    // is the first one that ends at or after `end`.
     int64_t from, end;
     int64_t duration;
 } Audio;

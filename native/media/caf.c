@@ -27,7 +27,7 @@ static struct {
     int64_t entry_at, offset, start, read;
 } file;
 
-// Reads a number of the table. Returns 0 if the table ends before.
+// Reads a number of the table. Returns 0 at the end of the table.
 static int64_t take_number(void)
 {
     int64_t value = 0;

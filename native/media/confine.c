@@ -101,7 +101,7 @@ static void deny_files(void)
 #define ALLOW_DATA(call)                                                                                               \
     UNLESS_EQUAL_SKIP((call), 4), LOAD_ARGUMENT(2), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),             \
         ANSWER(DENIED), ANSWER(SECCOMP_RET_ALLOW)
-// Allows a call whose first argument is 0, which stands for the process itself.
+// Allows a call whose first argument is 0, which means the process itself.
 #define ALLOW_OWN(call)                                                                                                \
     UNLESS_EQUAL_SKIP((call), 4), LOAD_ARGUMENT(0), UNLESS_EQUAL_SKIP(0, 1), ANSWER(SECCOMP_RET_ALLOW), ANSWER(DENIED)
 

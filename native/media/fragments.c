@@ -200,7 +200,7 @@ static bool begin_run(Fragments *fragments, Box box)
         return false;
     if (count == 0)
         return true;
-    // Without a time, the part continues where the part before ended.
+    // Without a time, the part continues where the previous part of its track ended.
     if (fragments->time < 0 && fragments->has_index)
         return false;
     if (fragments->time < 0)
@@ -214,7 +214,7 @@ static bool begin_run(Fragments *fragments, Box box)
     return fragments->data_at >= fragments->fragment_from;
 }
 
-// Reads the next box of a part. Boxes that concern only the encryption are not regular.
+// Reads the next box of a part. A box about encryption is not regular.
 static bool read_part_box(Fragments *fragments)
 {
     Box box;

@@ -96,8 +96,9 @@ void input_close(AVIOContext *io)
     avio_context_free(&io);
 }
 
-// Returns the length of the ID3 tag at the beginning of the file, or 0 if there is none. This tag belongs into MP3 files,
-// but some programs write it into others too. FFmpeg skips it in MP3, AAC and FLAC files and a few more kinds.
+// Returns the length of the ID3 tag at the beginning of the file, or 0 if there is none. This tag is meant for MP3
+// files, but some programs write it into other files too. FFmpeg skips it in MP3, AAC and FLAC files and a few more
+// kinds.
 int64_t input_tag_bytes(void)
 {
     uint8_t head[ID3v2_HEADER_SIZE];

@@ -12,7 +12,7 @@ enum { TAIL_PACKETS = 32 };
 // The rounding tolerance, in samples. The tolerance is larger than the rounding error of a sum, and smaller than one
 // sample at any sample rate.
 static const double fraction_error = 0.001;
-// The longest overlap of two counted packets, in samples. A longer overlap would be a jump of the timeline (timeline.c).
+// The longest overlap of two counted packets, in samples: half the size of a jump of the timeline (timeline.c).
 static const double overlap_max = 0.5 * SAMPLE_RATE;
 
 // Measures the links of a file (links.c), one after another, until the total exceeds `samples_max`.
@@ -58,7 +58,8 @@ static bool decode_head(Meter *meter, Source *source)
 }
 
 // Returns true if the next packet begins long before the end of this one, so that the file gives this packet a wrong
-// length. If the next packet begins even before this one, the clock was set back, and a short packet is believed.
+// length. If the next packet begins even before this one, the clock was set back: the length is then wrong if it
+// exceeds `overlap_max`.
 static bool is_too_long(const Source *source, const AVPacket *packet, const AVPacket *next)
 {
     const Span span = source_packet_span(source, packet);
@@ -67,8 +68,9 @@ static bool is_too_long(const Source *source, const AVPacket *packet, const AVPa
     return span.has_start && after.has_start && span.length - step > overlap_max;
 }
 
-// Counts each packet that leaves the ring buffer. Returns false at the end of the file, and true at a packet that must
-// not be counted. The packets from the number `from` up to `to`, which is excluded, are then in the ring buffer.
+// Counts each packet that leaves the ring buffer. Returns false at the end of the file or if the audio is too long, and
+// true at a packet that must not be counted. The packets from the number `from` up to `to`, which is excluded, are then
+// in the ring buffer.
 static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *to)
 {
     for (; meter->timeline.position <= (double)meter->order->samples_max; *to += 1) {
@@ -86,8 +88,8 @@ static bool count_packets(Meter *meter, Source *source, int64_t *from, int64_t *
     return false;
 }
 
-// Measures the audio behind its beginning. The packets that `count_packets` leaves in the ring buffer are decoded, and so
-// are those behind them.
+// Measures the audio after its beginning. The packets that `count_packets` leaves in the ring buffer are decoded, and
+// so are all later packets.
 static void measure_rest(Meter *meter, Source *source)
 {
     int64_t from = 0, to = 1;

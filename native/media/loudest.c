@@ -5,12 +5,13 @@
 #include <string.h>
 
 enum { TRACKS_MAX = 64 };
-// The tracks are compared from the first sound on, for this time. After a longer silence, they count as equal.
+// The tracks are compared up to `compared_seconds` after the first sound. If there is no sound in the first
+// `searched_seconds`, only these seconds are compared.
 static const double compared_seconds = 30, searched_seconds = 600;
-// The mean square of a frame with sound: 60 dB below full scale.
+// The minimum mean square of a frame with sound: 60 dB below full scale.
 static const double audible = 1e-6;
-// A track is replaced by another one that is 10 dB louder. Media players do not play a disabled track, so such a track is
-// taken only in place of silence: it must be 40 dB louder.
+// A track is replaced by another one that is 10 dB louder. Media players do not play a disabled track, so such a track
+// replaces another one only if it is 40 dB louder.
 static const double louder = 10, audible_beside_silence = 10000;
 
 typedef struct Level {
@@ -163,8 +164,8 @@ static bool has_microphones(const AVFormatContext *format, int chosen)
     return chosen < TRACKS_MAX && count > 1 && (strncmp(name, "mov,", 4) == 0 || strcmp(name, "mxf") == 0);
 }
 
-// Returns the index of the track to transcribe: the track `chosen`, or one beside it that is much louder. Opens the file
-// a second time if there are such tracks.
+// Returns the index of the track to transcribe: the track `chosen`, or one beside it that is much louder. Opens the
+// file a second time if there are tracks beside the chosen one.
 int loudest_track(const AVFormatContext *opened, int chosen)
 {
     if (!has_microphones(opened, chosen))

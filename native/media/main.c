@@ -38,7 +38,7 @@ static bool read_argument(const char *text, const Argument *arguments, size_t co
     return false;
 }
 
-// Reads the whole order. Every argument must occur exactly once, because the server has the version of this program.
+// Reads the whole order. The server has the same version as this program, so it passes each argument exactly once.
 static bool read_order(Order *order, int count, char **texts)
 {
     const Argument arguments[] = {

@@ -34,8 +34,9 @@ static int64_t file_bytes, segment_from, cluster_at;
 // The reason why a track of sound is hidden, or null.
 static const char *hidden_for;
 
-// Reads a number at `*at`, and moves `*at` to its end. The first bit of the number that is set tells its length; it
-// belongs to an identifier, but not to a size. Returns -1 if there is no number, and INT64_MAX for an unknown size.
+// Reads a number at `*at`, and moves `*at` to its end. The first bit that is set gives the length of the number. This
+// bit is a part of an identifier, but not of a size. Returns -1 if there is no number, and INT64_MAX for an unknown
+// size.
 static int64_t take_number(int64_t *at, bool is_size)
 {
     const uint8_t *first = peek(*at, 1);
@@ -136,7 +137,7 @@ static void hide_encoded_tracks(Element tracks)
     }
 }
 
-// Hides a part of the segment if it is a large attachment. Hides the encoded tracks in it.
+// Hides a part of the segment if it has large attachments. If the part has the tracks, hides the encoded ones.
 static void hide_in_part(Element part)
 {
     if (part.id == ID_ATTACHMENTS && part.to - part.from > SMALL_BYTES_MAX)
@@ -145,8 +146,9 @@ static void hide_in_part(Element part)
         hide_encoded_tracks(part);
 }
 
-// Hides the parts behind the first cluster that a list names. A program that edits a file adds a part behind the
-// clusters if it does not fit before them. The list itself can be there too: then the first list names only that list.
+// Hides the parts that a list names and that are behind the first cluster. A program that edits a file adds a part
+// behind the clusters if it does not fit before them. The list itself can be there too: then the first list names only
+// that list.
 static void hide_listed_parts(Element list, bool is_first)
 {
     Element entry, part;
@@ -164,9 +166,9 @@ static void hide_listed_parts(Element list, bool is_first)
     }
 }
 
-// Hides large attachments and encoded tracks. They precede the first cluster, which contains the first packets, or they
-// are in a list before it. The Matroska file begins at the offset `from`. Returns the reason why a track of sound is
-// hidden, or null.
+// Hides large attachments and encoded tracks. They precede the first cluster, which contains the first packets, or a
+// list before this cluster names them. The Matroska file begins at the offset `from`. Returns the reason why a track of
+// sound is hidden, or null.
 const char *matroska_hide_parts(int64_t from)
 {
     int64_t at = from;

@@ -11,8 +11,8 @@ int input_read_at(int64_t at, uint8_t *bytes, int length)
         ssize_t count = pread(STDIN_FILENO, bytes + filled, (size_t)(length - filled), at + filled);
         if (count < 0 && errno == EINTR)
             continue;
-        // EINVAL is the answer to an impossible offset, which a damaged file can ask for. Any other error comes from the
-        // disk: the file goes on behind it.
+        // EINVAL is the answer to an impossible offset, which a damaged file can ask for. Any other error comes from
+        // the disk, so it does not mean the end of the file.
         if (count < 0 && errno != EINVAL)
             fail("the file cannot be read");
         if (count <= 0)

@@ -62,8 +62,9 @@ static void make_room(Resampler *resampler, int samples)
 }
 
 // Sets a channel layout on a frame that has none, for example a frame of a plain WAV file. FFmpeg cannot convert a
-// frame without a layout. Each pair of channels becomes a stereo pair, whatever their positions are, because FFmpeg
-// would refuse some pairs, and would drop the second channel of others. Returns the kind of layout that the frame had.
+// frame without a layout. Two channels become a stereo pair even if their layout says something else, because FFmpeg
+// would refuse some layouts of two channels, and would drop the second channel of others. Returns the kind of layout
+// that the frame had.
 static enum AVChannelOrder lay_out(AVFrame *frame)
 {
     AVChannelLayout *layout = &frame->ch_layout;
@@ -79,9 +80,9 @@ static enum AVChannelOrder lay_out(AVFrame *frame)
     return order;
 }
 
-// Returns true if FFmpeg has gains for this layout with which no speaker is silent in the mix. FFmpeg knows no gains for
-// layouts without front speakers, or with only one speaker of a pair. Its gain for the channel of low frequencies is 0.
-// This is right for surround sound, but a recorder may label a microphone with this channel.
+// Returns true if FFmpeg has gains for this layout with which the mix loses no voice. FFmpeg has no gains for layouts
+// without front speakers, or with only one speaker of a pair. Its gain for the channel of low frequencies is 0. This is
+// right for surround sound, but a recorder may label a microphone with this channel.
 static bool has_gains(const AVChannelLayout *layout)
 {
     static double gains[CHANNELS_MAX][CHANNELS_MAX];

@@ -97,7 +97,7 @@ static void show_entries(Table table, int64_t count)
 }
 
 // Returns the number of entries of `ctts` that cover the packets. All entries remain if one of them has a negative
-// offset, because FFmpeg then shifts the whole track by the largest one.
+// offset, because FFmpeg then shifts the whole track by the largest negative offset.
 static int64_t count_offsets(Table table, int64_t packets)
 {
     Reader *reader = &cursor.times;
@@ -217,8 +217,8 @@ const Fragments *fragments_at_start(void)
     return &fragments;
 }
 
-// Shows FFmpeg the first fragments, and checks all of them. Returns false if they are not regular. `packets` becomes the
-// number of packets of all tracks; before, it is the number of packets in their tables.
+// Shows FFmpeg the first fragments, and checks all of them. Returns false if they are not regular. Before the call,
+// `packets` is the number of packets in the tables of all tracks. It becomes the number of all packets.
 static bool show_fragments(int64_t *packets)
 {
     const bool has_tables = *packets > 0;
@@ -252,7 +252,8 @@ static bool find_tracks(void)
         return false;
     const bool is_fragmented = find_box(&walk, movie.from, movie.to, "mvex", &box);
     for (int64_t at = movie.from; next_track(&walk, &at, movie, &track); tracks++) {
-        // FFmpeg applies edit lists in another way after the first track of a fragmented file whose tables are empty.
+        // In a fragmented file, all tracks must have packets in their tables, or none of them: FFmpeg applies the edit
+        // lists of a mixed file in another way.
         const bool is_empty = packets == 0;
         if (tracks == TRACKS_MAX || !edits_are_plain(&track, clock) ||
             !add_track(&track, clock, is_fragmented, &before[tracks], &listed) ||

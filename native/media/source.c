@@ -1,5 +1,5 @@
 // An open media file: its container, the selected audio stream, and the decoder. FFmpeg reads only from stdin, and it
-// has only the listed containers and codecs (scripts/build-media.ts).
+// has only the containers and codecs in configure.txt.
 
 #include "media.h"
 // A private header of FFmpeg. Only it gives access to the index of a stream.
@@ -157,7 +157,8 @@ static const char *open_audio(Source *source)
     return NULL;
 }
 
-// Selects the loudest track instead (loudest.c), if the selected one is silent. Returns null, or the reason of a refusal.
+// Selects the loudest track instead (loudest.c), if it is much louder than the selected one. Returns null, or the
+// reason of a refusal.
 static const char *use_loudest(Source *source)
 {
     AVStream **streams = source->format->streams;

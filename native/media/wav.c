@@ -26,8 +26,8 @@ static bool is_extensible(int64_t at)
     return false;
 }
 
-// Returns the codec of a RIFX file, whose numbers are big-endian. FFmpeg reads the header of this file as big-endian, but
-// takes its samples for little-endian, which is noise. Returns no codec if the order of the bytes is not known.
+// Returns the codec of a RIFX file, whose numbers are big-endian. FFmpeg reads the header of this file as big-endian,
+// but decodes its samples as little-endian, which gives noise. Returns no codec if the order of the bytes is not known.
 static enum AVCodecID big_endian_codec(enum AVCodecID codec)
 {
     switch (codec) {
@@ -50,8 +50,8 @@ static enum AVCodecID big_endian_codec(enum AVCodecID codec)
     }
 }
 
-// FFmpeg takes samples of 24 bits that are stored in 32 bits for the floats of an old program. That program does not
-// write the extensible header; with this header, the samples are integers.
+// Corrects the codec of a WAV file. FFmpeg decodes samples of 24 bits that are stored in 32 bits as the floats of an
+// old program. That program does not write the extensible header; with this header, the samples are integers.
 void wav_correct_codec(AVFormatContext *format)
 {
     AVCodecParameters *codec = format->nb_streams > 0 ? format->streams[0]->codecpar : NULL;

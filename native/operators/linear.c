@@ -43,7 +43,7 @@ static Scratch divided(const Linear *linear, size_t rows, char *memory)
     return scratch;
 }
 
-// Returns the number of rows of a task, so that each of the threads has a task.
+// Returns the number of rows of a task. Each thread has a task if there are enough rows.
 size_t linear_step(size_t rows, size_t threads)
 {
     const size_t share = whole_tiles((rows + threads - 1) / (threads ? threads : 1));

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The functions that use AVX2 have this attribute, so that the rest of the library runs on every x86 CPU.
+// The functions that use AVX2 have this attribute, so that the other functions of the library run on every x86 CPU.
 #define AVX2 __attribute__((target("avx2,fma")))
 #define INLINED static inline __attribute__((always_inline)) AVX2
 

@@ -68,7 +68,7 @@ typedef struct Operator {
     void (*release_aliases)(int *, int *);
     // What follows is not read by ONNX Runtime.
     const char *label;
-    const char *inputs;  // one letter for each input: f is float, u is uint8, i is int8; a capital letter is optional
+    const char *inputs;  // one letter for each input: f is float, u is uint8, i is int8; a capital letter if optional
     const char *outputs; // as `inputs`
     Status *(*run_operator)(Api, const int64_t *attributes, Context *);
     const char *attributes[4]; // the names of the attributes, which are integers; the unused places are null

@@ -23,10 +23,10 @@ export type ClaimAnswer =
   /** `input` is null if it is too large for a message of NATS. The worker then fetches it over HTTP. */
   | { kind: 'yours'; fence: number; token: string; input: JobInput | null; addresses: Addresses }
   /**
-   * Another worker still holds the job, another worker should get it because it failed on the machine of this worker,
-   * or the server cannot answer yet. The worker that sent the claim then returns the message of the job to JetStream,
-   * which delivers this message again after `afterMs` milliseconds. If another worker holds the job, `afterMs` is the
-   * time until the end of its lease.
+   * The worker does not get the job now: another worker still holds it, or the machine of this worker has failed on it
+   * and another worker should do it, or the server cannot answer yet. The worker then returns the message of the job to
+   * JetStream, which delivers this message again after `afterMs` milliseconds. If another worker holds the job,
+   * `afterMs` is the time until the end of its lease.
    */
   | { kind: 'later'; afterMs?: number }
   /**

@@ -100,7 +100,8 @@ export class Assignment {
 
   /** Claims the job, transcribes its media and delivers the result. */
   async #run(): Promise<Outcome> {
-    // JetStream delivers the message again if it hears nothing about the message for `workerKeepMs` or a lease.
+    // JetStream delivers the message again if the worker says nothing about it for `workerKeepMs`, or for a lease if a
+    // lease is shorter.
     const keepMs = intervalIn(this.#parts.leaseMs, limits.workerBeatMs)
     const keep = setInterval(() => this.#delivery.keep(), keepMs)
     try {

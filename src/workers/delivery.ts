@@ -29,9 +29,9 @@ type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSigna
 
 /**
  * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`, or if the connection breaks: the answer is then probably
- * lost, and the timeout of the request would hold up the next job. A job that comes after all is given back. Removes a
- * message that is no job, and returns null.
+ * priority. Returns null if no message comes within `waitMs`, or if the connection breaks. The answer is then probably
+ * lost, and the next job would have to wait for the timeout of the request. If a job still comes later, it is given
+ * back. Removes a message that is no job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,
@@ -49,7 +49,8 @@ export async function pull(
   const asked = nats.request(subject, JSON.stringify(request), { timeout, noMux: true })
   const answer = await beforeStop(asked, lost)
   if (answer) return readDelivery(nats, answer)
-  // When the connection is back, this subscription is too. If the request is still valid then, JetStream sends it a job.
+  // When the connection is open again, the NATS client renews this subscription. If the request is still valid then,
+  // JetStream may answer it with a job.
   asked.then(
     late => readDelivery(nats, late)?.giveBack(0),
     () => {},

@@ -51,11 +51,17 @@ export class Fleet implements Engine {
    * the stream accepts jobs.
    */
   #refusal: string | null = null
-  /** The pools whose queues JetStream did not create at the last attempt. They get no further jobs until it does. */
+  /**
+   * The pools whose queues JetStream did not create at the last attempt. Such a pool gets a job only if no pool has its
+   * queues.
+   */
   readonly #unopened = new Set<string>()
-  /** The pools that may have queues in JetStream, each with the last attempt to create them, which never rejects. */
+  /**
+   * The pools that may have queues in JetStream. The promise of a pool is the last attempt to create its queues, and
+   * never rejects.
+   */
   readonly #opened: Map<string, Promise<void>>
-  /** The names of workers of which another one was refused, because too many others have the name. */
+  /** The names for which a worker was refused, because too many present workers have this name. */
   readonly #fullNames = new Set<string>()
   /** The time, by the monotonic clock, at which the stream last became usable. */
   #linkedAt = 0
@@ -114,8 +120,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns the reason why no job can be passed to a worker. Returns null if jobs can be passed. Callers of the API may
-   * see this text, so it must contain nothing private.
+   * Returns the reason why NATS can pass no job to a worker. Returns null if it can, even if no worker is present.
+   * Callers of the API may see this text, so it must contain nothing private.
    */
   fault(): string | null {
     return this.#link.fault() ?? (this.#takesJobs() ? null : 'JetStream takes no jobs; the log says why.')
@@ -136,8 +142,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Stores the list of workers in the database, from which `steno workers list` reads the list, and the remembered
-   * workers, for the next start of the server.
+   * Stores the list of workers and the remembered workers in the database. `steno workers list` reads the list, and the
+   * next start of the server reads the remembered workers.
    */
   save(db: Db): void {
     saveList(db, this.workers(), this.#roster.remembered())
@@ -203,7 +209,10 @@ export class Fleet implements Engine {
     return message ? await this.#handOvers.result(message) : { kind: 'refused' }
   }
 
-  /** Returns the input of a job. Returns null if the job has ended, or if it is not handed to workers yet. */
+  /**
+   * Returns the input of a job. Returns null if the job is not handed to workers at the moment, for example because it
+   * has ended.
+   */
   inputOf(jobId: string): JobInput | null {
     return this.#handOvers.inputOf(jobId)
   }
@@ -258,15 +267,15 @@ export class Fleet implements Engine {
    * Puts a job into the queue of a pool. A pool is a group of workers with the same abilities. The first of these rules
    * that applies gives the pool:
    *
-   * 1. Pools have a ready worker that can do the job and whose machine has not failed on it: of these pools, the pool
-   *    whose queue has the job already, or the pool with room for the most jobs.
+   * 1. At least one pool has a ready worker that can do the job and whose machine has not failed on it: of these pools,
+   *    the pool whose queue has the job already, otherwise the pool with the most free places.
    * 2. The job is already in the queue of a pool that still has a ready worker: the job stays there.
-   * 3. At least one pool can do the job: of these pools, the pool with room for the most jobs.
-   * 4. No pool can do the job: of all pools, the pool with room for the most jobs. A worker of this pool then fails the
+   * 3. At least one pool can do the job: of these pools, the pool with the most free places.
+   * 4. No pool can do the job: of all pools, the pool with the most free places. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
-   * Does nothing if no worker is ready, if the job waits for a worker that is away or lacks its queues, or if there is
-   * no connection to JetStream, which stores the queues.
+   * Does nothing if no worker is ready, if the job waits for a worker that is away or whose queues do not exist, or if
+   * the stream was never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -294,7 +303,7 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // The connection broke, and the job was put into the stream again since.
+        // The connection broke during this call, and the job has been put into the stream again.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -319,7 +328,8 @@ export class Fleet implements Engine {
 
   /**
    * Stores and logs the reason why the JetStream stream, through which workers get jobs, accepts no messages. `reason`
-   * is null if the stream accepts messages. While the stream accepts no messages, pending jobs are not started.
+   * is null if the stream accepts messages. While the stream accepts no messages, no pending jobs are passed to
+   * workers.
    */
   #refused(reason: string | null): void {
     if (this.#isClosed || reason === this.#refusal) return
@@ -341,14 +351,15 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts the jobs that no worker holds into the stream again when the queues exist. An outage may have lost the messages
-   * of these jobs, on their way or with the data of NATS.
+   * Puts the jobs that no worker holds into the stream again when the queues exist. The messages of these jobs may be
+   * lost: on their way to NATS, or because NATS has lost its data.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())
     for (const entry of this.#handOvers.all()) {
       if (entry.holder || entry.isAborted) continue
-      // The claim of a message in a new stream may have a lower number than the lost message.
+      // A new stream numbers its messages from 1. A claim of a new message must not be compared with the number of the
+      // lost message.
       if (entry.place && this.#link.stream?.isNew) entry.place = { ...entry.place, sequence: 0 }
       this.#place(entry)
     }
@@ -358,7 +369,10 @@ export class Fleet implements Engine {
     for (const listener of this.#readyListeners) listener()
   }
 
-  /** Looks after the jobs of silent workers. Called three times in a lease. */
+  /**
+   * Removes silent workers and unused pools, and passes the jobs of silent workers to other workers or to the server's
+   * own engine. Called three times in a lease.
+   */
   sweep(): void {
     if (this.#link.fault() !== null) return
     for (const { name, ready, jobs } of this.#roster.dropSilent()) {
@@ -384,9 +398,9 @@ export class Fleet implements Engine {
 
   /**
    * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
-   * For example, the only worker may have stopped during a job. A job that the own engine cannot do either waits for
-   * its worker. When the worker is forgotten, the own engine gets the job too, and fails it. A job that was given to
-   * workers as often as is allowed fails at once.
+   * For example, the only worker may have stopped during a job. A job that the own engine cannot do waits for a worker
+   * that is away. When the server forgets this worker, the own engine gets the job and fails it. A job that was given
+   * to workers as often as is allowed fails at once.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return
@@ -423,7 +437,7 @@ export class Fleet implements Engine {
       if (this.#unopened.has(name) || waitedFor.has(name)) this.#openPool(name)
   }
 
-  /** Removes the queues of pools that no worker has, and no worker for which the server keeps jobs waiting. */
+  /** Removes the queues of each pool to which no present and no remembered worker belongs. */
   #closeUnusedPools(): void {
     const used = new Set([...this.#roster.all(), ...this.#roster.remembered()].map(({ pool }) => pool))
     for (const pool of this.#opened.keys()) {
@@ -477,8 +491,8 @@ export class Fleet implements Engine {
       this.#openPool(worker.pool)
     }
     for (const { job, fence } of hello.jobs) this.#handOvers.hear(job, fence)
-    // JetStream does not answer a worker that asks for a job of a queue that does not exist: the worker would wait for
-    // the whole timeout of its request. After an outage, the queues exist when the server has created them again.
+    // JetStream does not answer a request for a job of a missing queue: the worker would wait for the whole timeout of
+    // its request. After an outage, the server may have to create the queues again.
     await this.#link.usable
     await this.#opened.get(worker.pool)
     const stop = hello.jobs
@@ -498,7 +512,7 @@ export class Fleet implements Engine {
 
   /**
    * Creates the queues in JetStream for a pool (a group of workers with the same abilities). When the queues exist,
-   * puts each job that waits for a worker into a queue.
+   * puts each waiting job that is not in a queue yet into a queue.
    */
   #openPool(pool: string): void {
     const opening = this.#link.openPool(pool).then(

@@ -46,7 +46,7 @@ export class HandOvers {
 
   /**
    * `passOn` is called when a worker whose machine has failed on the job claims it again. It returns true if another
-   * ready worker, whose machine has not failed on the job, could do it. The claim is then refused.
+   * ready worker, whose machine has not failed on the job, could do it. The answer to the claim is then `later`.
    */
   constructor(parts: HandOverParts, passOn: (entry: HandOver) => boolean) {
     this.#parts = parts
@@ -128,14 +128,14 @@ export class HandOvers {
     if (!entry || entry.isAborted) return { kind: this.#isOver(job) ? 'over' : 'later' }
     const worker = workerId(name, session)
     const { holder } = entry
-    // A worker repeats its claim if the answer was late or lost. It keeps the job, even if the job was put into another
-    // queue since.
+    // A worker repeats its claim if the answer was late or lost. It keeps the job, even if the job has been put into
+    // another queue in the meantime.
     if (holder?.worker === worker && holder.delivery === delivery) {
       entry.heardAt = this.#parts.uptime()
       return this.#grant(entry, holder.fence, bytesMax)
     }
-    // An older message of the job has a lower number. A higher number belongs to a newer message: the claim came before
-    // JetStream's answer with this number.
+    // An older message of the job has a lower number. A higher number belongs to a newer message, whose number the
+    // server has not yet received from JetStream.
     if (entry.place && sequence < entry.place.sequence) return { kind: 'over' }
     // The holder is the worker that has claimed the job. After JetStream was unreachable for a while, JetStream may
     // deliver the message of a job again, although the holder still works on the job. If the server still hears from
@@ -191,8 +191,8 @@ export class HandOvers {
     if (storing?.fence === fence && isToken(this.#parts.secrets, job, fence, token))
       return new Promise(resolve => storing.answers.push(resolve))
     const entry = this.#entryOf(message)
-    // If the answer `again` was lost, the worker sends its failure again. The worker keeps the message of the job until it
-    // gets this answer, and no other worker gets the job before.
+    // If the answer `again` was lost, the worker sends its failure again. It gets the same answer if no other worker
+    // has claimed the job in the meantime.
     if (entry === 'later')
       return { kind: this.#entries.get(job)?.brokenOffFence === fence ? 'again' : 'later' }
     if (entry === 'stop' || !(transcript || failure)) return { kind: 'refused' }

@@ -30,7 +30,7 @@ type Handlers = {
 }
 
 export class Link {
-  /** The JetStream stream in which jobs wait for workers. Null before the first connection to NATS. */
+  /** The JetStream stream in which jobs wait for workers. Null until it was opened for the first time. */
   stream: JobStream | null = null
   readonly #settings: Settings
   readonly #handlers: Handlers
@@ -129,8 +129,8 @@ export class Link {
 
   /**
    * Answers a request of a worker. If no answer can be sent, the worker repeats the request later. NATS does not check
-   * the rights of the worker for the reply subject, so the server answers only at an inbox of this worker. Otherwise the
-   * server would send messages, with its own rights, to any subject for the worker.
+   * the rights of the worker for the reply subject, so the server answers only at an inbox of this worker. Otherwise a
+   * worker could make the server send a message to any subject, with the rights of the server.
    */
   async #receive(message: Msg, bytesMax: number): Promise<void> {
     const [, , , worker = '', kind = ''] = message.subject.split('.')

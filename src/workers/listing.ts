@@ -30,7 +30,10 @@ export function listedOf(worker: KnownWorker): ListedWorker {
   })
 }
 
-/** Lists a worker that is away, and whose abilities no ready worker has. `jobs` is the number of jobs that it holds. */
+/**
+ * Returns the entry in the list of a worker that is away, and whose abilities no ready worker has. `jobs` is the number
+ * of jobs that it holds.
+ */
 export function awayOf(worker: RememberedWorker, jobs: number): ListedWorker {
   const until = new Date(worker.seenAt + limits.workerRememberedMs).toISOString()
   const message = `It is away. Jobs that only this worker can do wait for it until ${until}.`

@@ -1,4 +1,4 @@
-// Fetches the media of a job from the server. A transfer that breaks off is continued later, even if the server was
+// Fetches the media of a job from the server. An interrupted transfer is continued later, even if the server was
 // unreachable for some time or the signed address has expired.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
@@ -14,7 +14,7 @@ import type { Server } from './server.ts'
 
 /**
  * Fetches the media of a job into a file in `folder`, and returns the path of this file. Rejects with MediaLost if the
- * server no longer has the media. If the signal is aborted, rejects with the reason of the signal.
+ * server no longer has the media. Also rejects if the signal is aborted, or if the disk refuses the file.
  */
 export async function fetchMedia(
   server: Server,

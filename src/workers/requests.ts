@@ -1,6 +1,6 @@
 // The requests that workers send to the server: their schemas, and the function that parses the bytes of a request and
-// checks them against its schema. Each message is JSON. The server sends a message only as the answer to a request. The
-// only exception is the order to stop a job (see orders.ts).
+// checks them against its schema. Each message is JSON. A worker gets two kinds of messages without a request to the
+// server (see orders.ts). All other messages of the server are answers to requests.
 
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
@@ -25,8 +25,8 @@ export const claimed = Type.Object({ job: jobId, fence })
 const texts = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 5000 })
 
 /**
- * The abilities of a worker, as fields of its messages. Workers with the same abilities form a pool, and take jobs from
- * the same queues.
+ * The abilities of a worker, as fields of its messages `hello`. Workers with the same abilities form a pool, and take
+ * jobs from the same queues.
  */
 const abilities = {
   model: Type.String({ minLength: 1, maxLength: 100 }),
@@ -50,7 +50,8 @@ const hello = Type.Object({
   /** The number of jobs that the worker can run at the same time. */
   slots: Type.Integer({ minimum: 1, maximum: 1024 }),
   /**
-   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first job.
+   * The moving average of the speed of the worker, in seconds of audio per second of work. Null before the first
+   * completed job.
    */
   speed: nullable(Type.Number()),
   jobs: Type.Array(claimed, { maxItems: 2048 }),
@@ -69,8 +70,8 @@ const claim = Type.Object({
 })
 
 /**
- * The fields of each message from a worker that has claimed the job. `fence` is the number of the claim, and `token`
- * proves that this worker made the claim.
+ * The fields of each message about a job from the worker that has claimed it. `fence` is the number of the claim, and
+ * `token` proves that this worker made the claim.
  */
 const held = { session, job: jobId, fence, token: Type.String({ maxLength: 100 }) }
 
@@ -81,7 +82,7 @@ const beat = Type.Object({
   /** Complete utterances, in order. `first` is the index in the transcript of the first utterance of this message. */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
-  /** The language of their texts. Absent in the messages of older workers. */
+  /** The language of the texts of the utterances. Absent in the messages of older workers. */
   language: Type.Optional(Type.String({ maxLength: 100 })),
 })
 

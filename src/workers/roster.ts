@@ -16,7 +16,7 @@ export type KnownWorker = Hello & {
    */
   heardAt: number
   seenAt: number
-  /** The reason why the server gives no jobs to this worker. Null if the server gives jobs to it. */
+  /** The reason why the server refuses this worker. Null if the server accepts it. */
   refusal: string | null
 }
 
@@ -64,7 +64,7 @@ export class Roster {
    * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
    * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
    * Stores nothing and returns null if such a worker has the name of `workersOfNameMax` others that are not silent:
-   * each worker costs memory, and somebody with the credentials of a worker could invent any number.
+   * each worker costs memory, and an attacker with the credentials of a worker could invent any number of workers.
    */
   note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } | null {
     const id = workerId(name, hello.session)

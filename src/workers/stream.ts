@@ -1,6 +1,6 @@
 // The stream of JetStream (the message store of NATS). The stream keeps each job until a worker has delivered the
-// result. A job is one message in the stream, with its own subject. The message contains only the id of the job and the
-// version of the protocol.
+// result, or until the server removes the job. A job is one message in the stream, with its own subject. The message
+// contains only the id of the job and the version of the protocol.
 
 import {
   AckPolicy,
@@ -27,8 +27,9 @@ import { consumerOf, type Priority, priorities, streamOf, subjectsOf } from './s
 const consumerExists = 10148
 
 /**
- * The option with which the client of NATS asks JetStream to change a queue. The types of the client do not list it. Its
- * function `update` also keeps the settings that are not given, and the server needs a further right for it.
+ * The option with which the client of NATS asks JetStream to change a queue. The types of the client do not list this
+ * option. The function `update` of the client is not used: it keeps the settings that are not given, and needs a
+ * further right at NATS.
  */
 const change: ConsumerCreateOptions & { action: 'update' } = { action: 'update' }
 
@@ -193,7 +194,10 @@ function requireSettings(found: StreamConfig, wanted: Wanted): void {
   }
 }
 
-/** Ignores an error with which JetStream refuses a removal, because there is nothing to remove. Throws other errors. */
+/**
+ * Ignores the refusals of JetStream, for example because there is nothing to remove. Throws other errors, such as a
+ * timeout.
+ */
 function acceptRefusal(error: unknown): void {
   if (!(error instanceof JetStreamApiError)) throw error
 }

@@ -39,8 +39,8 @@ export function consumerOf(pool: string, priority: Priority): string {
 
 /**
  * Converts a name, such as the name of a host, to a token of a NATS subject, so that the result can be the name of a
- * worker. Replaces each character that a token must not contain by a hyphen, and uses at most 64 characters. Returns
- * `worker` for an empty name.
+ * worker. Replaces each character except ASCII letters, digits, `_` and `-` by a hyphen, and uses at most 64
+ * characters. Returns `worker` for an empty name.
  */
 export function tokenOf(name: string): string {
   return name.replaceAll(/[^\w-]/g, '-').slice(0, 64) || 'worker'

@@ -47,7 +47,10 @@ export class Worker {
   #pool: string | null = null
   #leaseMs = limits.workerHelloMs
   #speed: number | null = null
-  /** After an error of this machine, the worker takes no jobs for `#restMs`, until the time `#restsUntil`. */
+  /**
+   * After an error of this machine, the worker takes no jobs for `#restMs` milliseconds. This pause ends at the time
+   * `#restsUntil`, by the monotonic clock.
+   */
   #restMs = 0
   #restsUntil = 0
   #refusal: string | null = null
@@ -108,8 +111,8 @@ export class Worker {
   }
 
   /**
-   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. If the
-   * server does not answer for two leases, leaves the jobs that wait for it.
+   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. A job
+   * that waits for an answer of the server for two leases after this call is given up.
    */
   async drain(): Promise<void> {
     this.#draining.abort()
@@ -117,7 +120,8 @@ export class Worker {
     const timer = setInterval(() => this.#leaveUnanswered(drainsSince), limits.workerBeatMs)
     await this.#loops
     clearInterval(timer)
-    // Rejects and leaves the connection open if NATS is away, or waits for NATS. The process would then not end.
+    // If NATS is unreachable, `drain` of the NATS client rejects and leaves the connection open, or it waits for NATS.
+    // Without `close`, the process would then not end.
     await beforeStop(this.#nats.drain(), this.#outages.lost).catch(() => {})
     await this.#nats.close()
     rmSync(this.#settings.folder, { recursive: true, force: true })
@@ -189,8 +193,9 @@ export class Worker {
   }
 
   /**
-   * Called when the connection to NATS is open again. NATS may have lost the queues. The worker asks for no job before the
-   * server, which creates them, has answered a message `hello`: JetStream would not answer.
+   * Called when the connection to NATS is open again. NATS may have lost the queues, and JetStream does not answer a
+   * request for a job of a missing queue. So the worker asks for no job before the server has created the queues and
+   * has answered a message `hello`.
    */
   #onBack(): void {
     this.#pool = null
@@ -211,8 +216,8 @@ export class Worker {
   }
 
   /**
-   * Handles the answer to a message `hello`, which said whether this worker is ready. Only for a ready worker does the
-   * server try to create the queues of the pool, before it answers.
+   * Handles the answer to a message `hello`. `wasReady` is true if this message said that the worker is ready. Before
+   * its answer, the server tries to create the queues of the pool, but only if the worker is ready.
    */
   #welcome(answer: HelloAnswer, wasReady: boolean): void {
     this.#greeted.resolve()

@@ -1,4 +1,4 @@
-"""Calls every endpoint with OpenAI's interface by OpenAI's Python package. Prints the results as JSON.
+"""Calls each endpoint that has OpenAI's interface, with OpenAI's Python package. Prints the results as JSON.
 
 Arguments: the base URL, an API key, and the path of a clip. openai-walk.ts makes the same calls.
 """

@@ -1,5 +1,5 @@
 // Tests how jobs are passed to workers, with a real nats-server, a real server, and workers whose engines the test
-// controls. Each test has a cluster of its own.
+// controls. Each test with nats-server has a cluster of its own.
 
 import { expect, test } from 'bun:test'
 import { type ConsumerInfo, jetstreamManager } from '@nats-io/jetstream'

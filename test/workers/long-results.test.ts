@@ -1,5 +1,6 @@
 // Tests a transcript of 12 MB that a worker sends to the server. The server runs in a process of its own, so that the
-// test can measure its memory. The peak grows linearly with the transcript: 50 MB show nothing else.
+// test can measure its memory. The peak grows linearly with the size of the transcript, so a larger transcript would
+// show nothing more.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, writeFileSync } from 'node:fs'

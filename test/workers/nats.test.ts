@@ -1,6 +1,6 @@
 // Tests what the server and its workers do if the NATS server is unreachable, if it has lost its data, if it has no
-// JetStream (its message store) or no room there, or if another program's stream has the name that steno's stream
-// needs.
+// JetStream (its message store), if JetStream has no space left, or if a stream of another program has the name of
+// steno's stream.
 
 import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -196,7 +196,7 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // The pauses between them are 0.1, 0.2, 0.4 and 0.8 s. One more message is sent at intervals of 5 s.
+    // The pauses between the messages are 0.1, 0.2, 0.4 and 0.8 s. A further message is sent at intervals of 5 s.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },
@@ -252,7 +252,7 @@ natsTest(
     await nats.kill()
     using warn = spyOn(log, 'warn').mockImplementation(() => {})
     const ended = worker.drain()
-    // A worker does not break off a job because of NATS.
+    // A worker continues its job although NATS is away.
     await Bun.sleep(3000)
     expect(warn.mock.calls.flat()).not.toContain('job left')
     engine.finish(task)

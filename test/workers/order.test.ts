@@ -37,8 +37,8 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
     return pool !== null
   })
   const next = async (priority: Priority): Promise<Delivery> => {
-    // The server puts jobs only into the queues of workers that it has heard of in the last two seconds. It may be unable
-    // to answer: the answer is not awaited.
+    // The server puts jobs only into the queues of workers that it has heard of in the last two seconds. It may be
+    // unable to answer at the moment, so the answer is not awaited.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })

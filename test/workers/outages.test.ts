@@ -1,10 +1,10 @@
-// Tests that an outage ends, whatever the NATS client reports about it.
+// Tests that an outage ends once, although the NATS client reports several disconnects and reconnects.
 
 import { expect, test } from 'bun:test'
 import type { NatsConnection } from '../../src/workers/connection.ts'
 import { Outages } from '../../src/workers/outages.ts'
 
-/** A connection to NATS that reports the given changes, each as soon as `report` is called with it. */
+/** Returns a connection to NATS that reports a change each time that `report` is called. */
 function reportingConnection() {
   const { readable, writable } = new TransformStream<{ type: string }>()
   const writer = writable.getWriter()

@@ -26,9 +26,8 @@ const pool = poolOf(helloOf(['de']))
 const [again, first] = [consumerOf(pool, 'again'), consumerOf(pool, 'first')]
 
 /**
- * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` makes a queue with the name of
- * a queue of steno, and of another kind: it sends its messages to a subject. The server then cannot create its own
- * queue.
+ * Opens a fleet. `queues` lists the names of its queues, in alphabetical order. `block` creates a queue that has the
+ * name of one of these queues, but sends its messages to a subject. The server then cannot create its own queue.
  */
 async function open(cluster: string, claims?: Partial<Claims>) {
   const parts = await openFleet(nats.url, cluster, claims)
@@ -103,7 +102,7 @@ natsTest('a pool whose queue could not be created gets jobs when a sweep has cre
   await block('again')
   const poolOfAnswer = async () =>
     (await hello(['de'])).json<Extract<HelloAnswer, { kind: 'welcome' }>>().pool
-  // A worker with a pool asks for jobs, and waits for an answer of JetStream in vain.
+  // If the answer named a pool, the worker would ask for jobs, and JetStream would not answer.
   expect(await poolOfAnswer()).toBeNull()
   expect(fleet.fault()).not.toBeNull()
   expect([fleet.capacity, fleet.hasRoomFor(german), fleet.state().ready]).toEqual([0, false, false])
@@ -204,7 +203,7 @@ natsTest(
     expect(await queued()).toEqual(before)
     await hello(['en', 'de'], {}, 'gpu-3')
     const other = subjectsOf(cluster).job(poolOf(helloOf(['en', 'de'])), 'first', 'job')
-    // The message is removed from one pool after it is in the other.
+    // The message is removed from the old queue after it is in the new one.
     await until(async () => {
       fleet.sweep()
       return (await queued()).join() === other

@@ -1,5 +1,5 @@
-// Tests that a test with nats-server leaves no process and no folder, however it ends. The tested tests run in a test
-// runner of their own.
+// Tests that a test with nats-server leaves no process, even if its test runner is killed, and otherwise no folder.
+// Each tested file runs in a test runner of its own.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 // Tests where the server and JetStream send their answers. NATS does not check the rights of a worker for the reply
-// subject of its request, and both have more rights than a worker. nats-server has the settings from docs/workers.md.
+// subject of its request, and the server and JetStream have more rights than a worker. nats-server has the settings
+// from docs/workers.md.
 
 import { expect } from 'bun:test'
 import { jetstreamManager } from '@nats-io/jetstream'

@@ -119,7 +119,7 @@ def spoken(scores):
 
 
 def check(network, rows):
-    """Prints the share of the held-out sentences that are recognised without an error, and the share of correct words."""
+    """Prints how many of the held-out sentences have no error, and how many of their words are correct."""
     sentences = words = total = 0
     with torch.no_grad():
         for features, text in rows:

@@ -211,8 +211,8 @@ class Conditions(Mixtures):
     def window(self):
         """Returns the condition, the samples, the speakers in each 10 ms, and the voices of the speakers.
 
-        The speakers of 10 ms are a bit set, and each voice is a number. One window in three has the noise or the telephone
-        of scripts/bench/support/conversations.ts."""
+        The speakers of 10 ms are a bit set, and each voice is a number. A third of the windows with noise or a telephone
+        is made as in scripts/bench/support/conversations.ts."""
         r = self.r
         count = r.choices((0, 1, 2, 3), (0.01, 0.12, 0.47, 0.4))[0]
         condition = r.choices(CONDITIONS, SHARES)[0]

@@ -74,7 +74,7 @@ class Diarizer:
         centres = np.array([vectors[good][labels == c].mean(0) for c in kept])
         likeness = vectors @ (centres / np.linalg.norm(centres, axis=1, keepdims=True)).T
         out = [0] * len(masks)
-        for w in {m[0] for m in masks}:  # two local speakers of one window never get the same label
+        for w in {m[0] for m in masks}:  # with enough clusters, the local speakers of a window get different labels
             own = [j for j, m in enumerate(masks) if m[0] == w]
             if len(own) <= len(kept):
                 for a, b in zip(*linear_sum_assignment(-likeness[own])):

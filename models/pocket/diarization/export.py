@@ -50,7 +50,7 @@ def write(net, example, name_in, name_out, axes, path, checks):
     print(os.path.getsize(path), "bytes")
 
 
-# A number that is added to the model's score for silence (the class "nobody"). The scores are natural logarithms. The
+# A number that is added to the model's score for silence (the class NO_SPEAKER). The scores are natural logarithms. The
 # segmentation model was trained on speech with noise and echo. On clean conversations without this correction, the
 # model missed twenty times as much speech as it invented. With the correction, both errors are equal.
 SILENCE_BIAS = -1.5

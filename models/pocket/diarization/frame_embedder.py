@@ -17,7 +17,7 @@ from voice_training import Trunk, Windows, train
 
 CHANNELS, EMBEDDING = 128, 48
 SHORTEST, LONGEST = 7, 50  # the length of a span, in steps of 40 ms
-SHARPNESS, MARGIN, IDENTITY = 24, 0.2, 0.3  # of the loss for "which voice is it", and its weight
+SHARPNESS, MARGIN, IDENTITY = 24, 0.2, 0.3  # of the loss that tells the voices apart, and its weight
 
 
 class FrameEmbedder(Trunk):
@@ -95,7 +95,7 @@ def loss_of(net, states, speakers, voices, n):
 
 
 def report(net, held):
-    """Prints how many spans of 0.4 s are nearer to another voice of the window than to the rest of their own, in %."""
+    """Prints how many spans of 0.4 s are nearer to another voice of the window than to their own, in %."""
     net.eval()
     sums = {}
     with torch.no_grad():

@@ -14,7 +14,7 @@ NOISE = SECONDS + 14  # the length of a noise in seconds
 FRAMES = (SAMPLES - 721) // 270  # 589 frames in ten seconds; the centre of frame i is the sample 495 + 270 i
 CENTRES = 495 + 270 * np.arange(FRAMES)
 PLAIN = 0.5  # the share of conversations without overlaps; most of these have no noise and no echo
-# The classes: nobody talks, one of the three speakers talks alone, or two of them talk.
+# The classes: no speaker talks, one of the three speakers talks alone, or two of them talk.
 CLASSES = [(), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
 
 

@@ -38,7 +38,7 @@ class Graph:
         self.state, self.dims, self.rows, self.quantized = state, dims, rows, quantized
         self.d, self.heads = dims["d"], dims["d"] // HEAD
         self.constants, self.shared, self.count = {}, {}, 0
-        self.top = self.nodes = []  # `top`: the nodes that run once, at load. `nodes`: the list to which nodes are added
+        self.top = self.nodes = []  # `top`: the main graph. `nodes`: where nodes are added, also in a branch
 
     def op(self, kind, inputs, out=None, outputs=1, top=False, **attributes):
         self.count += 1

@@ -1,9 +1,9 @@
 """Synthesizes a shelf of sentences: python speech.py SEED COUNT OUT [held-voices | held-sentences | numbers]
 
 A shelf is a set of spoken sentences in two files. OUT.npy has the samples of all sentences. OUT.pkl has an entry for
-each sentence: its text, voice, position in OUT.npy, and the times of its words and phones. "held-sentences" and
-"held-voices" have sentences that are not in the training, with the voices of the training or with other voices.
-"numbers" is for the training: it has only sentences with digits and numbers, which the model learns last.
+each sentence: its text, voice, position in OUT.npy, and the times of its words and phones. "held-sentences" has
+sentences that are not in the training, with the voices of the training. "held-voices" has such sentences with other
+voices. "numbers" is for the training: it has only sentences with digits and numbers, which the model learns last.
 """
 import pickle
 import random

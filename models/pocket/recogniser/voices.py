@@ -36,9 +36,10 @@ def pick_voice(lang, random, held=False):
 
 
 def speak(text, voice, random=None):
-    """Speaks a text. Returns the samples, the words and the phones, or None if the words of the text cannot be matched.
+    """Speaks a text. Returns the samples, the words and the phones.
 
-    The samples are floats at 16 kHz with a peak of 0.5. Each word or phone is (name, start, end) in seconds."""
+    Returns None if the speech is too short or too quiet, or if its words do not match the text. The samples are floats
+    at 16 kHz with a peak of 0.5. Each word or phone is (name, start, end) in seconds."""
     if voice in FLITE:
         spoken = flite(text, voice, random.uniform(0.9, 1.15) if random else 1.0)
     elif random:
