@@ -85,8 +85,7 @@ export function closeAccount(db: Db, id: string): void {
  */
 export function forgetAccount(db: Db, id: string): void {
   db.run(
-    `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null, webhook_url = null
-     where id = $id`,
+    `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null where id = $id`,
     { id },
   )
 }

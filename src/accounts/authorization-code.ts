@@ -2,7 +2,7 @@
 
 import { sameText, sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
-import { endGrant, noteClient } from './grant.ts'
+import { endGrant } from './grant.ts'
 import { areWithin, issueTokens, type TokenError, type Tokens } from './grant-token.ts'
 
 type Exchange = {
@@ -54,7 +54,6 @@ export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | Tok
       id: row.id,
       now: db.now(),
     })
-    noteClient(db, row.clientId)
     return issueTokens(db, row.id, { granted: row.scope, asked: null })
   })
 }

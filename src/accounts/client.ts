@@ -62,7 +62,7 @@ export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null
   if (url === null) return false
   if (url.username !== '' || url.password !== '') return false
-  if (url.protocol === 'https:') return /^https:\/\/[^/?]/i.test(text) && url.hostname !== ''
+  if (url.protocol === 'https:') return /^https:\/\/[^/?]/i.test(text)
   if (url.protocol === 'http:') return loopback.test(text)
   return /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(url.protocol) || knownSchemes.includes(url.protocol)
 }

@@ -34,7 +34,7 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
       findAccountByEmail(db, email) ?? createAccount(db, { email, passwordHash: null, verified: false })
     if (!account || account.verifiedAt !== null) return null
     const hashes = validHashes(db, email)
-    const isRepeated = hashes.length > 0 && hashes[0] === pendingHash
+    const isRepeated = hashes[0] === pendingHash
     if (!isRepeated) {
       const removal = 'update verifications set password_hash = $noPassword where account_id = $accountId'
       db.run(removal, { noPassword, accountId: account.id })
@@ -120,18 +120,16 @@ export function useVerification(
 }
 
 /**
- * Deletes expired verification links. Then deletes unverified accounts that are older than `verificationTtlMs` and have
- * neither a valid link nor a ledger entry. An erased account counts as unverified.
+ * Deletes expired verification links. Then deletes unverified accounts that have neither a valid link nor a ledger
+ * entry. An erased account counts as unverified.
  */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {
-    const now = db.now()
-    db.run('delete from verifications where expires_at <= $now', { now })
+    db.run('delete from verifications where expires_at <= $now', { now: db.now() })
     db.run(
-      `delete from accounts where verified_at is null and created_at <= $before
+      `delete from accounts where verified_at is null
        and not exists (select 1 from verifications where account_id = accounts.id)
        and not exists (select 1 from ledger where account_id = accounts.id)`,
-      { before: now - limits.verificationTtlMs },
     )
   })
 }

@@ -64,7 +64,6 @@ function ownAddresses(): Nets {
 
 function isPublic(address: string): boolean {
   const plain = plainAddress(address)
-  if (isIP(plain) === 0) return false
   if (isIP(plain) === 4) return !special.ipv4.has(plain)
   const behind = behindNat64(plain)
   if (behind !== null) return isPublic(behind)

@@ -107,7 +107,6 @@ function continues(answer: Answer, progress: Progress): boolean {
 
 async function startOver(file: FileHandle, progress: Progress): Promise<BodyEnd> {
   progress.bytes = 0
-  progress.version = null
   await file.truncate(0)
   return 'interrupted'
 }

@@ -34,6 +34,6 @@ export function quotaHeaders(
 }
 
 export function refusal({ retryInMs }: Quota): ApiError {
-  const seconds = Math.max(1, Math.ceil(retryInMs / 1000))
+  const seconds = Math.ceil(retryInMs / 1000)
   return new ApiError('RATE_LIMIT_EXCEEDED', undefined, { 'Retry-After': `${seconds}` })
 }

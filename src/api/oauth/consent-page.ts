@@ -71,7 +71,7 @@ function page({ client, redirectUri }: Authorization, parts: string[], status = 
 
 function whereTo(redirectUri: string): string {
   const { protocol, hostname, host } = new URL(redirectUri)
-  if (protocol === 'http:' || !/^https?:$/.test(protocol)) {
+  if (protocol !== 'https:') {
     const shown = protocol === 'http:' ? hostname : protocol
     return `The answer goes to a program on this computer (<code>${escapeHtml(shown)}</code>).`
   }

@@ -3,7 +3,7 @@
 /** Returns the normalised address of a resource, or null when the address is not a resource of this service. */
 export function resourceOf(text: string, baseUrl: string): string | null {
   const url = URL.parse(text)
-  if (!url || text.includes('#')) return null
+  if (!url) return null
   const named = url.href.replace(/\/$/, '')
   return [baseUrl, mcpUrl(baseUrl)].includes(named) ? named : null
 }
