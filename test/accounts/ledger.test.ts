@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { createAccount } from '../../src/accounts/account.ts'
-import { deposit, findMoney, release, reserve, settle } from '../../src/accounts/ledger.ts'
+import { deposit, findMoney, findReleased, release, reserve, settle } from '../../src/accounts/ledger.ts'
 import { parseDollars, priceOf } from '../../src/accounts/price.ts'
 import type { Db } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
@@ -54,6 +54,8 @@ test('each operation of a bank statement leaves its balance and reserve', () => 
       Number(reserved),
     ])
   }
+  const released = ['job1', 'job2', 'job3'].map(job => cents(findReleased(db, `${account} ${job}`)))
+  expect(released).toEqual([0, 100, 0])
 })
 
 test('a balance stays exact: a deposit above the largest balance is refused', () => {

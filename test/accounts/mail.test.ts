@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { SMTPServerOptions } from 'smtp-server'
 import { type Mailer, verificationMail } from '../../src/accounts/mail.ts'
+import { removeMailTo } from '../../src/accounts/mail-folder.ts'
 import { type MailOptions, openMailer } from '../../src/accounts/mailer.ts'
 import { formatDuration } from '../../src/base/units.ts'
 import { limits } from '../../src/limits.ts'
@@ -68,6 +69,13 @@ test('a mail server receives the mail unchanged', async () => {
   expect(raw).toMatch(/^Auto-Submitted: auto-generated\r$/m)
   expect(raw).not.toMatch(/^X-Mailer/im)
   expect(textOf(raw).trim()).toBe(mail.text)
+})
+
+test('a recipient that looks like a list of addresses is not read as a list', async () => {
+  const inbox = await server()
+  const sending = mailer({ smtpUrl: inbox.url() }).send({ ...mail, to: 'ana@example.com, eve@example.com' })
+  await expect(sending).rejects.toThrow()
+  expect(inbox.received).toEqual([])
 })
 
 test('the mailer logs in when the server requires it', async () => {
@@ -165,6 +173,10 @@ test('without a mail server the mail is written to the data folder, readable onl
   expect(textOf(first!).trim()).toBe(mail.text)
   expect(Date.parse(/^Date: (.+)\r$/m.exec(first!)?.[1] ?? '')).not.toBeNaN()
   expect(second).toContain('\r\nSubject: Grüße Bcc: eve@example.com\r\n')
+  removeMailTo(dataDir, 'ben@example.co')
+  expect(readdirSync(folder)).toHaveLength(2)
+  removeMailTo(dataDir, 'ben@example.com')
+  expect(readdirSync(folder)).toEqual([files[0]!])
 })
 
 const senders: [string, string | null, string][] = [

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount, findAccountByEmail } from '../../src/accounts/account.ts'
-import { createVerification } from '../../src/accounts/verification.ts'
+import { createVerification, useVerification } from '../../src/accounts/verification.ts'
 import { limits } from '../../src/limits.ts'
 import { hashAtLowCost, password, passwordHash } from '../support/password.ts'
 import { shareServices, sourceOnly, startTestService, steered, type TestService } from '../support/service.ts'
@@ -189,13 +189,20 @@ steered('mails in the data folder are removed after two days, other files are no
   expect(readdirSync(join(service.dataDir, 'mail'))).toEqual(['notes.eml'])
 })
 
-steered('a link expires after a day', async () => {
+steered('a link expires after a day, and an account without another link is deleted with it', async () => {
   const service = await startTestService()
   await signUp(service, { email, password })
   const [link = ''] = await mailedLinks(service, 1)
-  service.later(limits.verificationTtlMs)
+  const again = { email: 'again@example.org', passwordHash, pendingHash: passwordHash }
+  createVerification(service.db, again)
+  createAccount(service.db, { email: 'tim@example.org', passwordHash, verified: true })
+  service.later(limits.verificationMailEveryMs)
+  const second = createVerification(service.db, again)!
+  service.later(limits.verificationTtlMs - limits.verificationMailEveryMs)
   expect((await service.fetch(pathOf(link))).status).toBe(410)
   expect(findAccountByEmail(service.db, email)).toBeNull()
+  expect(useVerification(service.db, second)).toBe('verified')
+  expect(findAccountByEmail(service.db, 'tim@example.org')).not.toBeNull()
 })
 
 test.each([

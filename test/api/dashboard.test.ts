@@ -41,6 +41,8 @@ test('an account has at most five keys, and sees and revokes only its own', asyn
   expect([foreign.status, foreign.body.error.message]).toEqual([404, 'There is no such key.'])
   const { items, active_max } = (await ana('GET', '/app/keys')).body
   expect([items.length, active_max]).toEqual([5, 5])
+  expect((await ana('DELETE', `/app/keys/${items[0].id}`)).status).toBe(204)
+  expect((await ana('POST', '/app/keys', { name: '6' })).status).toBe(200)
   expect((await ana('POST', '/app/keys', { name: '' })).body.error.message).toContain('name')
 })
 
@@ -56,7 +58,7 @@ steered('the request of a job is read by its own account, and by no other', asyn
   expect((await read(eve)).error.code).toBe('TRANSCRIPTION_NOT_FOUND')
 })
 
-steered('the list of keys says when each was last used', async () => {
+steered('the list of keys says when each was last used, to the minute', async () => {
   const service = await startTestService()
   const ben = service.account('ben')
   const page = await enter(service, { key: ben.key })
@@ -66,6 +68,9 @@ steered('the list of keys says when each was last used', async () => {
   service.later(1)
   const [used] = (await page('GET', '/app/keys')).body.items
   expect(Date.now() - Date.parse(used.last_used_at)).toBeLessThan(60_000)
+  await ben.balance()
+  service.later(1)
+  expect((await page('GET', '/app/keys')).body.items[0].last_used_at).toBe(used.last_used_at)
 })
 
 steered('the statement has each deposit and charge, with its job and the balance after it', async () => {
@@ -162,6 +167,9 @@ test('the default webhook is set, checked and tested', async () => {
   const url = `http://127.0.0.1:${receiver.port}/hook`
   expect((await page('PUT', '/app/webhook', { url })).status).toBe(204)
   expect((await page('GET', '/app/account')).body.webhook_url).toBe(url)
+  const withoutKey = await signedIn(service, 'zoe@example.org')
+  expect((await withoutKey('PUT', '/app/webhook', { url })).status).toBe(204)
+  expect((await withoutKey('POST', '/app/webhook/test')).body.error.code).toBe('CONFLICT')
   expect((await page('POST', '/app/webhook/test')).body).toEqual({ outcome: 'delivered', status: 200 })
   expect((await page('POST', '/app/webhook/test')).body).toEqual({ outcome: 'refused', status: 500 })
   expect(JSON.parse(requests[0]?.raw ?? '')).toMatchObject({ event: 'test' })

@@ -121,6 +121,7 @@ const bad = [
   'https://probe.example/callback#fragment',
   'https://user@probe.example/callback',
   'https://user:password@probe.example/callback',
+  'https://:password@probe.example/callback',
   'https:probe.example/callback',
   'https:///probe.example/callback',
   'https://probe.example\\@elsewhere.example/',
@@ -225,15 +226,17 @@ steered('a client without a grant is forgotten 60 days after its last use', asyn
   const { client_id: used } = (await registerClient(service)).body
   const ana = flow(service, { cookie, clientId: used })
   const { refresh_token } = await ana.getTokens()
+  const { client_id: allowed } = (await registerClient(service)).body
   const dayMs = 24 * 3600 * 1000
   const isKnown = async (client_id: string) =>
     (await service.fetch(`/oauth/authorize?client_id=${client_id}&redirect_uri=${redirectUri}`)).status ===
     302
   service.later(29 * dayMs)
   expect((await ana.refresh(refresh_token)).status).toBe(200)
+  await flow(service, { cookie, clientId: allowed }).getCode()
   service.later(limits.clientKeptMs - 29 * dayMs)
   expect(service.db.list('select * from grants')).toEqual([])
-  expect([await isKnown(unused), await isKnown(used)]).toEqual([false, true])
+  expect(await Promise.all([unused, used, allowed].map(isKnown))).toEqual([false, true, true])
   service.later(29 * dayMs)
   expect(await isKnown(used)).toBe(false)
 })

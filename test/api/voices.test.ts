@@ -4,10 +4,12 @@ import { Database } from 'bun:sqlite'
 import { expect } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { enrolVoice } from '../../src/accounts/voice.ts'
 import { databasePath } from '../../src/db/db.ts'
 import type { MakePrint } from '../../src/engine/printer.ts'
 import { JobFailure } from '../../src/errors.ts'
 import { eraseAccount } from '../../src/jobs/erase.ts'
+import { limits } from '../../src/limits.ts'
 import { takeUpload } from '../../src/uploads/upload.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
@@ -78,6 +80,7 @@ steered('voices are deleted with the account, and after the retention time witho
   const names = () => service.db.list<{ name: string }>('select name from voices').map(({ name }) => name)
   await enrol('Used')
   await enrol('Unused')
+  enrolVoice(service.db, service.secrets, service.account('ben').id, { ...print, name: 'Used' })
   service.later(20 * day)
   const id = await ana.transcribe(speech(60), { diarize: true, name_speakers: true })
   const task = await service.engine.given(1)
@@ -129,12 +132,28 @@ steered('an enrolment that is not valid names what is wrong, and keeps nothing',
   expect(refused.body.error.message).toBe('name_speakers needs diarize to be true.')
 })
 
-steered('a name is enrolled once', async () => {
-  const { enrol } = await start()
-  await enrol('Zoë')
+steered('a name is enrolled once, also by two requests at once', async () => {
+  const { promise: bothCame, resolve } = Promise.withResolvers<void>()
+  let requests = 0
+  const { enrol } = await start({}, async () => {
+    requests += 1
+    if (requests === 2) resolve()
+    await bothCame
+    return print
+  })
+  const both = await Promise.all([enrol('Zoë'), enrol('Zoë')])
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
   const again = await enrol('Zoë')
   expect([again.status, again.body.error.code]).toEqual([409, 'CONFLICT'])
   expect(again.body.error.message).toContain('delete it first')
+})
+
+steered('an account has at most a hundred voices', async () => {
+  const { ana, service, enrol } = await start()
+  for (let count = 0; count < limits.voicesMax; count++)
+    enrolVoice(service.db, service.secrets, ana.id, { ...print, name: `${count}` })
+  const { status, body } = await enrol('Zoë')
+  expect([status, body.error.message]).toEqual([409, expect.stringContaining('at most 100 voices')])
 })
 
 steered('a voice is not enrolled if its account is erased while the print is made', async () => {

@@ -8,6 +8,7 @@ import { createGrant } from '../../src/accounts/grant.ts'
 import { createKey } from '../../src/accounts/key.ts'
 import { createSession } from '../../src/accounts/session.ts'
 import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
+import { purgeVerifications } from '../../src/accounts/verification.ts'
 import { newId } from '../../src/base/id.ts'
 import { countBelongings, eraseAccount } from '../../src/jobs/erase.ts'
 import { submitJob } from '../../src/jobs/submit.ts'
@@ -132,6 +133,7 @@ steered('a request that began before an erasure adds nothing to the account', as
   const service = await startTestService()
   const { id, keyId } = service.account('ana')
   const { db, secrets, dataDir } = service
+  setDefaultWebhook(db, id, 'https://a.example/hook')
   eraseAccount(db, dataDir, { id, email: 'ana@example.org' })
   const facts = { filename: 'a.mp3', contentType: 'audio/mpeg', ttlMs: 1000 }
   const client = { clientId: 'c', scopes: [], resources: [], redirectUri: '', codeChallenge: '' }
@@ -157,6 +159,15 @@ test('an account is listed until its erasure is complete', async () => {
   expect(isListed()).toBe(true)
   eraseAccount(db, dataDir, { id, email })
   expect(isListed()).toBe(false)
+})
+
+test('the row of an erased account stays only if the account has entries in the ledger', async () => {
+  const { db, dataDir, account } = await startTestService()
+  const accounts = [account('paid'), account('unpaid', { credit: 0 })]
+  for (const { id, email } of accounts) eraseAccount(db, dataDir, { id, email })
+  purgeVerifications(db)
+  const isKept = ({ id }: { id: string }) => db.find('select 1 from accounts where id = $id', { id }) !== null
+  expect(accounts.map(isKept)).toEqual([true, false])
 })
 
 test('the media that an erasure would remove include uploads without a job', async () => {

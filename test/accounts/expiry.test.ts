@@ -1,0 +1,89 @@
+// Tests the expiry of sessions, grants and links. No sweep runs here, so each check must itself refuse what has expired.
+
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { useAccessToken } from '../../src/accounts/access-token.ts'
+import { createAccount } from '../../src/accounts/account.ts'
+import { exchangeCode } from '../../src/accounts/authorization-code.ts'
+import { createClient } from '../../src/accounts/client.ts'
+import { createGrant } from '../../src/accounts/grant.ts'
+import { refreshTokens, type Tokens } from '../../src/accounts/grant-token.ts'
+import { createSession, useSession } from '../../src/accounts/session.ts'
+import { createVerification, findPendingPassword, useVerification } from '../../src/accounts/verification.ts'
+import { databasePath } from '../../src/db/db.ts'
+import { openDb } from '../../src/db/open-db.ts'
+import { limits } from '../../src/limits.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { challenge, redirectUri, verifier } from '../support/oauth.ts'
+
+const folder = temporaryFolder()
+let now = Date.now()
+const db = openDb(folder, { clock: () => now, busyMs: 1 })
+const accountId = createAccount(db, { email: 'ana@example.org', passwordHash: null, verified: true })!.id
+const clientId = createClient(db, { name: 'Probe', redirectUris: [redirectUri] }).id
+
+beforeEach(() => {
+  now = Date.now()
+})
+
+afterAll(() => db.close())
+
+function getCode(): string {
+  const asked = { scopes: [], resources: [], redirectUri, codeChallenge: challenge }
+  return createGrant(db, { ...asked, accountId, clientId })
+}
+
+const exchange = (code: string) =>
+  exchangeCode(db, { code, clientId, codeVerifier: verifier, redirectUri: null, resources: [] })
+
+const getTokens = () => exchange(getCode()) as Tokens
+
+test('a session is extended at most once a minute, and is refused when it has expired', () => {
+  const token = createSession(db, { accountId, keyId: null })
+  const { expiresAt } = useSession(db, token)!
+  now += limits.sessionUseEveryMs - 1
+  expect(useSession(db, token)?.expiresAt).toBe(expiresAt)
+  now += 1
+  expect(useSession(db, token)?.expiresAt).toBe(expiresAt + limits.sessionUseEveryMs)
+  now += limits.sessionTtlMs
+  expect(useSession(db, token)).toBeNull()
+})
+
+test('a code is refused when it has expired', () => {
+  const [early, late] = [getCode(), getCode()]
+  now += limits.codeTtlMs - 1
+  expect(exchange(early)).toBeObject()
+  now += 1
+  expect(exchange(late)).toBe('invalid_grant')
+})
+
+test('an access token and a refresh token are refused when they have expired', () => {
+  const { accessToken, refreshToken } = getTokens()
+  const refresh = (token: string) =>
+    refreshTokens(db, { refreshToken: token, clientId, scopes: null, resources: [] })
+  now += limits.accessTokenTtlMs
+  expect(useAccessToken(db, accessToken)).toBeNull()
+  const next = refresh(refreshToken) as Tokens
+  now += limits.refreshTokenTtlMs
+  expect(refresh(next.refreshToken)).toBe('invalid_grant')
+})
+
+test('a link and its password are refused when they have expired', () => {
+  const email = 'ben@example.org'
+  const token = createVerification(db, { email, passwordHash: 'a hash', pendingHash: null })!
+  now += limits.verificationTtlMs - 1
+  expect(findPendingPassword(db, email)).toBe('a hash')
+  now += 1
+  expect(findPendingPassword(db, email)).toBeNull()
+  expect(useVerification(db, token)).toBe('invalid')
+})
+
+test('a session and an access token work while the database is locked, also when their last use is due', () => {
+  const token = createSession(db, { accountId, keyId: null })
+  const { accessToken } = getTokens()
+  now += limits.sessionUseEveryMs
+  using lock = new Database(databasePath(folder))
+  lock.run('begin immediate')
+  const used = [useSession(db, token), useAccessToken(db, accessToken)]
+  expect(used).toMatchObject([{ accountId }, { accountId }])
+})
