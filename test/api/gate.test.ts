@@ -1,6 +1,9 @@
 import { expect, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
+import { parseBody } from '../../src/api/gate/body.ts'
+import { callerIp } from '../../src/api/gate/client-ip.ts'
 import { limits, rates } from '../../src/limits.ts'
+import { parseNets } from '../../src/net/nets.ts'
 import { type Answer, shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
@@ -222,6 +225,14 @@ test('the address of the caller is read from X-Forwarded-For of a trusted proxy'
   expect(await status('nonsense')).toBe(200)
 })
 
+test('a text in X-Forwarded-For that is no address is not the caller', () => {
+  const proxies = parseNets('127.0.0.0/8,10.0.0.0/8')!
+  const callers = ['unknown', 'unknown, 10.1.1.1', '192.0.2.1, unknown, 10.1.1.1'].map(forwarded =>
+    callerIp('127.0.0.1', forwarded, proxies),
+  )
+  expect(callers).toEqual(['127.0.0.1', '10.1.1.1', '10.1.1.1'])
+})
+
 test('X-Forwarded-For of any other address is ignored', async () => {
   const service = await startTestService({ settings: { STENO_DENY_IPS: '192.0.2.0/24' } })
   const answer = await service.fetch('/v1/health', { headers: { 'X-Forwarded-For': '192.0.2.1' } })
@@ -283,6 +294,26 @@ test('a compressed body is refused, and an encoding that is no compression is ig
     expect(answer.headers.get('accept-encoding')).toBe('identity')
   }
   for (const coding of ['identity', 'utf-8', '']) expect((await send(coding)).status).toBe(200)
+})
+
+test('a body is parsed without more fields, elements and levels than a valid body can have', () => {
+  const parsed = (body: object) => parseBody(Buffer.from(JSON.stringify(body)))
+  const many = (length: number) => Array.from({ length }, (_, index) => index)
+  const metadata = Object.fromEntries(many(limits.objectFieldsMax + 2).map(index => [`f${index}`, {}]))
+  expect(Object.keys((parsed({ metadata }) as { metadata: object }).metadata)).toHaveLength(
+    limits.objectFieldsMax + 1,
+  )
+  expect(parsed({ vocabulary: many(limits.editedUtterancesMax + 2) })).toEqual({
+    vocabulary: many(limits.editedUtterancesMax + 1),
+  })
+  expect(parsed({ filename: { a: 1 }, utterances: [{ text: { a: 1 } }] })).toEqual({
+    filename: {},
+    utterances: [{ text: {} }],
+  })
+})
+
+test('a body that is not UTF-8 is refused', () => {
+  expect(() => parseBody(Buffer.from('{"filename":"\u00e4.mp3"}', 'latin1'))).toThrow('not valid JSON')
 })
 
 test('an object in a text field is refused, even if it cannot be converted to a text', async () => {

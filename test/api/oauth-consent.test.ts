@@ -46,6 +46,7 @@ test('a person who is signed in allows the access, and the client gets a code', 
   expect(page.text).not.toContain('<script')
   const allowed = await submit({ decision: 'allow', scope: 'read' })
   expect([allowed.status, allowed.headers.get('cache-control')]).toEqual([303, 'no-store'])
+  expect(allowed.headers.get('referrer-policy')).toBe('no-referrer')
   expect(answerIn(allowed)).toEqual({
     code: expect.stringMatching(/^stc_[\w-]{43}$/),
     state: 'a state',
@@ -65,7 +66,8 @@ test('a person who denies the access sends an error to the client', async () => 
 
 test('the page runs nothing, loads nothing, and no other page can show it', async () => {
   const { open } = await startOAuth()
-  for (const page of [await open(), await open({}, {}), await open({ client_id: 'x' })]) {
+  const state = '"><script>alert(1)</script>'
+  for (const page of [await open({ state }), await open({ state }, {}), await open({ client_id: 'x' })]) {
     const policy = page.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("frame-ancestors 'none'")
@@ -94,6 +96,7 @@ test('a person who is not signed in signs in on the page, with a password or a k
     const signedIn = await submit({ decision: 'sign-in', ...credentials }, headers)
     const location = new URL(signedIn.headers.get('location') ?? '')
     expect([signedIn.status, location.pathname]).toEqual([303, '/oauth/authorize'])
+    expect(signedIn.headers.get('cache-control')).toBe('no-store')
     expect(Object.fromEntries(location.searchParams)).toEqual(Object.fromEntries(params()))
     const Cookie = /^[^;]+/.exec(signedIn.headers.get('set-cookie') ?? '')![0]
     const consent = await service.fetch(location.pathname + location.search, { headers: { Cookie } })
@@ -162,8 +165,8 @@ test('a form without a decision is refused', async () => {
 test('a browser that comes from another site loads the page once more, so that it sends its cookie', async () => {
   const { open, cookie, params } = await startOAuth()
   const first = await open({}, { 'Sec-Fetch-Site': 'cross-site' })
-  const again = /content="0;url=([^"]+)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
-  expect(again).toBe(`?${params()}`)
+  const again = /content="0;url=([^"]+)"/.exec(first.text)?.[1]
+  expect(again).toBe(`?${params()}`.replaceAll('&', '&amp;'))
   for (const site of ['same-origin', 'none'])
     expect((await open({}, { 'Sec-Fetch-Site': site })).text).toContain('name="password"')
   const consent = await open({}, { 'Sec-Fetch-Site': 'cross-site', Cookie: cookie })
@@ -222,6 +225,21 @@ test('the port of a loopback address is free, every other part of an address is 
     'https://probe.example/%63b',
   ])
     expect([uri, await statusOf(uri)]).toEqual([uri, 400])
+})
+
+test('the page says whether the answer goes to a program on this computer or to a host', async () => {
+  const { service, cookie } = await startOAuth()
+  const shown = async (uri: string) => {
+    const { body } = await registerClient(service, { redirect_uris: [uri] })
+    const page = await flow(service, { cookie, clientId: body.client_id }).open({ redirect_uri: uri })
+    return /The answer goes to .*\./.exec(page.text)?.[0]
+  }
+  const onThisComputer = 'The answer goes to a program on this computer'
+  expect(await shown(redirectUri)).toBe(`${onThisComputer} (<code>127.0.0.1</code>).`)
+  expect(await shown('com.example.app:/cb')).toBe(`${onThisComputer} (<code>com.example.app:</code>).`)
+  expect(await shown('https://probe.example:8443/cb')).toBe(
+    'The answer goes to <code>probe.example:8443</code>.',
+  )
 })
 
 test('the address may be left out if the client registered one address', async () => {
@@ -295,9 +313,13 @@ test('a parameter that is given twice is refused', async () => {
 })
 
 test('a client may name the service or its MCP endpoint as the resource', async () => {
-  const { service, open } = await startOAuth()
+  const { service, cookie, open, params } = await startOAuth()
   for (const resource of [service.url, `${service.url}/`, `${service.url}/mcp`, `${service.url}/mcp/`])
     expect([resource, (await open({ resource })).status]).toEqual([resource, 200])
+  const both = params({ resource: service.url })
+  both.append('resource', `${service.url}/mcp`)
+  const headers = { Cookie: cookie }
+  expect((await service.fetch(`/oauth/authorize?${both}`, { headers })).status).toBe(200)
   for (const resource of [
     `${service.url}/mcp#`,
     `${service.url}/mcp#x`,
