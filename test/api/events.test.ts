@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, mock, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { openEventStream } from '../../src/api/jobs/event-stream.ts'
 import { failJob } from '../../src/jobs/end.ts'
@@ -168,19 +168,43 @@ steered('a client that reads late gets all utterances, but only the last state',
   expect(jobs.at(-1)?.data.status).toBe('completed')
 })
 
-steered('a client that disconnects is forgotten', async () => {
+steered('a client that disconnects is forgotten once', async () => {
   const { service, id } = await startJob()
-  const { stream, ended } = openStream(new LiveJobs(service.db), id)
-  const reader = stream.getReader()
-  await reader.read()
-  await reader.cancel()
-  await ended
+  const live = new LiveJobs(service.db)
+  const follow = () => {
+    const following = live.follow(id, () => {})!
+    following.leave()
+    return following.live
+  }
+  for (const isAborted of [false, true]) {
+    const gone = new AbortController()
+    const { stream, ends } = openStream(live, id, { signal: gone.signal })
+    const reader = stream.getReader()
+    await reader.read()
+    const followed = follow()
+    if (isAborted) gone.abort()
+    else await reader.cancel()
+    expect(ends).toHaveBeenCalledTimes(1)
+    expect(follow()).not.toBe(followed)
+    gone.abort()
+    await reader.cancel()
+    expect(ends).toHaveBeenCalledTimes(1)
+  }
 })
 
-function openStream(live: LiveJobs, id: string, options: { aliveEveryMs?: number } = {}) {
-  const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>()
-  const { signal } = new AbortController()
+function openStream(
+  live: LiveJobs,
+  id: string,
+  { signal = new AbortController().signal, ...options }: { signal?: AbortSignal; aliveEveryMs?: number } = {},
+) {
+  const ends = mock()
   const isAdmitted = () => true
-  const stream = openEventStream(live, id, { signal, utterancesSent: 0, isAdmitted, onEnd, ...options })!
-  return { stream, ended }
+  const stream = openEventStream(live, id, {
+    signal,
+    utterancesSent: 0,
+    isAdmitted,
+    onEnd: ends,
+    ...options,
+  })!
+  return { stream, ends }
 }

@@ -40,7 +40,9 @@ test('every parameter changes the exports that it applies to', async () => {
   expect(await body('format=srt&max_words=1&include_speakers=false')).toContain('\nGood\n')
   expect(await body('format=srt&max_chars=10&include_speakers=false')).toContain('\nGood\n')
   expect(await body('format=srt&max_duration=1&include_speakers=false')).toContain('\nGood\n')
-  expect(await body('format=text&strip_chars=!,')).toBe('Speaker 1: Good morning Ben.\n\nSpeaker 2: Hello\n')
+  const stripped = 'Speaker 1: Good morning Ben.\n\nSpeaker 2: Hello\n'
+  expect(await body('format=text&strip_chars=!,')).toBe(stripped)
+  expect(await body(`format=text&strip_chars=!,${'😀'.repeat(30)}`)).toBe(stripped)
   expect(await body('format=text&include_timestamps=true')).toBe(
     '[00:00] Speaker 1: Good morning, Ben.\n\n[00:03] Speaker 2: Hello!\n',
   )

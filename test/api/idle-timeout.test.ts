@@ -28,12 +28,13 @@ test('the connection of a client that sends no further request is closed after e
   const requests: [string, object | null][] = [
     ['GET /v1/balance', null],
     [`GET /v1/transcribe/${id}/events`, null],
+    [`GET /v1/transcribe/${id}?wait=60`, null],
     ['POST /v1/voices', { name: 'Zoë', upload_id: id }],
     ['POST /mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }],
     ['POST /mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: tool }],
   ]
   const statuses = requests.map(([request, body]) => statusOfClosed(service.url, ana.key, request, body))
-  expect(await Promise.all(statuses)).toEqual(['200', '200', '404', '200', '200'])
+  expect(await Promise.all(statuses)).toEqual(['200', '200', '200', '404', '200', '200'])
 })
 
 /** Sends a request, and waits until the server closes the connection. Returns the status of the response. */

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defaults } from '../support/defaults.ts'
 import { speech } from '../support/media.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
@@ -25,13 +27,14 @@ test('the source of a job can be read in whole and in parts', async () => {
   const { audio } = await startJob()
   const whole = await audio()
   expect([whole.status, whole.text]).toEqual([200, source])
-  const shown = ['content-type', 'content-length', 'accept-ranges', 'x-content-type-options']
-  expect(shown.map(name => whole.headers.get(name))).toEqual([
-    'audio/mpeg',
-    `${source.length}`,
-    'bytes',
-    'nosniff',
-  ])
+  expect(Object.fromEntries(whole.headers)).toMatchObject({
+    'content-type': 'audio/mpeg',
+    'content-length': `${source.length}`,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox",
+  })
   const part = await audio({ Range: 'bytes=6-9' })
   expect([part.status, part.text]).toEqual([206, source.slice(6, 10)])
   expect(part.headers.get('content-range')).toBe(`bytes 6-9/${source.length}`)
@@ -115,6 +118,24 @@ steered('a file that is still being downloaded cannot be read', async () => {
   await service.engine.given(1)
   const { body } = await ana.post('/v1/transcribe', { url: 'https://slow.example/x.mp3' })
   await ana.until(body.id, 'downloading')
-  const answer = await ana.get(`/v1/transcribe/${body.id}/audio`)
-  expect([answer.status, answer.body.error.code]).toEqual([409, 'CONFLICT'])
+  const codeOf = async () => (await ana.get(`/v1/transcribe/${body.id}/audio`)).body.error.code
+  expect(await codeOf()).toBe('CONFLICT')
+  await ana.post(`/v1/transcribe/${body.id}/cancel`)
+  expect(await codeOf()).toBe('GONE')
+})
+
+test('the type of a downloaded file is that of the extension in its address', async () => {
+  const { service, id, audio } = await startJob()
+  writeFileSync(join(service.dataDir, 'media', id), source)
+  const types: [string, string][] = [
+    ['b.MP3?c=d.txt', 'audio/mpeg'],
+    ['b.html', 'application/octet-stream'],
+    ['b.constructor', 'application/octet-stream'],
+    ['b', 'application/octet-stream'],
+  ]
+  for (const [name, type] of types) {
+    const url = `https://a.example/${name}`
+    service.db.run('update jobs set upload_id = null, source_url = $url where id = $id', { id, url })
+    expect([name, (await audio()).headers.get('content-type')]).toEqual([name, type])
+  }
 })

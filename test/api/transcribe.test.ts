@@ -520,6 +520,7 @@ steered('a request with wait is answered when the job ends', async () => {
     ana.get(`/v1/transcribe/${id}?wait=60&format=text`),
   ]
   expect((await ana.get(`/v1/transcribe/${id}?wait=0`)).body.status).toBe('processing')
+  expect((await service.account('ben').get(`/v1/transcribe/${id}?wait=60`)).status).toBe(404)
   service.engine.finish(task, 'Good morning.')
   const [job, text] = await Promise.all(waiting)
   expect(job?.body).toMatchObject({ status: 'completed', result: { full_transcript: 'Good morning.' } })

@@ -149,6 +149,13 @@ test.each([
   expect(literalAddress(new URL(text))).toBeNull()
 })
 
+test.each(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0', 'localhost', '10.0.0.0/8;::1'])(
+  '%p is no list of networks',
+  text => {
+    expect(parseNets(text)).toBeNull()
+  },
+)
+
 function nets(text: string): Nets {
   const parsed = parseNets(text)
   if (!parsed) throw new Error(`${text} are no networks`)

@@ -118,6 +118,15 @@ const refusals: Record<string, Refusal> = {
     /web page/,
   ],
   'a long page': [body('text/html', page + ' '.repeat(500_000)), 'URL_NOT_ACCESSIBLE', /web page/],
+  'a page without end': [
+    socket => {
+      socket.write(head(200))
+      socket.write(page)
+      return pour(socket, 1e9, Buffer.alloc(4096, ' '))
+    },
+    'URL_NOT_ACCESSIBLE',
+    /web page/,
+  ],
   'an interrupted page': [
     socket => socket.write(`${head(200, { 'Content-Length': 5000 })}${page}`),
     'URL_NOT_ACCESSIBLE',
@@ -130,6 +139,7 @@ const refusals: Record<string, Refusal> = {
   ],
   'a page that asks for a password': [body('text/html', signIn), 'URL_NOT_ACCESSIBLE', /sign-in page/],
   'an empty body': [socket => answer(socket, 200), 'URL_NOT_ACCESSIBLE', /empty body/],
+  'an empty body with the type of a page': [body('text/html', ''), 'URL_NOT_ACCESSIBLE', /empty body/],
   'an empty body without length': [socket => socket.end(head(200)), 'URL_NOT_ACCESSIBLE', /empty body/],
   'no content': [socket => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 'URL_NOT_ACCESSIBLE', /empty body/],
   'a connection closed without an answer': [
@@ -389,6 +399,18 @@ test('a server without ranges sends the whole file again', async () => {
   expect(readFileSync(path()).equals(media)).toBe(true)
 })
 
+test('a compressed body that breaks off is downloaded again from its start', async () => {
+  const packed = gzipSync(media)
+  const headers = { ...version, 'Content-Encoding': 'gzip', 'Content-Length': packed.length }
+  const server = await serve({
+    '/a': (socket, _, nth) =>
+      cut(socket, head(200, headers), nth === 1 ? packed.subarray(0, 200_000) : packed),
+  })
+  expect(await take(server.url('/a'))).toEqual({ bytes: media.length })
+  expect(readFileSync(path()).equals(media)).toBe(true)
+  expect(server.requests.map(asked)).toEqual(Array(2).fill([undefined, undefined]))
+})
+
 test('a file that changed between two attempts is downloaded again, never mixed', async () => {
   const honest: Scene = (socket, _, nth) =>
     nth === 1
@@ -435,8 +457,16 @@ test('a range that is missing or wrong starts the download over', async () => {
         : request.headers.range
           ? answer(socket, 206, { ETag: '"v1"', 'Content-Range': `bytes 0-9/${media.length}` }, '0123456789')
           : answer(socket, 200, {}, media),
+    '/packed': (socket, request, nth) => {
+      if (nth === 1) return first(socket)
+      const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
+      if (from === 0) return answer(socket, 200, {}, media)
+      const range = `bytes ${from}-${media.length - 1}/${media.length}`
+      const headers = { ETag: '"v1"', 'Content-Range': range, 'Content-Encoding': 'gzip' }
+      return answer(socket, 206, headers, gzipSync(other.subarray(from)))
+    },
   })
-  for (const name of ['/416', '/wrong']) {
+  for (const name of ['/416', '/wrong', '/packed']) {
     await take(server.url(name))
     expect(readFileSync(path()).equals(media)).toBe(true)
   }
@@ -448,7 +478,7 @@ test('a server that sends short ranges is asked again until the file is complete
       if (nth === 1)
         return cut(
           socket,
-          head(200, { 'Content-Length': media.length, ETag: '"v1"' }),
+          `${head(200, { ...chunked, ETag: '"v1"' })}${(100_000).toString(16)}\r\n`,
           media.subarray(0, 90_000),
         )
       const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
@@ -471,17 +501,19 @@ test('an error after the start of the body is retried with exponential backoff, 
       nth === 1
         ? first(socket)
         : nth === 2
-          ? answer(socket, 503)
+          ? answer(socket, 408)
           : nth === 3
             ? socket.resetAndDestroy()
-            : ranged({ ETag: '"v1"' }, () => media.length)(socket, request, nth),
+            : nth === 4
+              ? answer(socket, 429)
+              : ranged({ ETag: '"v1"' }, () => media.length)(socket, request, nth),
     '/stays-broken': (socket, _, nth) => (nth === 1 ? first(socket) : answer(socket, 503)),
     '/gone': (socket, _, nth) => (nth === 1 ? first(socket) : answer(socket, 403)),
   })
 
   expect(await take(server.url('/recovers'), { pause })).toEqual({ bytes: media.length })
   const second = limits.downloadRetryPauseMs
-  expect(pauses).toEqual([2 * second, 4 * second, 8 * second])
+  expect(pauses).toEqual([2 * second, 4 * second, 8 * second, 16 * second])
   expect(readFileSync(path()).equals(media)).toBe(true)
   rmSync(path())
 
@@ -503,10 +535,10 @@ test('attempts that make progress are not counted', async () => {
   expect(server.requests.length).toBeGreaterThan(limits.downloadTriesMax)
 })
 
-test('a download that always breaks at the same offset fails', async () => {
+test('a download that always breaks at the same offset, or earlier, fails', async () => {
   const step = 2 * limits.downloadFurtherBytes
   const large = randomBytes(2 * step, 9)
-  const server = await serve({ '/a': ranged({}, () => step, large) })
+  const server = await serve({ '/a': ranged({}, nth => (nth % 2 === 0 ? step : 1000), large) })
   const failure = await failureOf(take(server.url('/a')))
   expect(failure.code).toBe('DOWNLOAD_FAILED')
   expect(server.requests.length).toBeLessThanOrEqual(limits.downloadTriesMax + 3)
@@ -573,8 +605,8 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
 /**
  * Downloads four megabytes at `rate` bytes a second. The clock is simulated: it advances whenever bytes are received.
  */
-async function takeAtRate(rate: number): Promise<number> {
-  const server = await serve({ '/a': socket => answer(socket, 200, {}, Buffer.alloc(4_000_000)) })
+async function takeAtRate(rate: number, scene: Scene): Promise<number> {
+  const server = await serve({ '/a': scene })
   let received = 0
   const outcome = await take(server.url('/a'), {
     onProgress: bytes => (received = bytes),
@@ -585,9 +617,19 @@ async function takeAtRate(rate: number): Promise<number> {
   return received
 }
 
-test('a download at 20 KB a second goes on, one at 12 KB a second ends', async () => {
-  expect(await takeAtRate(20 * 1024)).toBe(4_000_000)
-  expect(await takeAtRate(12 * 1024)).toBeLessThan(4_000_000)
+test('a download at 20 KB a second goes on, one at 12 KB a second ends, also in several attempts', async () => {
+  const content = Buffer.alloc(4_000_000)
+  const whole: Scene = socket => answer(socket, 200, {}, content)
+  expect(await takeAtRate(20 * 1024, whole)).toBe(content.length)
+  expect(await takeAtRate(12 * 1024, whole)).toBeLessThan(content.length)
+  // Each attempt is shorter than the time after which the rate is checked.
+  const inParts: Scene = (socket, request) => {
+    const from = Number(/\d+/.exec(request.headers.range ?? '')?.[0] ?? 0)
+    const part = content.subarray(from, from + 700_000)
+    const range = `bytes ${from}-${from + part.length - 1}/${content.length}`
+    return answer(socket, 206, { ...version, 'Content-Range': range }, part)
+  }
+  expect(await takeAtRate(12 * 1024, inParts)).toBeLessThan(content.length)
 })
 
 test('a draft that a killed process left does not block the next download', async () => {

@@ -5,6 +5,8 @@ import type { Outcome } from '../../src/webhooks/deliver.ts'
 
 const { webhookTimeoutsMax, webhookSkippedMs, webhookReceiversKeptMs } = limits
 
+type Kind = 'timeout' | 'delivered' | 'stopped' | 'forbidden-address'
+
 /**
  * Creates circuit breakers for webhook receivers, with a simulated clock. The test chooses the outcome of each
  * delivery.
@@ -16,7 +18,7 @@ function openRoom() {
     later: (ms: number) => {
       now += ms
     },
-    deliver: async (kind: 'timeout' | 'delivered' | 'stopped', receiver = 'dead') =>
+    deliver: async (kind: Kind, receiver = 'dead') =>
       (await breaker.run(receiver, async () => outcomeOf(kind))).kind,
     breaker,
     async open(): Promise<void> {
@@ -25,7 +27,7 @@ function openRoom() {
   }
 }
 
-function outcomeOf(kind: 'timeout' | 'delivered' | 'stopped'): Outcome {
+function outcomeOf(kind: Kind): Outcome {
   return kind === 'delivered' ? { kind, status: 200 } : { kind }
 }
 
@@ -96,6 +98,8 @@ test('a receiver answers if its last delivery was answered, not long ago', async
   await room.deliver('stopped', 'receiver')
   expect(answers()).toBe(true)
   await room.deliver('timeout', 'receiver')
+  expect(answers()).toBe(false)
+  await room.deliver('forbidden-address', 'receiver')
   expect(answers()).toBe(false)
   await room.deliver('delivered', 'receiver')
   room.later(webhookReceiversKeptMs)

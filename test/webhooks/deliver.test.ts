@@ -177,6 +177,11 @@ test('a delivery that its caller aborts has an outcome and throws nothing', asyn
   expect(await post(server.url('/hook'), { signal: stopping.signal })).toEqual({ kind: 'stopped' })
 })
 
+test('an error of this program is thrown, and not reported as a timeout', async () => {
+  const url = 'http://media.test/hook'
+  await expect(post(url, { signingSecret: undefined as never })).rejects.toThrow(TypeError)
+})
+
 test('credentials in the address are sent to its own origin only', async () => {
   const other = await serve({ '/hook': socket => answer(socket, 200) })
   const server = await serve({ '/hook': redirect(other.url('/hook')) })
