@@ -127,7 +127,7 @@ steered('a lost database does not take its media with it', async () => {
   put(`media/${newId()}`)
   for (const side of ['steno.db-wal', 'steno.db-shm']) rmSync(join(folder, side), { force: true })
   truncateSync(join(folder, 'steno.db'))
-  expect(startTestService({ dataDir: folder })).rejects.toThrow('steno.db is missing or empty')
+  await expect(startTestService({ dataDir: folder })).rejects.toThrow('steno.db is missing or empty')
   expect(readdirSync(join(folder, 'media'))).toHaveLength(1)
 })
 

@@ -108,6 +108,6 @@ test('storing goes on after the disk was full, and stops when its signal is abor
   expect(storedRows()).toBe(0)
   stop.abort(new Error('the service is stopping'))
   db.run(`pragma max_page_count = 4294967294`)
-  expect(stopped).rejects.toThrow('stopping')
+  await expect(stopped).rejects.toThrow('stopping')
   expect(await stored).toBe(3 * pieceMax)
 })

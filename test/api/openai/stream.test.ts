@@ -214,7 +214,7 @@ test('a job that fails after the keep-alive has its error in the body', async ()
 test('a job that fails after the keep-alive of a vtt breaks the connection', async () => {
   const { job, fail } = waitingJob()
   const response = await replyWhole(job, { ...choice, format: 'vtt' }, impatient)
-  expect(readSlowly(response, 'WEBVTT\n', fail)).rejects.toThrow()
+  await expect(readSlowly(response, 'WEBVTT\n', fail)).rejects.toThrow()
 })
 
 test('a caller that leaves during the keep-alive cancels the job', async () => {

@@ -139,10 +139,10 @@ test('a folder with a missing file, another vocabulary or another blank is refus
 
   await writeCtcModel(folder, letters, letters.length + 2)
   const open = () => openCtc(runtime(), { name: 'mine', folder }, 'cpu')
-  expect(open()).rejects.toThrow('tokens.txt has 9 tokens, and')
+  await expect(open()).rejects.toThrow('tokens.txt has 9 tokens, and')
 
   await writeCtcModel(folder, [...letters.slice(1), '<blk>'])
-  expect(open()).rejects.toThrow('tokens.txt has its blank token at 8')
+  await expect(open()).rejects.toThrow('tokens.txt has its blank token at 8')
 
   const transducer = temporaryFolder()
   await writeTdtModel(transducer, pieces)

@@ -30,9 +30,11 @@ test('a tensor file returns its tensors, each aligned to its element size', asyn
   expect(tensors.get('floats')!.from % 64).toBe(0)
 })
 
-test('a tensor of the wrong length is refused', () => {
+test('a tensor of the wrong length is refused', async () => {
   const draft = { name: 'short', kind: 'F32', dims: [2], make: () => new Float32Array(1) } as const
-  expect(writeTensorFile(join(folder, 'short.safetensors'), [draft])).rejects.toThrow('short has 4 bytes')
+  await expect(writeTensorFile(join(folder, 'short.safetensors'), [draft])).rejects.toThrow(
+    'short has 4 bytes',
+  )
 })
 
 test("a source of Hugging Face's safetensors has the names and floats of the file", async () => {
