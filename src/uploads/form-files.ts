@@ -53,7 +53,7 @@ export class FormFiles {
       throw new ApiError('PAYLOAD_TOO_LARGE', 'The file is larger than the limit.')
     const transfer = this.#transfers.begin(id, { accountId, bytesDeclared })
     try {
-      this.#transfers.requireRoom(accountId, Math.min(bytesDeclared, this.#config.fileBytesMax))
+      this.#transfers.requireRoom(accountId, bytesDeclared)
       yield* this.#transfers.admitted(transfer, body)
     } finally {
       this.#transfers.end(id)
