@@ -1,15 +1,18 @@
 // Tests the upload store without a server: a disk that becomes full during a PUT request, the maximum number of
-// concurrent PUT requests of an account, a PUT request that makes no progress, and the quota of running downloads.
+// concurrent PUT requests of an account, a PUT request that makes no progress, the quota of running downloads, forms,
+// and resumable uploads.
 
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount } from '../../src/accounts/account.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { limits } from '../../src/limits.ts'
+import { uploadPath } from '../../src/uploads/disk.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
+import { noRoom } from '../../src/uploads/room.ts'
 import { UploadStore } from '../../src/uploads/store.ts'
-import { createUpload, takeUpload } from '../../src/uploads/upload.ts'
+import { createUpload, findUpload, takeUpload } from '../../src/uploads/upload.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { marginMs } from '../support/service.ts'
@@ -34,6 +37,18 @@ function openStore() {
   return { db, config, account, newUpload, files, later, store }
 }
 
+/** Returns the body of a request with one chunk of each of the `texts`. Calls `before` before each chunk. */
+function bodyOf(texts: string[], before = () => {}) {
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const text = texts.shift()
+      if (text === undefined) return controller.close()
+      before()
+      controller.enqueue(Buffer.from(text))
+    },
+  })
+}
+
 test('a PUT is refused when the disk becomes full during the transfer', async () => {
   const { store, config, newUpload, files } = openStore()
   const piece = new Uint8Array(limits.uploadCheckBytes)
@@ -48,15 +63,37 @@ test('a PUT is refused when the disk becomes full during the transfer', async ()
   await expect(store.put(newUpload().id, body, 0)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
   expect(pieces).toBeLessThan(5)
   expect(files()).toEqual([])
+  // Now the disk is full before the transfer, so the PUT waits for no byte.
+  const silent = store.put(newUpload().id, new ReadableStream(), 1)
+  await expect(silent).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
+})
+
+test('a PUT during which a job starts to use the upload does not replace the file of the job', async () => {
+  const { db, account, store, config, newUpload, files } = openStore()
+  const { id } = newUpload()
+  await store.put(id, bodyOf(['used']), 0)
+  const late = bodyOf(['late'], () => takeUpload(db, account.id, id))
+  await expect(store.put(id, late, 0)).rejects.toMatchObject({ code: 'CONFLICT' })
+  expect(readFileSync(uploadPath(config.dataDir, id), 'utf8')).toBe('used')
+  // A PUT to an upload that is used, or gone, waits for no byte.
+  await expect(store.put(id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'CONFLICT' })
+  const gone = newUpload()
+  await store.put(gone.id, bodyOf(['gone']), 0)
+  store.discard(gone.id)
+  expect(files()).toEqual([id])
+  await expect(store.put(gone.id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'FORBIDDEN' })
 })
 
 test('an account has a limited number of concurrent PUTs', async () => {
-  const { store, newUpload } = openStore()
+  const { store, config, newUpload } = openStore()
+  config.accountDiskBytes = limits.uploadsInFlightMax
   const ends: (() => void)[] = []
   const body = () => new ReadableStream<Uint8Array>({ start: each => void ends.push(() => each.close()) })
   const running = Array.from({ length: limits.uploadsInFlightMax }, () =>
-    store.put(newUpload().id, body(), 0),
+    store.put(newUpload().id, body(), 1),
   )
+  // Neither the number of these PUTs nor their bytes count for another account.
+  await store.forms.chunksOf('another account', bodyOf(['a']), 1).next()
   const late = newUpload()
   await expect(store.put(late.id, body(), 0)).rejects.toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' })
   for (const end of ends) end()
@@ -65,7 +102,7 @@ test('an account has a limited number of concurrent PUTs', async () => {
 })
 
 test('the file of a PUT that ends after the expiry stays long enough to start a job', async () => {
-  const { db, account, store, newUpload, files, later } = openStore()
+  const { db, account, store, config, newUpload, files, later } = openStore()
   const body = () =>
     new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -80,6 +117,11 @@ test('the file of a PUT that ends after the expiry stays long enough to start a 
   expect(takeUpload(db, account.id, used.id)).toMatchObject({ fileBytes: 5 })
   await store.put(newUpload().id, body(), 0)
   later(limits.uploadKeptMs)
+  expect(files()).toEqual([used.id])
+  expect(findUpload(db, used.id)?.usedAt).toBeNumber()
+  config.uploadTtlMs = limits.uploadKeptMs / 2
+  await store.put(newUpload().id, body(), 0)
+  later(config.uploadTtlMs)
   expect(files()).toEqual([used.id])
 })
 
@@ -109,6 +151,111 @@ test('running downloads count towards the quota, by their announced or received 
   announced.count(3 * limits.downloadCheckBytes, 3 * limits.downloadCheckBytes)
   const other = store.beginDownload(account.id)
   expect(() => other.count(1, 3 * limits.downloadCheckBytes)).toThrow(expect.objectContaining(excess))
+  store.beginDownload('another account').count(1, 3 * limits.downloadCheckBytes)
   announced.end()
   store.requireRoom(account.id)
+})
+
+test('a form that has ended counts no more, and on a full disk no byte of a form is read', async () => {
+  const { store, config, account } = openStore()
+  const chunks = () => store.forms.chunksOf(account.id, bodyOf(['a', 'b']), 2)
+  for (let form = 0; form < limits.uploadsInFlightMax; form++) await Array.fromAsync(chunks())
+  // The time that the disk takes for a chunk does not count as a time without bytes.
+  const slowly = await Array.fromAsync(chunks(), () => Bun.sleep(2 * config.requestIdleMs))
+  expect(slowly).toHaveLength(2)
+  config.diskReserveBytes = Number.MAX_SAFE_INTEGER
+  await expect(chunks().next()).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
+})
+
+function openResumable(declaredBytes: number) {
+  const opened = openStore()
+  opened.config.requestIdleMs = 3000
+  const { resumable } = opened.store
+  const facts = { filename: 'a.wav', contentType: 'audio/wav' }
+  const create = (bytes: number) => resumable.create(opened.account.id, { ...facts, declaredBytes: bytes }).id
+  const id = create(declaredBytes)
+  const append = (body: ReadableStream<Uint8Array>, bytesDeclared = 0) =>
+    resumable.append(opened.account.id, id, { offset: 0, body, bytesDeclared })
+  const offset = async () => (await resumable.find(opened.account.id, id)).offset
+  return { ...opened, resumable, create, id, append, offset }
+}
+
+test('a resumable upload may be as large as a file may be, and no larger than the disk', () => {
+  const { config, create } = openResumable(1)
+  config.fileBytesMax = 10
+  expect(() => create(11)).toThrow(expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }))
+  create(10)
+  config.fileBytesMax = Number.MAX_SAFE_INTEGER
+  config.accountDiskBytes = Number.MAX_SAFE_INTEGER
+  expect(() => create(2 ** 50)).toThrow(expect.objectContaining({ message: noRoom }))
+})
+
+test('bytes of a resumable upload that are too many, or for which the disk has no room, are not stored', async () => {
+  const { config, append, files } = openResumable(4)
+  await expect(append(bodyOf(['ab', 'cd', 'e']), 5)).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' })
+  config.diskReserveBytes = Number.MAX_SAFE_INTEGER
+  await expect(append(bodyOf(['ab']), 2)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
+  expect(files()).toEqual([])
+})
+
+test('a resumable upload does not expire while its bytes arrive, nor soon after them', async () => {
+  const { append, offset, later } = openResumable(10)
+  const steps = [0.4, 0.4, 0.4, 0.2]
+  const body = bodyOf(['a', 'b', 'c', 'd'], () => later((steps.shift() ?? 0) * defaults.uploadTtlMs))
+  expect(await append(body)).toMatchObject({ offset: 4 })
+  later(0.9 * defaults.uploadTtlMs)
+  expect(await offset()).toBe(4)
+})
+
+test('a resumable upload that is removed before its bytes are stored leaves no file', async () => {
+  const { append, files, later } = openResumable(10)
+  const appended = append(bodyOf(['a']))
+  later(defaults.uploadTtlMs)
+  await expect(appended).rejects.toMatchObject({ code: 'UPLOAD_NOT_FOUND' })
+  expect(files()).toEqual([])
+})
+
+test('a request of another account does not end a running request of a resumable upload', async () => {
+  const { resumable, append, id } = openResumable(10)
+  const arrived = Promise.withResolvers<void>()
+  const appended = append(
+    new ReadableStream({
+      async start(controller) {
+        await arrived.promise
+        controller.enqueue(Buffer.from('a'))
+        controller.close()
+      },
+    }),
+  )
+  await expect(resumable.find('another account', id)).rejects.toMatchObject({ code: 'UPLOAD_NOT_FOUND' })
+  arrived.resolve()
+  expect(await appended).toMatchObject({ offset: 1 })
+})
+
+test('a request that is overtaken before it reads its body waits for no byte', async () => {
+  const { append } = openResumable(1)
+  let isRead = false
+  const pull = () => {
+    isRead = true
+  }
+  const silent = new ReadableStream({ pull }, { highWaterMark: 0 })
+  const [overtaken, later] = [append(silent), append(bodyOf(['a']))]
+  await expect(overtaken).rejects.toMatchObject({ code: 'CONFLICT' })
+  expect(isRead).toBe(false)
+  expect(await later).toMatchObject({ offset: 1 })
+})
+
+test('a resumable upload that a job uses does not expire', async () => {
+  const { db, account, id, append, offset, later } = openResumable(1)
+  await append(bodyOf(['a']))
+  takeUpload(db, account.id, id)
+  later(defaults.uploadTtlMs)
+  expect(await offset()).toBe(1)
+})
+
+test('a request that waits for the removal of a resumable upload does not find it', async () => {
+  const { resumable, account, id, offset } = openResumable(1)
+  const removed = resumable.remove(account.id, id)
+  await expect(offset()).rejects.toMatchObject({ code: 'UPLOAD_NOT_FOUND' })
+  await removed
 })
