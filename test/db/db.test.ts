@@ -8,6 +8,7 @@ import type { Db } from '../../src/db/db.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { openBeside } from '../../src/db/open-beside.ts'
 import { openDb } from '../../src/db/open-db.ts'
+import { whenUnlocked } from '../../src/db/when-unlocked.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
 import { speech } from '../support/media.ts'
@@ -53,6 +54,75 @@ test('an error rolls back a transaction and its nested transactions', () => {
   expect(db.list('select * from accounts')).toEqual([])
   db.tx(() => add('a'))
   expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
+})
+
+test('a server that may no longer write learns it before each write', () => {
+  let mayWrite = true
+  const onWrite = () => {
+    if (!mayWrite) throw new Error('the lease is lost')
+  }
+  const db = openDb(folder, { onWrite })
+  opened.push(db)
+  mayWrite = false
+  expect(() => db.run('delete from accounts')).toThrow('the lease is lost')
+  expect(() => db.tx(() => db.find('delete from accounts returning id'))).toThrow('the lease is lost')
+})
+
+test('after a write has waited in vain for the lock, no write waits until one succeeds', async () => {
+  const busyMs = 20
+  const db = openDb(folder, { busyMs })
+  opened.push(db)
+  const write = () => db.run('delete from accounts')
+  const timeoutMs = () => db.find<{ timeout: number }>('pragma busy_timeout')?.timeout
+  expect(() => db.run('delete from missing')).toThrow('no such table')
+  expect(timeoutMs()).toBe(busyMs)
+  using other = new Database(join(folder, 'steno.db'))
+  other.run('begin immediate')
+  expect(write).toThrow('locked')
+  expect(timeoutMs()).toBe(0)
+  // The caller waits without blocking the event loop, but not for ever, and not after another error.
+  let tries = 0
+  const tx = <T>(work: () => T) => {
+    tries += 1
+    if (tries > 3) other.run('rollback')
+    return db.tx(work)
+  }
+  const now = spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(Number.MAX_VALUE)
+  await expect(whenUnlocked({ ...db, tx }, write)).rejects.toThrow('locked')
+  now.mockRestore()
+  other.run('rollback')
+  tries = 0
+  const broken = () => {
+    tries += 1
+    throw new Error('broken')
+  }
+  await expect(whenUnlocked(db, broken)).rejects.toThrow('broken')
+  expect(tries).toBe(1)
+  write()
+  expect(timeoutMs()).toBe(busyMs)
+})
+
+test('each write, also one in a transaction, waits for the disk', async () => {
+  const db = open()
+  /** Returns true if no flush is needed. A flush takes at least one turn of the event loop. */
+  const isDurable = async () => {
+    let isDone = false
+    void db.durable().then(() => {
+      isDone = true
+    })
+    for (let wait = 0; wait < 10; wait++) await null
+    return isDone
+  }
+  for (const write of [
+    () => db.run('delete from accounts'),
+    () => db.tx(() => db.find('delete from accounts returning id')),
+  ]) {
+    await db.durable()
+    expect(await isDurable()).toBe(true)
+    write()
+    expect(await isDurable()).toBe(false)
+  }
+  await db.durable()
 })
 
 test.each([

@@ -66,6 +66,21 @@ test('a drain moves the log into the file, and later transactions overwrite the 
   expect(logBytes()).toBe(bytes)
 })
 
+test('the log is moved only when it is on the disk', async () => {
+  const { sql, path, write } = open()
+  const { promise: flushed, resolve: flush } = Promise.withResolvers<void>()
+  const wal = openFlusher(`${path}-wal`, () => flushed)
+  const drain = openDrain(sql, path, { wal, file: openFlusher(path) })
+  write('flumphwort')
+  wal.written()
+  const draining = drain.run()
+  await new Promise(resolve => setImmediate(resolve))
+  expect(readFileSync(path).includes('flumphwort')).toBe(false)
+  flush()
+  await draining
+  expect(readFileSync(path).includes('flumphwort')).toBe(true)
+})
+
 test('the log is not overwritten before the database file is on the disk', async () => {
   const { write, drain, begun, logBytes } = open()
   write('one')

@@ -67,7 +67,7 @@ test('a caller that wrote nothing still waits for the commits of others', async 
   await waited
 })
 
-test('without a write there is no flush', async () => {
+test('without a write there is no flush, but a write during a flush needs another one', async () => {
   const { begun, commit, flusher } = openRoom()
   await flusher.flush()
   const committed = commit('first')
@@ -76,6 +76,14 @@ test('without a write there is no flush', async () => {
   await committed
   await flusher.flush()
   expect(begun).toHaveLength(1)
+  const second = commit('second')
+  await turn()
+  flusher.written()
+  begun[1]!.resolve()
+  await second
+  void flusher.flush()
+  await turn()
+  expect(begun).toHaveLength(3)
 })
 
 test('a failed flush rejects for its callers, and the next flush is tried', async () => {

@@ -1,7 +1,7 @@
 // Tests that at most one server at a time holds the lease of a shared folder.
 
 import { beforeEach, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Lease, openLease } from '../../src/db/lease.ts'
 import { contentOf, pathOf } from '../../src/db/lease-file.ts'
@@ -71,6 +71,14 @@ test('a former holder learns from its renewal that another server has the lease'
   expect(await second()).not.toBeNull()
   expect(await first.renew()).toBe(false)
   expect(first.isValid()).toBe(false)
+})
+
+test('a renewal succeeds after one that failed', async () => {
+  const first = await takenBy('first')
+  renameSync(folder, `${folder}-away`)
+  await expect(first.renew()).rejects.toThrow('ENOENT')
+  renameSync(`${folder}-away`, folder)
+  expect(await first.renew()).toBe(true)
 })
 
 test('while the folder is slow, renewals do not wait for each other', async () => {
