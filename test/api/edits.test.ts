@@ -81,8 +81,22 @@ test('an utterance without text is in no export, and the others keep their index
   expect(await found('watching')).toBe(0)
 })
 
+/** Adds a job of another account whose speakers have the same names. Returns a function that reads these names. */
+function addOther({ service }: Awaited<ReturnType<typeof edited>>) {
+  const ben = service.account('ben')
+  const id = addTranscript(service.db, ben, transcriptWith(texts, ['SPEAKER 1', 'SPEAKER 2']))
+  const path = `/v1/transcribe/${id}`
+  return {
+    rename: (speakers: Record<string, string>) => ben.send('PATCH', path, { speakers }),
+    names: async () =>
+      (await ben.get(path)).body.result.utterances.map(({ speaker }: { speaker: string }) => speaker),
+  }
+}
+
 test('speakers are renamed everywhere, can swap names and can become one', async () => {
-  const { patch, result, export: exported } = await edited()
+  const job = await edited()
+  const { patch, result, export: exported } = job
+  const other = addOther(job)
   const speakers = async () => {
     const { speakers, utterances } = await result()
     for (const { speaker, words } of utterances) for (const word of words) expect(word.speaker).toBe(speaker)
@@ -104,16 +118,21 @@ test('speakers are renamed everywhere, can swap names and can become one', async
   ])
   await patch({ speakers: { Bea: 'Cy' } })
   expect(await speakers()).toEqual([['Cy'], ['Cy', 'Cy', 'Cy']])
+  expect(await other.names()).toEqual(['SPEAKER 1', 'SPEAKER 2', 'SPEAKER 1'])
 })
 
 test('speakers that have one name are told apart again by the labels of the engine', async () => {
-  const { patch, result } = await edited()
+  const job = await edited()
+  const { patch, result } = job
+  const other = addOther(job)
   const speakers = async () => {
     const { speakers, utterances } = await result()
     for (const { speaker, words } of utterances) for (const word of words) expect(word.speaker).toBe(speaker)
     return [speakers, utterances.map(({ speaker }: { speaker: string }) => speaker)]
   }
-  await patch({ speakers: { 'SPEAKER 1': 'Ann', 'SPEAKER 2': 'Ann' } })
+  const both = { 'SPEAKER 1': 'Ann', 'SPEAKER 2': 'Ann' }
+  await other.rename(both)
+  await patch({ speakers: both })
   expect(await speakers()).toEqual([['Ann'], ['Ann', 'Ann', 'Ann']])
   await patch({ speakers: { 'SPEAKER 2': 'SPEAKER 2' } })
   expect(await speakers()).toEqual([
@@ -132,6 +151,7 @@ test('speakers that have one name are told apart again by the labels of the engi
     ['Eve', 'Dan'],
     ['Eve', 'Dan', 'Eve'],
   ])
+  expect(await other.names()).toEqual(['Ann', 'Ann', 'Ann'])
 })
 
 test('a name with an arrow or markup gives valid subtitles', async () => {
@@ -214,9 +234,11 @@ test.each<[unknown, string]>([
     'utterances',
   ],
   [{ speakers: { 'SPEAKER 3': 'Ann' } }, 'SPEAKER 1, SPEAKER 2'],
+  [{ speakers: { constructor: 'Ann' } }, 'SPEAKER 1, SPEAKER 2'],
   [{ speakers: { 'SPEAKER 1': '' } }, 'speakers.SPEAKER 1'],
   [{ speakers: { 'SPEAKER 1': 'Ann\nBea' } }, 'speakers'],
   [{ speakers: { 'SPEAKER 1': 'Ann\u2028Bea' } }, 'speakers'],
+  [{ speakers: { 'SPEAKER 1': 'Ann\ud800' } }, 'speakers'],
   [{ speakers: { 'SPEAKER 1': ' ' } }, 'speakers'],
   [{ speakers: { 'SPEAKER 1': 'x'.repeat(limits.speakerNameLengthMax + 1) } }, 'speakers.SPEAKER 1'],
   [{ speakers: ['Ann'] }, 'speakers'],

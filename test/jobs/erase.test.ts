@@ -1,7 +1,7 @@
 // Tests that deleted data is removed: the data of an account, old jobs, and the media of a deleted job.
 
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { closeAccount, listAccounts, setDefaultWebhook } from '../../src/accounts/account.ts'
 import { createGrant } from '../../src/accounts/grant.ts'
@@ -10,13 +10,18 @@ import { createSession } from '../../src/accounts/session.ts'
 import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
 import { purgeVerifications } from '../../src/accounts/verification.ts'
 import { newId } from '../../src/base/id.ts'
+import { createJob } from '../../src/jobs/create.ts'
+import { failJob } from '../../src/jobs/end.ts'
 import { countBelongings, eraseAccount } from '../../src/jobs/erase.ts'
+import { findJob } from '../../src/jobs/job.ts'
+import { mediaPath } from '../../src/jobs/media-files.ts'
 import { submitJob } from '../../src/jobs/submit.ts'
 import { listUse } from '../../src/jobs/usage.ts'
 import type { Media } from '../../src/media/media.ts'
 import { createUpload } from '../../src/uploads/upload.ts'
 import { findCommand } from '../support/command.ts'
 import { speech, statedMedia } from '../support/media.ts'
+import { plainJob } from '../support/plain-job.ts'
 import { startTestService, steered, type TestService } from '../support/service.ts'
 
 const secret = 'xylophones in Reykjavik'
@@ -38,6 +43,7 @@ steered('an erased account leaves no trace but its ledger, while the server runs
   const running = await ana.transcribe(speech(60))
   const task = await service.engine.given(2)
   await ana.post('/v1/upload', { filename: 'unused-by-ana.mp3' }, { 'Idempotency-Key': 'anas-key' })
+  await ana.upload()
   const mail = join(service.dataDir, 'mail')
   await Bun.write(join(mail, `${newId()}.eml`), 'To: ana@example.org\r\n\r\nhello ana')
   await Bun.write(join(mail, `${newId()}.eml`), 'To: ben@example.org\r\n\r\nhello ben')
@@ -70,6 +76,7 @@ steered('an erased account leaves no trace but its ledger, while the server runs
     if (word !== done && word !== running) expect([word, found]).toEqual([word, []])
   }
   expect(readdirSync(mail).length).toBe(1)
+  expect(readdirSync(join(service.dataDir, 'uploads')).length).toBe(1)
   expect((await ben.job(kept)).status).not.toBe('failed')
   const [ledger] = service.db.list<{ rows: number }>(
     'select count(*) as rows from ledger where account_id = $id',
@@ -151,14 +158,17 @@ steered('a request that began before an erasure adds nothing to the account', as
   expect(findAccountSettings(db, id)).toEqual({ operator: false, passwordHash: null, webhookUrl: null })
 })
 
-test('an account is listed until its erasure is complete', async () => {
+test('an account is listed until its erasure is complete, and its downloads are removed', async () => {
   const { db, dataDir, account } = await startTestService()
-  const { id, email } = account('unlucky')
+  const { id, email, keyId } = account('unlucky')
+  const path = mediaPath(dataDir, findJob(db, createJob(db, id, plainJob(keyId)))!)
+  writeFileSync(path, 'media')
   const isListed = () => listAccounts(db).some(each => each.id === id)
   closeAccount(db, id)
   expect(isListed()).toBe(true)
   eraseAccount(db, dataDir, { id, email })
   expect(isListed()).toBe(false)
+  expect(existsSync(path)).toBe(false)
 })
 
 test('the row of an erased account stays only if the account has entries in the ledger', async () => {
@@ -170,10 +180,15 @@ test('the row of an erased account stays only if the account has entries in the 
   expect(accounts.map(isKept)).toEqual([true, false])
 })
 
-test('the media that an erasure would remove include uploads without a job', async () => {
+test('the jobs and media that an erasure would remove include uploads without a job, but nothing deleted', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   await ana.upload('12345')
+  const id = await ana.transcribe(speech(60))
+  const mediaBytes = 5 + speech(60).length
+  expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 1, mediaBytes })
+  failJob(service.db, id, { code: 'CANCELLED' })
+  await ana.delete(`/v1/transcribe/${id}`)
   expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 0, mediaBytes: 5 })
 })
 

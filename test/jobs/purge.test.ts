@@ -1,5 +1,5 @@
 // Tests that one sweep (a periodic task of the server) removes a limited number of rows and files, because the server can
-// do nothing else meanwhile.
+// do nothing else meanwhile. Also tests what a sweep does not remove yet.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,10 @@ import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob, purgeJobs } from '../../src/jobs/delete.ts'
+import { listOldJobs } from '../../src/jobs/due-jobs.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { makeMediaFolders, mediaPath, removeOldMedia } from '../../src/jobs/media-files.ts'
+import { storePeaks } from '../../src/jobs/peaks.ts'
 import { limits } from '../../src/limits.ts'
 import { uploadPath } from '../../src/uploads/disk.ts'
 import { purgeExpiredUploads, removeUnusedBytes } from '../../src/uploads/expired-uploads.ts'
@@ -16,6 +18,7 @@ import { createUpload } from '../../src/uploads/upload.ts'
 import { makeAccount } from '../support/account.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainJob } from '../support/plain-job.ts'
+import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
 const folder = temporaryFolder()
 const db = openDb(folder)
@@ -43,6 +46,31 @@ test('the rows of deleted jobs and of their uploads are removed in parts', () =>
   expect([count('jobs'), count('uploads')]).toEqual([1, 1])
   purgeJobs(db, { keptMs: 0 })
   expect([count('jobs'), count('uploads')]).toEqual([0, 0])
+})
+
+test('the row of a deleted job stays until its transcript is removed', () => {
+  const texts = Array.from({ length: limits.removedUtterancesPerPiece + 1 }, () => 'A word.')
+  const id = addTranscript(db, { id: accountId, keyId }, texts)
+  storePeaks(db, id, new Uint8Array(1))
+  db.run("update transcripts set original_head = '{}', speaker_names = '{}'")
+  deleteJob(db, accountId, id)
+  expect(count('transcripts where coalesce(head, original_head, speaker_names) is not null')).toBe(0)
+  purgeJobs(db, { keptMs: 0 })
+  expect([count('jobs'), count('utterances'), count('peaks')]).toEqual([1, 1, 1])
+  completeIndex(db)
+  purgeJobs(db, { keptMs: 0 })
+  expect([count('jobs'), count('utterances'), count('peaks')]).toEqual([0, 0, 0])
+})
+
+test('a job that was deleted keeps the time of its deletion, and is not listed to be deleted again', () => {
+  const id = createJob(db, accountId, plainJob(keyId))
+  failJob(db, id, { code: 'CANCELLED' })
+  deleteJob(db, accountId, id)
+  db.run('update jobs set deleted_at = 0 where id = $id', { id })
+  expect(deleteJob(db, accountId, id)).toBeNull()
+  expect(listOldJobs(db, { endedBefore: db.now() })).toEqual([])
+  purgeJobs(db, { keptMs: 60_000 })
+  expect(count('jobs')).toBe(0)
 })
 
 test('the files and the rows of expired uploads are removed in parts', () => {
@@ -74,11 +102,12 @@ test('a file that cannot be removed stays, and the files after it are removed', 
 
 test('the media of a job that was deleted, but not its media, are removed', () => {
   makeMediaFolders(folder)
-  const id = createJob(db, accountId, plainJob(keyId))
-  failJob(db, id, { code: 'CANCELLED' })
-  const job = deleteJob(db, accountId, id)
-  if (!job) throw new Error('the job was deleted before')
-  writeFileSync(mediaPath(folder, job), 'media')
+  const [deleted, kept] = [0, 1].map(
+    () => failJob(db, createJob(db, accountId, plainJob(keyId)), { code: 'CANCELLED' })!,
+  )
+  const paths = [deleted!, kept!].map(job => mediaPath(folder, job))
+  for (const path of paths) writeFileSync(path, 'media')
+  deleteJob(db, accountId, deleted!.id)
   removeOldMedia(db, folder, { keptMs: 60_000 })
-  expect(existsSync(mediaPath(folder, job))).toBe(false)
+  expect(paths.map(existsSync)).toEqual([false, true])
 })

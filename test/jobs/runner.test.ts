@@ -1,5 +1,6 @@
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { release } from '../../src/accounts/ledger.ts'
+import { WorkUnderWay } from '../../src/jobs/work.ts'
 import { speech } from '../support/media.ts'
 import { startTestService, steered } from '../support/service.ts'
 
@@ -52,3 +53,19 @@ steered(
     expect((await send('GET', `/v1/transcribe/${interrupted}`)).body.error.code).toBe('CANCELLED')
   },
 )
+
+test('the work of a job can be stopped, also after earlier work of this job has ended', async () => {
+  const work = new WorkUnderWay()
+  const first = Promise.withResolvers<void>()
+  const running = work.run('job', () => first.promise)
+  const later = work.run(
+    'job',
+    signal => new Promise(resolve => signal.addEventListener('abort', () => resolve())),
+  )
+  first.resolve()
+  await running
+  expect(work.jobIds()).toEqual(['job'])
+  work.stop('job')
+  await later
+  expect(work.jobIds()).toEqual([])
+})

@@ -6,7 +6,8 @@ import { createJob, type JobRequest } from '../../src/jobs/create.ts'
 import { deleteJob } from '../../src/jobs/delete.ts'
 import { completeJob, failJob } from '../../src/jobs/end.ts'
 import { findJob } from '../../src/jobs/job.ts'
-import { claimJob, startDownload } from '../../src/jobs/moves.ts'
+import { claimJob, startDownload, takeJobBack } from '../../src/jobs/moves.ts'
+import { setProgress } from '../../src/jobs/progress.ts'
 import { queueJob, startNextJob } from '../../src/jobs/queue.ts'
 import { before, isTerminal, type JobState, jobStates, life } from '../../src/jobs/states.ts'
 import { makeAccount } from '../support/account.ts'
@@ -85,7 +86,13 @@ test('an older claim cannot complete a job', () => {
   expect([first?.fence, second?.fence, second?.attempts, second?.worker]).toEqual([2, 3, 2, 'gpu-2'])
   expect(completeJob(db, id, heard, { fence: 2 })).toBeNull()
   expect(findJob(db, id)?.state).toBe('processing')
-  expect(completeJob(db, id, heard, { fence: 3 })).toMatchObject({ state: 'completed' })
+  // A job that is taken back from its worker is not completed by this worker.
+  expect(takeJobBack(db, id)).toMatchObject({ fence: 4, worker: null })
+  expect(completeJob(db, id, heard, { fence: 3 })).toBeNull()
+  expect(completeJob(db, id, heard, { fence: 4 })).toMatchObject({ state: 'completed' })
+  // A report of progress may arrive after the end.
+  setProgress(db, id, { sentence: 'Transcribing', percent: 50 })
+  expect(findJob(db, id)).toMatchObject({ progress: 'Done', progressPercent: 100 })
   expect(claimJob(db, id, 'gpu-1')).toBeNull()
 })
 

@@ -97,7 +97,7 @@ test('a job that is cancelled while its transcript is stored leaves no utterance
   expect(storedRows()).toBe(0)
 })
 
-test('storing goes on after the disk was full, and stops when its signal is aborted', async () => {
+test('storing goes on after the disk was full, and stops after another error or when its signal is aborted', async () => {
   const job = processing()
   const { utterances } = transcriptOf(4 * pieceMax)
   db.run(`pragma max_page_count = 1`)
@@ -110,4 +110,11 @@ test('storing goes on after the disk was full, and stops when its signal is abor
   db.run(`pragma max_page_count = 4294967294`)
   await expect(stopped).rejects.toThrow('stopping')
   expect(await stored).toBe(3 * pieceMax)
+  const broken = {
+    ...db,
+    tx: () => {
+      throw new Error('broken')
+    },
+  }
+  await expect(storeAhead(broken, job, utterances, never)).rejects.toThrow('broken')
 })
