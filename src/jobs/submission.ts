@@ -63,7 +63,7 @@ export function submissionOf(job: Job): Static<typeof transcribeRequest> {
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text)
-  return url !== null && /^https?:$/.test(url.protocol) && url.hostname !== ''
+  return url !== null && /^https?:$/.test(url.protocol)
 }
 
 export function invalid(message: string): ApiError {
