@@ -1,7 +1,11 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { filesOf, placeCopy, requireFree } from '../../src/db/copy.ts'
+import { openSecrets } from '../../src/base/seal.ts'
+import { checkCopy, copyDatabase, filesOf, placeCopy, requireFree } from '../../src/db/copy.ts'
+import { isServed, lockDataDir, makeDataDir } from '../../src/db/data-dir.ts'
+import { openDb } from '../../src/db/open-db.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 test('a copy whose second file cannot be copied leaves the data folder empty', () => {
@@ -25,4 +29,35 @@ test('a backup is not restored beside a log or a journal of another database', (
     expect(readdirSync(dataDir)).toEqual([name])
     rmSync(join(dataDir, name))
   }
+})
+
+test('a copy that is not a database of steno, or has no sound key, is refused', () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'copy.db')
+  new Database(file).run('create table words (word text)')
+  writeFileSync(`${file}.key`, 'short')
+  expect(() => checkCopy(file)).toThrow('copy.db.key is damaged')
+  writeFileSync(`${file}.key`, new Uint8Array(32))
+  expect(() => checkCopy(file)).toThrow('copy.db is no sound backup')
+})
+
+test('a restored copy can be read by its owner only, and replaces no database', () => {
+  const [source, target] = [temporaryFolder(), temporaryFolder()]
+  openSecrets(source)
+  openDb(source).close()
+  const file = join(source, 'copy.db')
+  copyDatabase(source, file)
+  copyFileSync(join(source, 'secret.key'), `${file}.key`)
+  for (const path of [file, `${file}.key`]) chmodSync(path, 0o644)
+  mkdirSync(join(target, 'media'))
+  writeFileSync(join(target, 'media', 'kept'), 'media')
+  chmodSync(target, 0o755)
+  makeDataDir(target, { restoring: true })
+  const files = filesOf(file, target)
+  placeCopy(files, target)
+  const modes = [target, ...files.map(({ to }) => to)].map(path => statSync(path).mode & 0o777)
+  expect(modes).toEqual([0o700, 0o600, 0o600])
+  expect(() => placeCopy(files, target)).toThrow('exists already')
+  expect(isServed(target)).toBe(false)
+  lockDataDir(target)()
 })

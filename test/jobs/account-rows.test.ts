@@ -9,6 +9,7 @@ import { findCommand } from '../support/command.ts'
 import { speech } from '../support/media.ts'
 import { passwordHash } from '../support/password.ts'
 import { shareServices, startTestService, steered } from '../support/service.ts'
+import { addTranscript } from '../support/transcripts.ts'
 
 shareServices()
 
@@ -22,6 +23,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   await ana.send('PATCH', `/v1/transcribe/${id}`, { utterances: [{ index: 0, text: 'It was edited.' }] })
   await ana.post('/v1/upload', { filename: 'unused.mp3' }, { 'Idempotency-Key': 'anas-request' })
   await ben.post('/v1/upload', { filename: 'of-ben.mp3' })
+  addTranscript(db, ben, ['It is of-ben.'])
   // Old events have no value in the column account_id, because the table did not have this column then.
   const insertion = `insert into webhook_events (job_id, event, created_at, sent_at) values ($id, 'a', $now, $now)`
   db.run(insertion, { id, now: db.now() })
