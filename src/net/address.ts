@@ -1,5 +1,5 @@
-// Decides to which IP addresses this program may connect: addresses of the public internet, and addresses in networks
-// that the operator has allowed.
+// Decides to which IP addresses a request to a URL of a caller may connect: addresses of the public internet, and
+// addresses in networks that the operator has allowed.
 
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -44,10 +44,10 @@ const special = {
 const globalIpv6 = netsOf(['2000::/3'])
 
 /**
- * Returns true if this program may connect to this IP address. `allowNets` lists the networks that the operator has
- * allowed, and an address in one of them is always allowed. Any other address is allowed if it belongs to the public
- * internet and is not an address of this machine. `own` lists the addresses of this machine. Returns false for a text
- * that is not an IP address.
+ * Returns true if a request to a URL of a caller may connect to this IP address. `allowNets` lists the networks that
+ * the operator has allowed, and an address in one of them is always allowed. Any other address is allowed if it belongs
+ * to the public internet and is not an address of this machine. `own` lists the addresses of this machine. Returns
+ * false for a text that is not an IP address.
  */
 export function reachable(address: string, allowNets: Nets, own: Nets = ownAddresses()): boolean {
   return (isPublic(address) && !isListed(address, own)) || isListed(address, allowNets)

@@ -3,7 +3,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** The body of a response is stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds. */
+/**
+ * The body of a response is stalled if fewer than `bytesMin` bytes arrive within `stallMs` milliseconds while the
+ * reader waits for bytes.
+ */
 export type Stall = { stallMs: number; bytesMin: number }
 
 export type BodyEnd = 'complete' | 'interrupted' | 'stalled'

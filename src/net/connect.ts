@@ -57,8 +57,7 @@ export function permitted(addresses: string[], url: URL, { allowNets, httpsOnly 
 }
 
 /**
- * Returns the IP addresses of the host in a URL. Returns null if the host name is unknown, or if `stop` is aborted
- * first.
+ * Returns the IP addresses of the host in a URL. Returns null if no address is found, or if `stop` is aborted first.
  */
 export async function addressesOf(
   url: URL,

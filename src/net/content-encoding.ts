@@ -13,7 +13,7 @@ import { limits } from '../limits.ts'
 
 export type Sink = {
   push(bytes: Uint8Array): Promise<void>
-  /** Must be called after the last `push`. Resolves when all decoded bytes are written. */
+  /** Must be called after the last `push` of a complete body. Resolves when all decoded bytes are written. */
   end(): Promise<void>
   /** Ends the decoding, and discards the bytes that are not decoded yet. */
   abandon(): void
@@ -56,7 +56,10 @@ export function codingsIn(header: string | undefined): string[] {
   return names.map(name => name.trim().toLowerCase()).filter(name => Object.hasOwn(registered, name))
 }
 
-/** Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno cannot decode them. */
+/**
+ * Opens a sink that decodes bytes and passes the decoded bytes to `write`. Returns null if steno cannot decode one of
+ * the codings, or if there are too many.
+ */
 export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
   if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
@@ -74,8 +77,8 @@ function decoding(next: Sink, create: Decoder): Sink {
     return { decoder, drained }
   }
   return {
-    // Backpressure: `push` resolves only when the decoded bytes have been taken from the decoder. So a compression bomb
-    // cannot fill the memory.
+    // Backpressure: the decoder takes more bytes only when its output buffer has space, and `push` waits for that. So a
+    // compression bomb cannot fill the memory.
     push: bytes => {
       if (bytes[0] === undefined) return Promise.resolve()
       running ??= start(bytes[0])

@@ -1,4 +1,4 @@
-// One attempt of a download: sends a request for the part of the file that is still missing.
+// One attempt of a download: sends a request for the file, or for the part of it that is still missing.
 
 import type { FileHandle } from 'node:fs/promises'
 import { JobFailure } from '../errors.ts'
@@ -15,8 +15,7 @@ import { isSignIn } from './sign-in-pages.ts'
 
 /**
  * Sends one request for the whole file, or for the part that is still missing. Returns `complete` if the file is
- * complete. Returns `interrupted` or `stalled` if the caller may try again. Throws an error if another attempt cannot
- * succeed.
+ * complete. Returns `interrupted` or `stalled` if the caller may try again. Throws an error if the download must end.
  */
 export async function attempt(
   file: FileHandle,
@@ -73,7 +72,7 @@ function failed(failure: FetchFailure, progress: Progress): BodyEnd {
 }
 
 /**
- * Handles a response with an error status. If an earlier attempt has received a successful response, and a retry can
+ * Handles a response whose status is not 2xx. If an earlier attempt has received a successful response, and a retry can
  * succeed, returns a result that causes a retry. Otherwise throws a JobFailure.
  */
 async function refused(
@@ -92,8 +91,9 @@ async function refused(
 }
 
 /**
- * Returns true if the response contains the missing part of the file, and if the file has not changed since the last
- * attempt. Learns the size of the file if the first response did not have it.
+ * Returns true if the response continues the file at the first missing byte. Returns false if the response has another
+ * version or another size of the file, if the size is unknown, or if the body is compressed. Learns the size of the
+ * file if the first response did not have it.
  */
 function continues(answer: Answer, progress: Progress): boolean {
   const range = rangeOf(answer)

@@ -6,14 +6,14 @@ export type DownloadOptions = ConnectOptions & {
   bytesMax: number
   signal: AbortSignal
   /**
-   * A length of time, in milliseconds. If fewer than `limits.downloadStallBytesMin` bytes arrive in this time, the
-   * attempt to download has stalled.
+   * A length of time, in milliseconds. If fewer than `limits.downloadStallBytesMin` bytes arrive in this time, while
+   * the program waits for bytes, the attempt to download has stalled.
    */
   stallMs?: number
   /** A monotonic clock: returns the time in milliseconds. Only tests replace it. */
   now?: () => number
   /**
-   * Called after each chunk of the download. `bytes` is the number of bytes in the file. `total` is the size of the
+   * Called after each write to the file. `bytes` is the number of bytes in the file. `total` is the size of the
    * complete file in bytes, or null if this size is not known.
    */
   onProgress?: (bytes: number, total: number | null) => void
@@ -32,7 +32,7 @@ export type Progress = {
    * headers. The next attempt then starts again at the first byte.
    */
   version: string | null
-  /** True after the first response with a successful status. */
+  /** True after the first successful response that began at the first byte of the file. */
   begun: boolean
   /**
    * `receivedBytes` is the number of bytes that all attempts together have written to the file. `receivedMs` is the

@@ -1,5 +1,5 @@
-// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues the download.
-// The file gets its final name only when the file is complete.
+// Downloads a file as a stream, with a maximum size. If the download is interrupted, a retry continues the download, or
+// starts it again. The file gets its final name only when the file is complete.
 
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -11,8 +11,8 @@ import { attempt } from './download-attempt.ts'
 import type { DownloadOptions, Progress } from './download-state.ts'
 
 /**
- * Downloads the file at the URL `address` to the path `path`. Throws a JobFailure that names the cause of a failure. If
- * the signal is aborted, throws the reason of the signal.
+ * Downloads the file at the URL `address` to the path `path`. If the file cannot be downloaded from the URL, throws a
+ * JobFailure that names the cause. If the signal is aborted, throws the reason of the signal.
  */
 export async function download(
   address: string,

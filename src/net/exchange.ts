@@ -1,5 +1,5 @@
 // Sends one request over a given socket, and reads the response. The exchange uses no connection pool and no proxy,
-// does not decode the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys
+// does not decompress the body, and follows no redirect. The request is sent by node:http, because Bun's fetch obeys
 // HTTP_PROXY and opens its own connection.
 
 import { type IncomingHttpHeaders, type IncomingMessage, request as send } from 'node:http'
@@ -32,8 +32,8 @@ export type Answer = {
 export type NoAnswer = { kind: 'answer-timeout' | 'broken-answer' }
 
 /**
- * Sends the request, and returns the response. Returns a NoAnswer if the request times out or the connection breaks.
- * Rejects only if `signal` is aborted, with the reason of the signal.
+ * Sends the request, and returns the response. Returns a NoAnswer if the request times out, the connection breaks, or
+ * the response is not valid. Rejects only if `signal` is aborted, with the reason of the signal.
  */
 export async function exchange(
   socket: Socket,
@@ -49,9 +49,9 @@ export async function exchange(
     method,
     path: url.pathname + url.search,
     headers: { Host: url.host, ...headers, Connection: 'close' },
-    // The lenient parser accepts three faults, as browsers do: bare line feeds, folded headers, and Content-Length
-    // together with chunked encoding. These faults allow no request smuggling here, because a connection carries only
-    // one response.
+    // The lenient parser accepts some faults, as browsers do, such as bare line feeds, folded headers, and
+    // Content-Length together with chunked encoding. These faults allow no request smuggling here, because a connection
+    // carries only one response.
     insecureHTTPParser: true,
     maxHeaderSize: limits.answerHeaderBytesMax,
   })

@@ -26,8 +26,9 @@ export type Call = HttpRequest & {
 const redirects = new Set([301, 302, 303, 307, 308])
 
 /**
- * Sends a request and follows its redirects with the same method and body. A network failure is returned. The promise
- * rejects only if `signal` is aborted, with the reason of the signal, or if `rewrite` throws an error.
+ * Sends a request and follows at most `redirectsMax` redirects with the same method and body. A network failure is
+ * returned. The promise rejects only if `signal` is aborted, with the reason of the signal, or if `rewrite` throws an
+ * error.
  */
 export async function fetchGuarded(
   address: string,
@@ -70,8 +71,9 @@ export function isWeb(url: URL): boolean {
 }
 
 /**
- * Stores the cookies that the server at `url` has set, for later requests to the same origin. Some services, such as
- * SharePoint, set a cookie when a share link redirects, and require this cookie at the target of the redirect.
+ * Stores the cookies that the server at `url` has set in a redirect, for later requests to the same origin. Some
+ * services, such as SharePoint, set a cookie when a share link redirects, and require this cookie at the target of the
+ * redirect.
  */
 function keepCookies(cookies: Map<string, Map<string, string>>, url: URL, given: string[] = []): void {
   const jar = cookies.get(url.origin) ?? new Map<string, string>()
@@ -102,8 +104,8 @@ function withoutCredentials(url: URL): URL {
 }
 
 /**
- * Decodes the value of a header as UTF-8. Many servers send the header Location in UTF-8, but Node decodes all headers
- * as Latin-1.
+ * Decodes the value of a header as UTF-8, if it is valid UTF-8. Many servers send the header Location in UTF-8, but
+ * Node decodes all headers as Latin-1.
  */
 function utf8(header: string): string {
   const decoded = Buffer.from(header, 'latin1').toString('utf8')

@@ -5,7 +5,7 @@ import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './
 export type Hub = {
   /** The base URL of the hub: `https://huggingface.co`, or the value of HF_ENDPOINT. */
   endpoint: string
-  /** The access token for the hub: the value of HF_TOKEN. Null if this environment variable is not set. */
+  /** The access token for the hub: the value of HF_TOKEN. Null if this environment variable is not set or is empty. */
   token: string | null
 }
 

@@ -8,7 +8,7 @@ import { isIP } from 'node:net'
 import { openSemaphore } from '../base/semaphore.ts'
 import { limits } from '../limits.ts'
 
-/** Returns all IP addresses of a host name. If the name does not exist, rejects or returns an empty list. */
+/** Returns all IP addresses of a host name. If no address is found, rejects or returns an empty list. */
 export type Resolve = (name: string) => Promise<string[]>
 
 export type NameOptions = {
@@ -29,7 +29,7 @@ export type Names = (name: string, accountId?: string) => Promise<string[]>
 
 /**
  * Returns a function that finds the IP addresses of a host name: first in the hosts file, then at the name servers. If
- * many look-ups wait, the accounts take turns, so that no account delays the others. If an account asks for the same
+ * many look-ups wait, the accounts take turns, so that no account can block the others. If an account asks for the same
  * name several times at once, the name is looked up only once.
  */
 export function openNames({

@@ -1,4 +1,5 @@
-// A client of the public NuGet server or of a mirror. It finds the download URL, the size and the hash of a package.
+// A client of the public NuGet server or of a mirror. It finds the download URL, the size and the hash of a package,
+// and downloads the package.
 
 import { get, getFrom, SourceError, type Transfer } from './source.ts'
 

@@ -15,8 +15,9 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that holds back the first bytes of a response's body. As soon as these bytes are certainly not the
- * start of a web page, the filter passes all bytes to `write`.
+ * Opens a filter that holds back the first bytes of a response's body. When enough bytes, or all bytes, have arrived
+ * and they are not the start of a web page, the filter passes all bytes to `write`. If they are, the filter throws a
+ * JobFailure when it has enough of the page.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()
@@ -54,8 +55,8 @@ export function passEverything(write: (bytes: Uint8Array) => Promise<void>): Pag
 }
 
 /**
- * The tags at the start of a text by which browsers recognise HTML. White space, `/` or `>` must follow the name of the
- * tag.
+ * Matches a tag by which a text is recognised as HTML, at the start of the text. White space, `/` or `>` must follow
+ * the name of the tag.
  */
 const tags =
   /^(<!doctype html|<html|<head|<script|<iframe|<h1|<div|<font|<table|<a|<style|<title|<b|<body|<br|<p|<meta|<link|<form)[\s/>]/i
@@ -73,8 +74,8 @@ function asksForPassword(page: Uint8Array): boolean {
 }
 
 /**
- * Decodes bytes to text. Returns null for binary data: bytes with a control character that no text contains. The first
- * bytes of a media file always contain such a character.
+ * Decodes bytes to text. Returns null for binary data: bytes without a byte order mark of UTF-16, and with a control
+ * character that no text contains. The first bytes of a media file almost always contain such a character.
  */
 function textOf(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes)

@@ -7,7 +7,7 @@ type Row = {
   path?: RegExp
   /**
    * Converts a share link. Returns the direct URL of the file, or the reason why the link has no direct URL. Returns
-   * null if the link can be used as it is.
+   * null if the link must stay as it is.
    */
   to: (url: URL, match: RegExpExecArray) => URL | NoFile | null
 }

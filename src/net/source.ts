@@ -73,7 +73,7 @@ export async function getFrom(
 
 /**
  * Sends JSON by a PUT request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be
- * reached, or if the status is not 2xx.
+ * reached, or if the status is not 2xx. Also rejects if the body of the response is not JSON.
  */
 export async function putJson(address: string, body: Uint8Array): Promise<unknown> {
   let answer: Response

@@ -64,7 +64,7 @@ function cut(words: Spoken[], options: CueOptions): Cue[] {
 
 /**
  * Extends each cue of zero length to `cueVisibleMsMin` milliseconds, because video players skip a cue of zero length.
- * If the start of the next cue of the same speaker is inside the extended cue, the extended cue ends at this start.
+ * If the next cue of the same speaker starts later, but inside the extended cue, the extended cue ends at this start.
  */
 function giveLength(cues: Cue[]): Cue[] {
   const nextMs = new Map<string | null, number>()

@@ -33,7 +33,8 @@ export function writeCsv({ utterances }: Transcript): string {
 
 /**
  * Returns the turns of the speakers in the format RTTM (Rich Transcription Time Marked), with one line for each turn.
- * Spaces separate the fields of this format, so a space in `title` or in the name of a speaker becomes an underscore.
+ * Spaces separate the fields of this format, so white space in `title` or in the name of a speaker becomes an
+ * underscore.
  */
 export function writeRttm(turns: readonly SpeakerTurn[], title: string): string {
   return turns
@@ -50,7 +51,10 @@ function clock(seconds: number): string {
   return parts.map(part => String(part).padStart(2, '0')).join(':')
 }
 
-/** Escapes the special characters of Markdown, so that the displayed document shows the original text. */
+/**
+ * Escapes special characters of Markdown, so that the displayed document shows them. Replaces each run of white space
+ * with one space.
+ */
 function markdown(text: string): string {
   return text.replace(/[\\`*_[\]<>#|]/g, '\\$&').replace(/\s+/g, ' ')
 }

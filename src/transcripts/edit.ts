@@ -1,6 +1,6 @@
 // Edits a stored transcript: the texts of utterances, and the names of speakers. All fields of a transcript except the
-// utterances are stored together, as its head. The database keeps two versions of the head and of each edited
-// utterance: the original version from the engine, and the edited version.
+// utterances are stored together, as its head. After an edit, the database keeps two versions of the head and of each
+// edited utterance: the original version from the engine, and the edited version.
 
 import type { Db } from '../db/db.ts'
 import { EditedSize } from './edited-size.ts'

@@ -32,7 +32,7 @@ export class EditedSize {
 
   /**
    * Counts the change of the utterance at `position` in the request. Throws an ApiError if the change makes the
-   * transcript larger than the maximum. A change that makes the transcript smaller is always allowed.
+   * transcript larger than the maximum. A change that adds no bytes is always allowed.
    */
   count(position: number, before: Utterance, after: Utterance): void {
     const growth = bytesOf(after) - bytesOf(before)

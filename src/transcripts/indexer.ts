@@ -1,6 +1,6 @@
-// Writes the search index in the background. Each transaction writes one small piece of the index, and between two
-// transactions the server can answer requests. After a restart, the indexer continues with the first piece that was not
-// committed.
+// Writes the search index in the background. Each transaction writes, removes or merges one small piece of the index,
+// and between two transactions the server can answer requests. After a restart, the indexer continues with the first
+// piece that was not committed.
 
 import { errorFields, log } from '../base/log.ts'
 import type { Db } from '../db/db.ts'
@@ -25,7 +25,10 @@ export class Indexer {
     this.#db = db
   }
 
-  /** Starts the indexer. If the indexer is already running, it is started once more at the end of the present run. */
+  /**
+   * Starts the indexer, unless it is closing. If the indexer is already running, it is started once more at the end of
+   * the present run.
+   */
   wake(): void {
     if (this.#closing) return
     this.#wokenAgain = this.#running !== null
@@ -42,7 +45,7 @@ export class Indexer {
       })
   }
 
-  /** Waits until the search index is complete, or until an error stops the indexer. */
+  /** Waits until the indexer is not running. */
   async settled(): Promise<void> {
     while (this.#running) await this.#running
   }
@@ -66,9 +69,9 @@ export class Indexer {
 
   /**
    * Removes the words of deleted transcripts from the search index. A purge that took N seconds is followed by a pause
-   * of `purgePauseRatio` times N seconds, in which this function does nothing. Each run of the indexer ends with a call
-   * of this function. A sweep (periodic work of the server) starts such a run at intervals, so a later run purges the
-   * index again.
+   * of `purgePauseRatio` times N seconds, in which this function does nothing. A run of the indexer ends with a call of
+   * this function, unless the run fails or the indexer is closing. A sweep (periodic work of the server) starts such a
+   * run at intervals, so a later run purges the index again.
    */
   async #purge(): Promise<void> {
     const beganAt = this.#db.uptime()

@@ -3,13 +3,16 @@
 import type { Word } from './transcript.ts'
 
 /**
- * The maximum number of cells in the table with which `commonWords` compares the words before and after an edit. If the
- * table would be larger, the words are not compared. All words between the first and the last changed word then count
- * as changed: they lose their own times, and share the time between their unchanged neighbours.
+ * The maximum number of pairs of words, one before and one after an edit, that `commonWords` compares. If there are
+ * more pairs, the words are not compared. All words between the first and the last changed word then count as changed:
+ * they lose their own times, and share the time of the words that they replace.
  */
 const cellsMax = 250_000
 
-/** Returns the form in which words are compared: in lower case and without punctuation. */
+/**
+ * Returns the form in which words are compared: in lower case and without punctuation. A word without letters and
+ * digits stays as it is.
+ */
 export function keyOf({ word }: Pick<Word, 'word'>): string {
   return word.toLowerCase().replace(/[^\p{L}\p{N}\p{M}]/gu, '') || word
 }
@@ -37,8 +40,8 @@ export function originsOf(old: readonly string[], edited: readonly string[]): (n
 }
 
 /**
- * Returns a longest common subsequence of two lists of words, as pairs of indexes. Returns an empty list if the table
- * for the comparison would have more than `cellsMax` cells.
+ * Returns a longest common subsequence of two lists of words, as pairs of indexes. Returns an empty list if there are
+ * more than `cellsMax` pairs of words to compare.
  */
 function commonWords(old: readonly string[], edited: readonly string[]): [number, number][] {
   const width = edited.length + 1

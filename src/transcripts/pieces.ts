@@ -27,7 +27,7 @@ export function findPieces(parts: string[], whole: string): Piece[] {
     const at = ahead.indexOf(part)
     const gap = at < 0 ? '' : ahead.slice(0, at)
     const piece: Piece = { text: part, spaced: at < 0 ? spacedAnyway : /\s/.test(gap) }
-    // A punctuation mark belongs to the word that it touches without a space.
+    // A punctuation mark belongs to the word that it touches without a space, or else to the word before it.
     if (gap !== '' && !letters.test(gap)) {
       const [, closing = '', opening = ''] = /^(.*?)(?:\s+(\S*))?$/su.exec(gap) ?? []
       if (previous) previous.text += closing
@@ -54,8 +54,8 @@ export function cleaner(strip: string): (text: string) => string {
 }
 
 /**
- * Replaces each run of spaces, tabs and line breaks with one space. Removes control characters, and white space at both
- * ends. Replaces lone surrogates with U+FFFD.
+ * Replaces each run of spaces, tabs and line breaks with one space. Removes control characters, the byte order mark,
+ * and white space at both ends. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
   // Most texts need no change. This test is faster than the three replacements.

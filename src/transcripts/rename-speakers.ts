@@ -9,7 +9,8 @@ export type Edits = {
   utterances: readonly { index: number; text: string }[]
   /**
    * The new names of speakers. A key of this record is the present name of a speaker, or the label that the engine gave
-   * to the speaker. A name renames all speakers who have this name, and a label renames one speaker.
+   * to the speaker. A name renames all speakers who have this name. A label that is not a present name renames one
+   * speaker.
    */
   speakers: Readonly<Record<string, string>>
 }

@@ -1,5 +1,5 @@
-// Computes the times of words after an edit of their utterance. An unchanged word keeps its times. Changed words
-// share the time of the words that they replace.
+// Computes the times of words after an edit of their utterance. An unchanged word keeps its times. Changed words share
+// the time of the words that they replace, and added words share the time between their neighbours.
 
 import { keyOf, originsOf } from './match-words.ts'
 import { splitWords } from './split-words.ts'

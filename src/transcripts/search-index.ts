@@ -12,9 +12,9 @@ import { type IndexedJob, utteranceId } from './utterance-id.ts'
 type DueJob = IndexedJob & { part: number; unindexed: number }
 
 /**
- * Does one small step of the work on the search index. If a deleted transcript still has utterances, removes some of
- * them from the index and from the database. Otherwise, adds some utterances of the newest transcript that is not
- * completely in the index. Returns false if there is nothing to do.
+ * Does one small step of the work on the search index. If stored utterances of an ended job must be removed (see
+ * `findDeleted`), removes some of them from the index and from the database. Otherwise, adds some utterances of the
+ * newest transcript that is not completely in the index. Returns false if there is nothing to do.
  */
 export function writeIndexPiece(db: Db): boolean {
   return db.tx(() => {

@@ -7,8 +7,8 @@ import { limits } from '../limits.ts'
 
 /**
  * Adds the transcript of a completed job to a part of the account's search index, and returns the number of this part.
- * If the part is full and the job is newer than all jobs in it, creates another part instead. Each part covers a range
- * of job numbers, and these ranges never overlap.
+ * If the account has no part, or if the part is full and the job is newer than all jobs in it, creates another part
+ * instead. Each part covers a range of job numbers, and these ranges never overlap.
  */
 export function joinPart(db: Db, jobId: string, utterances: number): number {
   const job = db.find<{ accountId: string; seq: number }>(
@@ -42,7 +42,7 @@ export function joinPart(db: Db, jobId: string, utterances: number): number {
 }
 
 /**
- * Called when `utterances` utterances are removed from the search index. Subtracts this number from the number of
+ * Called when `utterances` utterances of a completed job are removed. Subtracts this number from the number of
  * utterances in the part `id` of the index, and deletes the part if no utterances remain in it.
  */
 export function leavePart(db: Db, id: number, utterances: number): void {

@@ -53,8 +53,8 @@ export type Phrase = readonly string[]
 
 /**
  * Divides a query into phrases. A text in quotation marks is one phrase. Outside quotation marks, each part between
- * spaces is one phrase. Inside a phrase, any character that is neither a letter nor a digit separates two words. A
- * repeated phrase is returned once.
+ * spaces is one phrase. Inside a phrase, characters such as a hyphen separate two words. A repeated phrase is returned
+ * once.
  */
 export function phrasesOf(query: string): Phrase[] {
   const phrases = new Map<string, Phrase>()

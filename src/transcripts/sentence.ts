@@ -7,15 +7,16 @@
  */
 const mark = '(?:(?!၊)[\\p{Sentence_Terminal}…\u037e།༎]|(?<=\\p{Script=Greek});)'
 /**
- * Matches a closing quotation mark or bracket. The mark `“` is included: it opens a quotation in English, but closes a
- * quotation in German.
+ * Matches a closing quotation mark or bracket. The marks `“`, `‘` and `«` are included: they open a quotation in some
+ * languages, but close it in others.
  */
 const closing = '[\\p{Pe}\\p{Pf}"\'“‘«]'
 
 const sentenceEnd = new RegExp(`${mark}${closing}*\\s*$`, 'u')
 /**
  * Matches an abbreviation at the end of a text, such as `Dr.`, because its period does not end a sentence. Also matches
- * a number of one or two digits with a period, because in German such a number is an ordinal number: `3.` means `3rd`.
+ * a single letter with a period, and a number of one or two digits with a period, because in German such a number is an
+ * ordinal number: `3.` means `3rd`.
  */
 const abbreviation =
   /(?:^|[\s\p{Ps}\p{Pi}"'¿¡])(?:\p{L}|\d{1,2}|Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|bzw|usw|Nr|Hr|Fr|Sra|Ud|Mme|Mlle)\.\s*$/iu
@@ -26,8 +27,8 @@ export function endsSentence(text: string): boolean {
 }
 
 /**
- * Matches a mark that also occurs inside words and numbers, such as the period in `3.5`. Such a mark ends a sentence
- * only if white space follows the mark.
+ * Matches a mark that also occurs inside words and numbers, such as the period in `3.5`. Inside a text, such a mark
+ * ends a sentence only before white space. Closing marks may stand between the two.
  */
 const insideWords = '[.!?…]'
 /**

@@ -27,7 +27,7 @@ export function splitWords(text: string, old: readonly Word[], language: string)
 
 /**
  * Divides a text into words by the Unicode rules for word boundaries. A punctuation mark is joined to the word before
- * it.
+ * it, if there is one.
  */
 function segmentsOf(text: string, language: string): string[] {
   const words: string[] = []

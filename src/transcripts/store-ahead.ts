@@ -17,7 +17,8 @@ type UnfinishedJob = { id: string; seq: number }
 /**
  * Stores the utterances of a job in pieces of `storedUtterancesPerPiece` utterances, and returns the number of stored
  * utterances. Leaves out the last piece, because the transaction that completes the job stores it. First removes the
- * utterances of an earlier call that did not finish. Stops early if the job ends. Rejects if `signal` is aborted.
+ * utterances that an earlier call stored, if the job was not completed. Stops early if the job ends. Rejects if
+ * `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,
@@ -28,9 +29,9 @@ export async function storeAhead(
   const pieceMax = limits.storedUtterancesPerPiece
   let stored = 0
   /**
-   * Does one step. If the database has utterances of an earlier, unfinished call of `storeAhead`, removes some of them.
-   * Otherwise stores the next `pieceMax` utterances. Returns the number of utterances that the present call of
-   * `storeAhead` has stored so far. Returns null if the job has ended.
+   * Does one step. If the database has utterances of an earlier call of `storeAhead`, removes some of them. Otherwise
+   * stores the next `pieceMax` utterances. Returns the number of utterances that the present call of `storeAhead` has
+   * stored so far. Returns null if the job has ended.
    */
   const writePiece = (): number | null => {
     if (!isUnfinished(db, job)) return null

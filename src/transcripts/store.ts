@@ -1,6 +1,6 @@
 // Stores transcripts in the database. The head of a transcript (all fields except the utterances) is one row, and each
-// utterance is a row of its own. A search or an edit therefore reads and writes single utterances, even of a long
-// transcript.
+// utterance is a row of its own. A search can therefore read single utterances, and an edit of a text writes single
+// utterances, even of a long transcript.
 
 import type { Db } from '../db/db.ts'
 import { joinPart } from './search-parts.ts'

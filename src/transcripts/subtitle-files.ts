@@ -29,7 +29,10 @@ function times({ startMs, endMs }: Cue, point: ',' | '.'): string {
   return `${at(startMs)} --> ${at(endMs)}`
 }
 
-/** Replaces `-->` by `->`. In SubRip, a line with `-->` is read as the times of a cue, and `-->` cannot be escaped. */
+/**
+ * Replaces `-->`, and longer arrows, by `->`. In SubRip, a line with `-->` is read as the times of a cue, and `-->`
+ * cannot be escaped.
+ */
 function withoutArrow(text: string): string {
   return text.replace(/(?<!-)-{2,}>/g, '->')
 }

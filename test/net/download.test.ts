@@ -603,7 +603,8 @@ test('an abort rejects at once with its reason, and leaves no file', async () =>
 })
 
 /**
- * Downloads four megabytes at `rate` bytes a second. The clock is simulated: it advances whenever bytes are received.
+ * Downloads the file that `scene` sends, at `rate` bytes a second. Returns the number of received bytes. The clock is
+ * simulated: it advances whenever bytes are received.
  */
 async function takeAtRate(rate: number, scene: Scene): Promise<number> {
   const server = await serve({ '/a': scene })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { countPhrases, findPhrases } from '../../src/transcripts/find-phrases.ts'
 import { indexedWords, type Phrase, phrasesOf } from '../../src/transcripts/search-words.ts'
 
-/** Returns the parts of `text` that match the query: one text for each match. */
+/** Returns the parts of `text` that match the query: one text for each match. Overlapping matches are one text. */
 function found(text: string, query: string): string[] {
   return findPhrases(text, phrasesOf(query)).map(({ from, to }) => text.slice(from, to))
 }

@@ -1,5 +1,5 @@
-// Tests each page with axe (a checker of accessibility), in both themes, on a phone and on a wide screen. The content
-// security policy of the pages stays on.
+// Tests the pages of the web app with axe (a checker of accessibility), in both themes, on a phone and on a wide
+// screen. The content security policy of the pages stays on.
 
 import { expect } from 'bun:test'
 import type { Page } from 'playwright-core'

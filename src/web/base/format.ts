@@ -42,8 +42,8 @@ export function showTime(at: string | number): string {
 }
 
 /**
- * Returns a relative time such as "3 min. ago" if the time `at` is within the last seven days. Otherwise returns the
- * date.
+ * Returns a relative time such as "3 min. ago" or "just now". Returns the date if the time `at` is more than seven days
+ * ago.
  */
 export function showAgo(at: string | number): string {
   const ago = Date.now() - new Date(at).getTime()
@@ -62,7 +62,10 @@ export function showClock(seconds: number): string {
   return `${start}:${String(rest).padStart(2, '0')}`
 }
 
-/** Returns a duration as text, such as "1 h 20 min". A duration below ten minutes is shown with its seconds. */
+/**
+ * Returns a duration as text, such as "1 h 20 min". A duration below ten minutes is shown with its seconds, if it is
+ * not a whole number of minutes.
+ */
 export function showDuration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   if (whole < 60) return words.units.seconds(plain.format(whole))

@@ -1,5 +1,5 @@
 // Sends requests to the server. If the server does not answer, the request is sent again. If the session has ended, the
-// request waits until the person has signed in again, and is then sent again.
+// request waits until the person has signed in again, and is then sent again. A caller can switch off both.
 
 import { words } from '../words.ts'
 import { isOnline, pause, signInAgain } from './connection.ts'
@@ -7,12 +7,12 @@ import { Fault, faultOf, isJson } from './fault.ts'
 import { timing } from './timing.ts'
 
 type Options = {
-  /** The parameters of the query in the URL. A parameter that is undefined is left out. */
+  /** The parameters of the query in the URL. A parameter that is undefined or empty is left out. */
   query?: Record<string, string | number | undefined>
   body?: unknown
   /**
    * The ETag of the transcript that the page shows. If the transcript on the server has another ETag, the server
-   * refuses the request.
+   * refuses the request. If it is null or missing, the server does not compare.
    */
   ifMatch?: string | null
   signal?: AbortSignal
@@ -108,8 +108,8 @@ async function send(method: string, path: string, options: Options): Promise<Res
 }
 
 /**
- * Returns true if a request failed because the server does not answer or is busy: `fetch` threw an error, or the
- * response has the status 502, 503 or 504. A proxy may send such a response in place of the server.
+ * Returns true if a request failed because the server does not answer or is busy: `error` is a TypeError, as `fetch`
+ * throws it, or the response has the status 502, 503 or 504. A proxy may send such a response in place of the server.
  */
 export function isAway(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Fault && isGatewayFault(error.status))

@@ -13,7 +13,8 @@ export const fragment = computed(() => address.value.hash.slice(1))
 
 /**
  * Goes to another address inside the app. If `replace` is true, the new address replaces the current entry in the
- * browser's history. Otherwise the new address becomes a new entry in the history.
+ * browser's history. Otherwise the new address becomes a new entry in the history. The same address as before changes
+ * no entry.
  */
 export function go(to: string, { replace = false }: { replace?: boolean } = {}): void {
   const target = new URL(to, location.href)

@@ -39,11 +39,14 @@ export function forget(name: string): void {
   try {
     localStorage.removeItem(`steno.${name}`)
   } catch {
-    // The browser refuses local storage, so the value is only in memory.
+    // The browser refuses local storage, so the value was only in memory.
   }
 }
 
-/** Returns the names of the stored values whose name begins with `start`. */
+/**
+ * Returns the names of the values in local storage whose name begins with `start`. If the browser refuses local
+ * storage, returns the names of such values in memory.
+ */
 export function storedNames(start: string): string[] {
   try {
     return Object.keys(localStorage)

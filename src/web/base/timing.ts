@@ -3,9 +3,9 @@
 export const timing = {
   /** The time between two requests for the list of jobs while one of the jobs has not ended. */
   listEveryMs: 3000,
-  /** The time between two requests for the list of jobs while all jobs have ended. */
+  /** The shortest time between two requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
-  /** The delay before the first retry of a request. Each further delay is twice as long. */
+  /** The delay before the first retry of a request. Each further delay is twice as long, up to `retryMsMax`. */
   retryMs: 500,
   /** The longest delay between two attempts to send a request. */
   retryMsMax: 15_000,
@@ -22,13 +22,13 @@ export const timing = {
   saveMs: 900,
   /** Two keystrokes belong to the same undo step if less than this time passes between them. */
   undoStepMs: 1200,
-  /** A search starts when this time has passed since the last keystroke in the search field. */
+  /** A search, or the preview of an export, starts when this time has passed since its input last changed. */
   typingMs: 250,
   /** The size of the part of a file that one request uploads, in bytes. */
   pieceBytes: 16 * 1024 ** 2,
   /** The speed of an upload is averaged over this time. */
   speedMs: 5000,
-  /** The player skips a pause between two words if the pause is longer than this time. */
+  /** If the person has switched skipping on, the player skips a pause between words that is longer than this time. */
   silenceMs: 1000,
   /** The time between two requests for the data of the operator's page. */
   operatorEveryMs: 10_000,

@@ -1,4 +1,5 @@
-// The form that adds recordings. A person drops or chooses files and folders, or types the web address of a file.
+// The form that adds recordings. A person drops files or folders, chooses files, or types or drops the web address of a
+// file.
 
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -65,8 +66,8 @@ export function Add() {
 /**
  * Calls `drop` when a person drops files anywhere on the page, because the browser would otherwise leave the page and
  * show the file. Also calls `drop` for a web address, but only if it is dropped on the form, because a person may drag
- * a link of the page by accident. Sets `isOver` while the person drags something over the page. Returns a function that
- * removes the event listeners.
+ * a link of the page by accident. Sets `isOver` while the person drags something that could be dropped there. Returns a
+ * function that removes the event listeners.
  */
 function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): () => void {
   const watch = new AbortController()
@@ -90,7 +91,7 @@ function watchDrops(isOver: Signal<boolean>, drop: (event: DragEvent) => void): 
   return () => watch.abort()
 }
 
-/** Shows a warning that the balance is empty, before the person adds a file. */
+/** Shows a warning if the balance is empty and jobs cost money, before the person adds a file. */
 function EmptyBalance() {
   const balance = useLoaded(() => ask<Balance>('GET', '/v1/balance'))
   const { available_cents: available = 0, price_per_hour_cents: price = 0 } = balance.value.value ?? {}
@@ -147,7 +148,7 @@ async function addAddress(address: string): Promise<void> {
 
 /**
  * Returns the reason why the server would refuse the file, so that the file is not sent. Returns null if there is no
- * such reason.
+ * such reason, or if the limits of the server are not known.
  */
 function reasonAgainst(file: File): string | null {
   const limits = service.value?.limits

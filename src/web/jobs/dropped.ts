@@ -15,8 +15,8 @@ async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (!isFolder(entry)) return []
   const reader = entry.createReader()
   const inside: FileSystemEntry[] = []
-  // A directory reader returns at most 100 entries for each call. When it has returned all entries, it returns an empty
-  // list.
+  // A directory reader may return only some of the entries at each call. When it has returned all entries, it returns
+  // an empty list.
   for (;;) {
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

@@ -26,8 +26,8 @@ let beginnings = 0
 let readAt = 0
 const cursor = signal<string | null>(null)
 /**
- * The ids of the jobs that the person has deleted while the deletion can still be undone. The page does not show these
- * jobs.
+ * The ids of the jobs that the person has deleted on this page, also while a deletion can still be undone. The page
+ * does not show these jobs.
  */
 const hidden = signal<ReadonlySet<string>>(new Set())
 
@@ -35,10 +35,11 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, down to the last job that has not ended. The older jobs, which were
- * loaded before, stay in the list after these jobs. But if the page has no job that was loaded before, some new jobs
- * may be missing between the page and the older jobs. So the list then begins again with this page alone. It also
- * begins again if no job follows this page: the older jobs were then deleted, or no longer match the filters.
+ * Requests the start of the list of jobs again, down to the last job that has not ended, but at most `pageLengthMax`
+ * jobs. The older jobs, which were loaded before, stay in the list after these jobs. But if the page has no job that
+ * was loaded before, some new jobs may be missing between the page and the older jobs. So the list then begins again
+ * with this page alone. It also begins again if no job follows this page: the older jobs were then deleted, or no
+ * longer match the filters.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()
@@ -113,8 +114,8 @@ export async function cancelJob(job: Pick<Job, 'id'>): Promise<void> {
 }
 
 /**
- * Hides a job on the page. Deletes the job on the server when the time for an undo is over. If the person undoes the
- * deletion, shows the job again.
+ * Hides a job on the page. Deletes the job on the server when the time for an undo is over, or when the page is closed.
+ * If the person undoes the deletion, or if it fails, shows the job again.
  */
 export function deleteJob(job: Job): void {
   hide(job.id, true)
@@ -145,7 +146,7 @@ function unfinishedLength(): number {
   return (loaded.value?.findLastIndex(job => !isEnded(job)) ?? -1) + 1
 }
 
-/** Requests a page of the list. The page has at least `least` jobs, up to the maximum of the API. */
+/** Requests a page of the list. The page has space for at least `least` jobs, up to the maximum of the API. */
 function readPage(after: string | undefined, least = 0): Promise<Page> {
   const midnight = new Date()
   midnight.setHours(0, 0, 0, 0)

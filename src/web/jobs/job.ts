@@ -17,8 +17,8 @@ export type Job = {
   channels: 'mix' | 'split'
   cost_cents: number | null
   /**
-   * Texts that were stored with the job when it was submitted. The web app stores the name of the original file under
-   * the key `name`.
+   * Texts that were stored with the job when it was submitted. The web app stores the name of the recording under the
+   * key `name`.
    */
   metadata: Record<string, string> | null
   filename: string | null
@@ -75,8 +75,9 @@ export function isEnded({ status }: Pick<Job, 'status'>): boolean {
 }
 
 /**
- * Returns the name that the page shows for a job: the name of the original file, or the last part of the source's web
- * address. If the job has neither, the name is a text with the date of the job.
+ * Returns the name that the page shows for a job: the name that was stored with the job, the name of the uploaded file,
+ * or the last part of the source's web address. If the job has none of them, the name is a text with the date of the
+ * job.
  */
 export function nameOf({ metadata, filename, source_url: url, created_at: at }: Job): string {
   return metadata?.name || filename || (url && nameInUrl(url)) || words.jobs.unnamed(showDateTime(at))

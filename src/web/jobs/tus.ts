@@ -46,7 +46,7 @@ export function removeUpload(address: string): Promise<unknown> {
 
 /**
  * Sends the bytes of a file from `offset` to the end of the file, part by part. If sending a part fails with a
- * temporary error, sends the part again.
+ * temporary error, continues at the first byte that the server has not received.
  */
 export async function sendFile(
   file: File,

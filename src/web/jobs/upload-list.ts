@@ -1,6 +1,6 @@
-// The list of the uploads of this browser. The addresses of the uploads are in the browser's storage, so that an upload
-// can continue after a reload. Other open pages of the app may have the files of some uploads. A new page asks them for
-// the ids of these uploads, and does not show these uploads.
+// The uploads of this page, and the stored uploads of earlier visits. The addresses of the uploads are in the browser's
+// storage, so that an upload can continue after a reload. Other open pages of the app may have the files of some
+// uploads. A new page asks them for the ids of these uploads, and does not show these uploads.
 
 import { computed, signal } from '@preact/signals'
 import { session } from '../account/session.ts'
@@ -68,7 +68,7 @@ export function keep(): void {
 }
 
 /**
- * Returns the stored uploads of an earlier visit to the page. The person must choose the files of these uploads again.
+ * Returns the stored uploads of earlier visits and of other pages. This page does not have the files of these uploads.
  */
 function storedUploads(): Upload[] {
   return storedNames(prefix)

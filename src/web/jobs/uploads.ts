@@ -59,7 +59,7 @@ function addFile(file: File, options: JobOptions): void {
   sendNext()
 }
 
-/** Sends the next queued file. Does nothing if another file is already being sent. */
+/** Sends the next queued file. Sends nothing if another file is being sent, or if its job is being started. */
 function sendNext(): void {
   keep()
   if (uploads.value.some(({ state }) => state === 'sending' || state === 'starting')) return
@@ -106,9 +106,9 @@ async function sendAll(id: string, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls `work`. If the server does not answer, or refuses the request because of its rate limit, calls `work` again
- * after a pause. If the session has ended, waits until the person has signed in again, and then calls `work` again.
- * Throws any other error of `work`.
+ * Calls `work`. If the server does not answer, is busy, or refuses the request because of its rate limit, calls `work`
+ * again after a pause. If the session has ended, waits until the person has signed in again, and then calls `work`
+ * again. Throws any other error of `work`. Throws an error if `signal` is aborted.
  */
 async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
   for (let tries = 0; ; tries++) {

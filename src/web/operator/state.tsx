@@ -6,7 +6,7 @@ import type { Overview } from './overview.ts'
 
 const text = words.operator
 
-/** Shows a sentence that says whether the service has a problem, and which problem it is. */
+/** Shows the problems of the service, or a sentence that says that there is none. */
 export function Verdict({ overview }: { overview: Overview }) {
   const { engine, disk, engine_crashes: crashes, lost_events: lost, errors } = overview
   const ownFaults = errors.filter(({ code }) => faultsOfService.has(code))

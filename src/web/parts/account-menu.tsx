@@ -1,4 +1,4 @@
-// The menu of the signed-in account, in the header of every page.
+// The menu of the signed-in account, in the header of the page.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'

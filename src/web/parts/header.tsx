@@ -1,4 +1,4 @@
-// The bar at the top of every page, with the links to the main pages.
+// The bar at the top of every page for a person who is signed in, with the links to the main pages.
 
 import { isOnline } from '../base/connection.ts'
 import { words } from '../words.ts'

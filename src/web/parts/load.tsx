@@ -1,4 +1,5 @@
-// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails.
+// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails and
+// no earlier data are shown.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

@@ -1,5 +1,5 @@
-// Short messages at the lower edge of the page. A message may have the button "Undo". Ctrl+Z does the same, because a
-// person who uses only the keyboard could hardly reach the button before the message disappears.
+// Short messages at the lower edge of the page. A message may have the button "Undo". Outside text fields, Ctrl+Z does
+// the same, because a person who uses only the keyboard could hardly reach the button before the message disappears.
 
 import { effect, signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -103,7 +103,7 @@ function undoByKey(event: KeyboardEvent): void {
 }
 
 /**
- * Adds a message, and removes older messages until three are left. A message with a button is never removed early,
+ * Adds a message, and removes older messages until three are left. A message with a button is not removed in this way,
  * because a deletion must be undoable until its time is over.
  */
 function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {

@@ -27,8 +27,8 @@ export class EditHistory {
   }
 
   /**
-   * Adds a change that the person has typed. Two keystrokes in the same utterance belong to the same step if less than
-   * `timing.undoStepMs` passes between them, and nothing was undone.
+   * Adds a change that the person has typed. Two keystrokes in a row in the same utterance belong to the same step if
+   * less than `timing.undoStepMs` passes between them, and no undone step can be redone.
    */
   addTyped(change: Change): void {
     const last = this.#undo.at(-1)

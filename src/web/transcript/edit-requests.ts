@@ -1,5 +1,6 @@
-// The requests that save the edits of a transcript. Each request contains the ETag of the transcript to which the edits
-// apply. If the transcript on the server has another ETag, the server refuses the request.
+// The requests that save the edits of a transcript, or read it again. Each request that saves contains the ETag of the
+// transcript to which the edits apply. If the transcript on the server has another ETag, the server refuses the
+// request.
 
 import { Fault } from '../base/fault.ts'
 import { ask, askTagged } from '../base/net.ts'

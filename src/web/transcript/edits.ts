@@ -1,5 +1,5 @@
 // The edits that a person makes in a transcript: typed text, replaced text and names of speakers. Each edit can be
-// undone and redone.
+// undone and redone, unless another person has changed the same text or name since then.
 
 import { signal } from '@preact/signals'
 import { tellFault } from '../parts/toast.tsx'

@@ -4,7 +4,10 @@ import { signal } from '@preact/signals'
 
 export class Following {
   readonly isOn = signal(true)
-  /** False if the sentence that the player is playing is outside the visible part of the page. */
+  /**
+   * False if the sentence that the player is playing is outside the visible part of the page. Updated only while the
+   * page does not follow the spoken words.
+   */
   readonly isSpokenVisible = signal(true)
   /**
    * Observes whether the sentence that the player is playing is visible. The margins exclude the areas of the window

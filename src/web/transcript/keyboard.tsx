@@ -71,7 +71,7 @@ export function Keyboard({ studio }: { studio: Studio }) {
   )
 }
 
-/** Returns true if the focused element uses the key itself. The key is then not a shortcut. */
+/** Returns true if the focused element uses the key itself, or is in a dialog. The key is then not a shortcut. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.closest('dialog')) return true

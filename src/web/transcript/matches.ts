@@ -25,7 +25,10 @@ export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Pla
   )
 }
 
-/** Replaces the found text at each place. Returns the new text of each utterance that has changed. */
+/**
+ * Replaces the found text at each place. Returns the new text of each utterance with a place. Superfluous spaces are
+ * removed from these texts.
+ */
 export function replaced(
   utterances: readonly Utterance[],
   places: readonly Place[],

@@ -9,14 +9,14 @@ export type ParagraphOptions = {
   language: string
   /** Returns the name that the page shows for a speaker. `speaker` is the label of the speaker. */
   nameOf: (speaker: string) => string
-  /** Returns the number of the colour of a speaker. `speaker` is the label that the engine gave to the speaker. */
+  /** Returns the number of the colour of a speaker. `speaker` is the label of the speaker. */
   colourOf: (speaker: string) => number
 }
 
 /**
  * The HTML elements of a paragraph. `row` is the element of the whole paragraph. `spans` are the elements of its
  * utterances. `name` is the element with the name of the speaker. It is null if the previous paragraph has the same
- * speaker, or if the transcript has no speakers.
+ * speaker, or if the utterances have no speaker.
  */
 export type Paragraph = { row: HTMLElement; spans: HTMLElement[]; name: HTMLElement | null }
 

@@ -93,7 +93,10 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** Divides the words of a sentence into as few cues as possible. All cues have about the same length. */
+/**
+ * Divides the words of a sentence into cues of about the same length: as few as the limits allow. A word is never
+ * divided.
+ */
 export function cuesOf(words: readonly Timed[], options: PassageOptions, parts = 1): Timed[] {
   const length = words.reduce((sum, { text }) => sum + text.length, 0)
   const cues: (Timed & { count: number })[] = []

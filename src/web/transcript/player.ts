@@ -21,13 +21,13 @@ export class Player {
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
   /**
-   * The reason why the recording cannot be played: it was deleted (`gone`), or the browser does not support its format
-   * (`unplayable`). Null if it can be played.
+   * The reason why the recording cannot be played: the server does not send it, usually because it was deleted
+   * (`gone`), or the browser cannot play it (`unplayable`). Null if no such reason is known.
    */
   readonly silence = signal<'gone' | 'unplayable' | null>(null)
   /**
    * The position in the recording, in whole seconds. Components that show the position as text use this signal, so that
-   * they are rendered only once a second.
+   * they are not rendered at each frame.
    */
   readonly seconds = signal(0)
   media: HTMLVideoElement | null = null
@@ -91,8 +91,8 @@ export class Player {
   }
 
   /**
-   * Skips the pause at the present position if the pause is longer than `timing.silenceMs` and the person has switched
-   * this skipping on. Seeks to 0.2 s before the next word.
+   * While the recording plays, skips the pause at the present position if the pause is longer than `timing.silenceMs`
+   * and the person has switched this skipping on. Seeks to 0.2 s before the next word.
    */
   skipSilence(times: WordTimes): void {
     if (!skipsSilence.value || !this.isPlaying.value || !this.media) return

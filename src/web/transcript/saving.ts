@@ -27,7 +27,7 @@ export type TextListeners = {
   onText: (utterance: number, text: string) => void
   /** Called when the text of another person has replaced the text of an utterance. */
   onTheirs: (utterance: number) => void
-  /** Called when the times of words or their positions in the text may have changed. */
+  /** Called when the page has taken utterances from the server, or when texts changed although no person typed them. */
   onWords: () => void
   /** Called when the page has read the transcript again, with the utterances of the server. */
   onRead: (utterances: readonly Utterance[]) => void
@@ -36,7 +36,7 @@ export type TextListeners = {
 export class Saving {
   readonly state = signal<SaveState>('saved')
   readonly fault = signal('')
-  /** The index of the first utterance whose text the server refused. Null if there is none. */
+  /** The index of an utterance whose text the server refused. Null if there is none. */
   readonly refused = signal<number | null>(null)
   readonly conflicts = signal<Conflict[]>([])
   /** The number of times that texts have changed. A signal computed from the texts must read this signal too. */
@@ -59,7 +59,7 @@ export class Saving {
 
   /**
    * Restores unsaved edits that an earlier visit to the page left in the browser's storage. If the text on the server
-   * has changed since that visit, adds a conflict.
+   * has changed to a different text since that visit, adds a conflict.
    */
   open(): void {
     const conflicts: Conflict[] = []
@@ -123,7 +123,7 @@ export class Saving {
 
   /**
    * Sends unsaved edits to the server without further delay. One call sends at most `sentAtOnce` edits; the next call
-   * follows automatically. Edits of utterances in a conflict are not sent.
+   * follows automatically. Edits of utterances in a conflict, and texts that the server has refused, are not sent.
    */
   async save(): Promise<void> {
     clearTimeout(this.#timer)

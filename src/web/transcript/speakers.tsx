@@ -12,7 +12,7 @@ import { talkTimes } from './turns.ts'
 
 const text = words.speakers
 
-/** The number of speakers that the list shows until the person opens the whole list. */
+/** The number of speakers that the list shows until the whole list is opened. */
 const shownAtOnce = 8
 
 export function Speakers({ studio }: { studio: Studio }) {

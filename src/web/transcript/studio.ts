@@ -117,9 +117,9 @@ export class Studio {
   }
 
   /**
-   * Handles a click in the text. A click on a word or on a time plays the recording from there. A click on the name of
-   * a speaker lets the person change the name. If the person has just selected a text with the mouse, the click at the
-   * end of the selection does not play the word.
+   * Handles a click in the text. A click on a time, or on a word while the person is not editing, plays the recording
+   * from there. A click on the name of a speaker lets the person change the name. If the person has just selected a
+   * text with the mouse, the click at the end of the selection does not play the word.
    */
   click(event: MouseEvent): void {
     if (!(event.target instanceof Element) || !this.view) return
