@@ -37,8 +37,8 @@ const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
 /**
- * The level at which Zstandard compresses the embedded files. Level 19 would take about ten times as long, and would
- * save only 1.6 of 17 MB.
+ * The level at which Zstandard compresses the embedded native code. Level 19 would take about ten times as long, and
+ * would save only 1.6 of 17 MB.
  */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
@@ -144,7 +144,7 @@ console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
  * Returns the SHA-256 hash of a file to embed. The files have 145 MB together, and three parts of the build need their
- * hashes, so each file is read and hashed only once.
+ * hashes, so each file is hashed only once.
  */
 function hashOf(source: string): string {
   const known = hashes.get(source) ?? sha256(readFileSync(source))

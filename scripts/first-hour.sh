@@ -48,8 +48,9 @@ serve() { # serve FOLDER starts the service and sets url and key
   [ -n "$url" ] || fail "the service did not start: $(tail -n 3 "$place/log")"
 }
 cat >release.ts <<'TS'
-// Signs the release `first`. Then makes the release of the next commit from the bytes of `first`, and signs it too. A
-// second build would differ only in the commit and its time, and would take three times as long.
+// Without arguments, prints the public key. With two commits, signs the release `first`. Then makes the release of the
+// next commit from the bytes of `first`, and signs it too. A second build would differ only in the commit and its time,
+// and would take three times as long.
 import { publicKeyOf, signRelease } from './steno/src/cli/release.ts'
 const key = await Bun.file('release.pem').text()
 const commits = process.argv.slice(2).map(line => line.split(' '))

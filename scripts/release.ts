@@ -124,8 +124,8 @@ function changes(): string {
 }
 
 /**
- * Tests `steno upgrade` with the programs of this release: it must install a correct program, and must refuse a
- * truncated file.
+ * Tests `steno upgrade` with the program of this release for this machine: it must install a correct program, and must
+ * refuse a truncated file.
  */
 function tryUpgrade(): void {
   const own = `steno-linux-${process.arch}`

@@ -225,7 +225,10 @@ function adapted(command: string): string {
     kill -TERM $watcher; wait $watcher || [ $? -gt 128 ]`
 }
 
-/** Checks that the response to the last command has the same fields as the example of a response in the document. */
+/**
+ * If the example of a response in the document is a list, checks that the first item of the response to the last
+ * command has the same fields as the first item of the example.
+ */
 function compareWithAnswer({ last }: Reader, block: string): void {
   const example = JSON.parse(block)
   if (!example.items) return

@@ -1,7 +1,7 @@
 // Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its database is
 // locked, its clock is set. At the end, the benchmark checks that every accepted job has ended exactly once, and that
-// no money and no webhook event was lost. STENO_BENCH_KILLS sets the number of kills. Filling the disk needs root,
-// because the benchmark mounts a small file system.
+// no money and no webhook event was lost. STENO_BENCH_KILLS sets the number of kills. Only root can fill the disk,
+// because the benchmark mounts a small file system for this.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'

@@ -141,7 +141,7 @@ function meanMs(times: number, run: () => void): number {
   return (performance.now() - before) / times
 }
 
-/** Returns the used memory of the first GPU, in MB. */
+/** Returns the used memory of the first GPU, in MB. On the CPU, returns an empty text. */
 function usedMemory(): string {
   if (device === 'cpu') return ''
   const query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits']

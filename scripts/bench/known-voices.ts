@@ -1,4 +1,4 @@
-// Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
+// Measures the recognition of known voices. Two voice prints count as one person if their similarity is at least a
 // threshold. The table shows two error rates for each threshold. The first rate is the share of pairs of voice prints
 // from the same reader that do not count as one person. The second rate is the share of pairs from two different
 // readers that count as one person.

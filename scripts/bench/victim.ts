@@ -1,8 +1,8 @@
 // One account attacks a server in order to delay the jobs of other accounts. Measures the time of another account's
 // job, from the first request to the arrival of the job's last webhook: first without the attack, then during the
 // attack. The engine uses the pocket model (a tiny Whisper model for tests). One attack uses a name server that never
-// answers. This attack needs root, because the server must have an /etc/resolv.conf of its own. STENO_BENCH_ATTACK=TEXT
-// runs only the attacks whose names contain the text.
+// answers. This attack works only as root, because the server must have an /etc/resolv.conf of its own.
+// STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -87,7 +87,8 @@ function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
     host,
     port,
     /**
-     * Returns a webhook address that no other job uses. `arrived` resolves when the last event of a job arrives there.
+     * Returns a webhook address that no other job uses. `arrived` resolves when the event `transcription.completed`
+     * arrives there, and rejects if the job fails.
      */
     webhook() {
       const { promise: arrived, resolve, reject } = Promise.withResolvers<void>()

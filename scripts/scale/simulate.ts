@@ -189,7 +189,8 @@ function handOut(world: World, now: number): void {
 /** Removes `job`, the first job in the queue `world.waiting`, and adds its waiting time to the histograms. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The array `waiting` is shortened when jobs that have left the queue fill more than half of the array.
+  // The array `waiting` is shortened when more than 10,000 jobs have left the queue and fill more than half of the
+  // array.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0

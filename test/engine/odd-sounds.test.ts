@@ -1,5 +1,5 @@
-// Transcribes recordings in formats that are rare or faulty. All recordings contain the same known sentence, so that
-// the test notices lost words.
+// Transcribes recordings in formats that are rare or faulty. They contain the same known sentence, so that the test
+// notices lost words, or no speech.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

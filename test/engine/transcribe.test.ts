@@ -106,8 +106,8 @@ async function truthOf(name: string): Promise<Truth> {
 }
 
 /**
- * Returns the first 35 s of the conversation, which fill two windows. The whole conversation lasts two minutes, and all
- * its parts are similar.
+ * Returns the reference of the first 35 s of the conversation, which fill two windows. The whole conversation lasts two
+ * minutes, and all its parts are similar.
  */
 function beginningOf(truth: Truth): Truth {
   const duration = 35.3

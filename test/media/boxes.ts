@@ -13,7 +13,10 @@ export function box(type: string, content: Buffer): Buffer {
 
 const padding = box('free', Buffer.alloc(1024 ** 2))
 
-/** Applies a change to each box of an MP4 file, at any depth. The type of the box selects the change from `changes`. */
+/**
+ * Applies `changes` to the boxes of an MP4 file, also to those inside the boxes in `parents`. The type of a box selects
+ * its change. A box of another type stays as it is.
+ */
 export function rewrite(boxes: Buffer, changes: Record<string, Change>): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at + 8 <= boxes.length; at += boxes.readUInt32BE(at)) {

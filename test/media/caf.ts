@@ -78,8 +78,8 @@ function codecOf(file: Buffer): Buffer {
 }
 
 /**
- * Returns the bytes of a number in the packet table. Each byte has seven bits of the number, and its top bit is set if
- * another byte follows.
+ * Returns the bytes of a number below 16,384 in the packet table. Each byte has seven bits of the number, and its top
+ * bit is set if another byte follows.
  */
 function bits(value: number): number[] {
   return value < 128 ? [value] : [128 | (value >> 7), value & 127]

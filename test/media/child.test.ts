@@ -1,5 +1,5 @@
-// Tests jobs whose media program crashes, hangs or sends wrong data. Such a job must fail with the right error code,
-// and no child process may remain.
+// Tests how the media program is confined and ended. If it crashes, hangs or sends wrong data, the job must fail with
+// the right error code. No child process may remain.
 
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -349,7 +349,7 @@ test('an order with a wrong argument is refused by the media program', async () 
 })
 
 test('a decoding ends at its limit of CPU time', async () => {
-  // A sparse file of 4 GB with three days of silence. A sparse file needs almost no space on the disk.
+  // A sparse file of 4 GB with almost three days of silence. A sparse file needs almost no space on the disk.
   const path = longWav()
   truncateSync(path, 4e9)
   const bounds = { openCpuMs: 1000, cpuMs: 1000, priority: 0 }

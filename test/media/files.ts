@@ -9,7 +9,8 @@ import { defaults } from '../support/defaults.ts'
 
 const { durationMsMin, durationMsMax } = defaults
 /**
- * The timeout of each test in milliseconds. It is long, because a busy machine may delay the child processes of a test.
+ * The timeout of a media test in milliseconds. It is long, because a busy machine may delay the child processes of a
+ * test.
  */
 export const patienceMs = 60_000
 /**

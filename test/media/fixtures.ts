@@ -1,4 +1,5 @@
-// The list of the fixtures that fixtures/media/make.sh makes: every accepted container, with its usual codecs.
+// The fixtures of every accepted container, with its usual codecs. fixtures/media/make.sh makes them and other
+// fixtures.
 
 /**
  * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0.

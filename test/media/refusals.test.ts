@@ -1,5 +1,5 @@
-// Tests the error code and the message for each kind of media file that is refused. Also tests files that are damaged
-// or too loud, but are decoded.
+// Tests the error codes and the messages for media files that are refused. Also tests files that are damaged or too
+// loud, but are decoded.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'

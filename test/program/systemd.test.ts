@@ -1,5 +1,6 @@
 // Installs the built program as a service under a real systemd. This systemd runs as process 1 of a container, which
-// has Linux namespaces of its own. It sees the files of this machine, but all its changes to them are lost at the end.
+// has Linux namespaces of its own. It sees the files of this machine, but all its changes outside the folder of the
+// test are lost at the end.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'

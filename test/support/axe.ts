@@ -31,7 +31,7 @@ export async function findFaults(
   where: (string | number)[],
 ): Promise<string[]> {
   const { frameTree } = await session.send('Page.getFrameTree')
-  // Returns the world that already exists, unless the browser has loaded another document.
+  // Creates the world at the first call for a document. Later calls return the same world.
   const world = { frameId: frameTree.frame.id, worldName: 'axe' }
   const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', world)
   const { result: isReady } = await session.send('Runtime.evaluate', {

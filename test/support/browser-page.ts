@@ -1,4 +1,5 @@
-// Uses the web app in a browser in the same way as a person. An error on a page fails the test.
+// Uses the web app in a browser in the same way as a person. A script error on a page that no code catches fails the
+// test.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -19,8 +20,8 @@ export const seen = test.skipIf(!browserFound && !isNeeded)
 let running: Browser | null = null
 
 /**
- * Starts the browser of this process, unless an earlier test file has started it. A start costs half a second of CPU
- * time, so the browser stays open until the process ends.
+ * Starts the browser of this process, unless it is running. A start costs half a second of CPU time, so the browser
+ * stays open until the process ends.
  */
 async function findRunningBrowser(): Promise<Browser> {
   if (!running?.isConnected()) running = await launchBrowser()
@@ -30,8 +31,8 @@ async function findRunningBrowser(): Promise<Browser> {
 /**
  * Lets the tests of the calling file use a browser. A new browser context starts a process that loads the app again,
  * which costs a third of the CPU time of a short test. So the tests use the same context, one after the other. A test
- * gets another context if it asks for options, or opens a second visit. After the last test of the file, all of its
- * contexts are closed.
+ * gets another context if it asks for options, uses another service, or opens a second visit. After the last test of
+ * the file, all of its contexts are closed.
  */
 export function useBrowser() {
   let browser: Browser | null = null
@@ -40,7 +41,7 @@ export function useBrowser() {
   beforeAll(async () => {
     if (browserFound) browser = await findRunningBrowser()
   })
-  // After each test: if a page had an error or violated the content security policy, the test fails.
+  // After each test: if a page had a script error or violated the content security policy, the test fails.
   afterEach(async () => {
     const ended = visits
     visits = []
@@ -74,7 +75,9 @@ export function useBrowser() {
   }
 
   return {
-    /** Opens a page at the base URL of the service. At the end of the test, the page is closed. */
+    /**
+     * Opens an empty page. Relative addresses in it belong to the service. At the end of the test, the page is closed.
+     */
     async open({ url }: Pick<TestService, 'url'>, options?: BrowserContextOptions): Promise<Visit> {
       const room = options ? null : await findRoom(url)
       const { context, faults } = room ?? (await newContext({ baseURL: url, ...options }))
@@ -121,8 +124,9 @@ async function tidy(room: Room): Promise<Room> {
 }
 
 /**
- * The pages of one browser context. `faults` collects the errors of all pages. If `faults` is not empty at the end of a
- * test, the test fails. `room` is null if the context belongs to one test only.
+ * A page in a browser context. `faults` collects the script errors and violations of all pages of the context (see
+ * `watchFaults`). If `faults` is not empty at the end of a test, the test fails. `room` is null if the context belongs
+ * to one test only.
  */
 type Visit = { context: BrowserContext; page: Page; faults: string[]; room: Room | null }
 

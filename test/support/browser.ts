@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 import { browserFolder, findBrowser, withTemporaryFolder } from './find-browser.ts'
 
-/** Makes the browser share memory between its processes through files in /tmp. Playwright always adds this option. */
+/**
+ * Makes the browser share memory between its processes through files in /tmp. Playwright adds this option by default.
+ */
 const noSharedMemory = '--disable-dev-shm-usage'
 
 /**
@@ -54,8 +56,8 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Removes the folders of browsers whose process has ended. Bun ends a process of tests without an event in which the
- * browser could be closed.
+ * Removes the folders of browsers whose test process has ended. Bun ends a process of tests without an event in which
+ * the browser could be closed.
  */
 function removeLeftProfiles(): void {
   for (const name of readdirSync(browserFolder)) {

@@ -1,6 +1,6 @@
-// Runs many jobs with a real nats-server, a server process and worker processes. Meanwhile, workers are killed and
-// frozen, and their network is cut. At the end, the database and the webhooks are compared with the rules that they
-// must obey.
+// Runs many jobs with a real nats-server, a server process and worker processes. Unless a run has no faults, workers
+// are killed and frozen meanwhile, and their network is cut. At the end, the database and the webhooks are compared
+// with the rules that they must obey.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,15 +30,15 @@ export type ClusterOptions = {
   workers: number
   slots: number
   /**
-   * `seconds` is the length of the audio of each job. `speed` is the number of seconds of audio that a worker
-   * recognises in one second of real time.
+   * `seconds` is the length of the audio of each job. `speed` is the number of seconds of audio of one job that a
+   * worker recognises in one second of real time.
    */
   seconds: number
   speed: number
   lease?: string
   /** The random number generator that chooses the faults. If it is null or missing, the run has no faults. */
   random?: Random | null
-  /** The time between two faults that the run causes, in milliseconds. */
+  /** The shortest time between two faults that the run causes, in milliseconds. */
   faultEveryMs?: number
   /** The time for which a worker is frozen, in milliseconds. */
   freezeMs?: number

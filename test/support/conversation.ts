@@ -16,7 +16,10 @@ const sentences = [
 const pauseSeconds = 0.4
 const secondsOfLetter = 0.06
 
-/** Returns a transcript with at least `words` words. The speaker changes after every three sentences. */
+/**
+ * Returns a transcript with at least `words` words. If there are several speakers, the speaker changes after every
+ * three sentences.
+ */
 export function conversation({ words, speakers }: { words: number; speakers: number }): Transcript {
   const utterances: Utterance[] = []
   let seconds = pauseSeconds

@@ -172,7 +172,7 @@ function rankOf({ method }: CorpusRequest): number {
 }
 
 /**
- * Returns requests that belong together, in their order: the response to each request depends on the requests before
+ * Returns requests that belong together, in their order: the response to a request may depend on the requests before
  * it. For example, the requests use an Idempotency-Key or an upload address a second time.
  */
 function sequences({ key, poorKey, uploadPath }: Existing): CorpusRequest[] {
@@ -237,7 +237,8 @@ function bodyRequests(
 ): CorpusRequest[] {
   const { headers } = request({})
   const properties = Object.entries(body.properties ?? {})
-  // Each value is sent with values of all other properties. The special values are sent alone too.
+  // Each value is sent with values of all other properties. `true`, the values in `values` and the bounds are sent
+  // alone too.
   const alone = properties.flatMap(([name, schema]) =>
     [true, ...(values[name] ?? []), ...boundsOf(schema)].map(value => ({ [name]: value })),
   )
@@ -277,8 +278,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns unusual or wrong values for a query parameter of this type. For a text, returns none: it accepts any
- * characters.
+ * Returns unusual or wrong values for a query parameter of this type. For any other text than a time, returns none: it
+ * accepts any characters.
  */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes
@@ -287,7 +288,7 @@ function othersFor({ type, format }: Schema): readonly string[] {
 
 /**
  * Returns each limit of a schema, and the values one below and one above this limit. For a limit of the length of a
- * text, returns texts of these three lengths.
+ * text, returns texts of these three lengths, except a length of -1.
  */
 function boundsOf({ minimum, maximum, minLength, maxLength }: Schema): (number | string)[] {
   const around = (bound: number | undefined) => (bound === undefined ? [] : [bound - 1, bound, bound + 1])

@@ -29,7 +29,8 @@ export function blocksOf(markdown: string): string[] {
 }
 
 /**
- * Divides a block of shell code into its commands. A command may have several lines. Lines with comments are left out.
+ * Divides a block of shell code into its commands. A command may have several lines. Comment lines between commands are
+ * left out.
  */
 export function commandsOf(block: string): string[] {
   const commands: string[] = []
@@ -46,7 +47,8 @@ export function commandsOf(block: string): string[] {
 }
 
 /**
- * Returns all calls of the program steno (`steno` or `./steno`) in a text: the words of each command, and its options.
+ * Returns the calls of the program steno (`steno` or `./steno`) in the code of a Markdown text, if a command follows
+ * the name: the first two words of each command, and its long options.
  */
 export function callsOf(markdown: string): { words: string[]; options: string[] }[] {
   const spans = [...markdown.matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

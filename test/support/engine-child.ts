@@ -78,9 +78,9 @@ async function disconnect(path: string): Promise<void> {
 }
 
 /**
- * Returns true only in the first engine process that receives the job whose media file has the path `path`. In these
- * tests, no file exists at `path`, so the first process creates a file there as a mark. If the job is retried, the next
- * process finds this file and returns false.
+ * Returns true only when an engine process receives the job whose media file has the path `path` for the first time. In
+ * these tests, no file exists at `path`, so the first process creates a file there as a mark. If the job is retried,
+ * the next process finds this file and returns false.
  */
 async function firstTime(path: string): Promise<boolean> {
   if (await Bun.file(path).exists()) return false

@@ -1,5 +1,5 @@
-// Shared values of the engine tests: one instance of ONNX Runtime, the path of the pocket model (a small speech model
-// for tests), and the path of the folder with short recordings of speech.
+// Shared values of the engine tests: one instance of ONNX Runtime, the paths of the pocket model (a small speech model
+// for tests) and of its voice models, and the path of the folder with short recordings of speech.
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,10 @@ export function firstOf(...paths: string[]): string | null {
 export const pocket = firstOf('models/pocket/whisper-pocket')
 const segmentation = firstOf('models/pocket/pyannote-segmentation-pocket')
 const embedding = firstOf('models/pocket/wespeaker-pocket')
-/** The files of the built-in voice models, or null if these files are not in this checkout of the project. */
+/**
+ * The files of the pocket voice models. Null if these models or the pocket model are not in this checkout of the
+ * project.
+ */
 export const voices: VoiceFiles | null =
   segmentation && embedding && pocket ? (voicesFor('pocket', '') as VoiceFiles) : null
 export const clips = firstOf('test/fixtures/speech')

@@ -1,4 +1,4 @@
-// A fake engine, which a test controls. Each job runs until the test ends it.
+// A fake engine, which a test controls. Each job runs until the test ends it or its signal is aborted.
 
 import type { Engine, EngineState } from '../../src/engine/engine.ts'
 import type { TranscribeInput, TranscribeOptions } from '../../src/engine/request.ts'
@@ -69,7 +69,10 @@ export function steeredEngine({ capacity = 1 }: { capacity?: number } = {}): Ste
 
 type InputFacts = Pick<TranscribeInput, 'durationMs' | 'diarize' | 'align' | 'language'>
 
-/** Returns a transcript with one utterance. The words of `text` are spread evenly over the duration of the input. */
+/**
+ * Returns a transcript with one utterance. If `align` is true, the words of `text` are spread evenly over the duration
+ * of the input.
+ */
 export function transcriptOf({ durationMs, diarize, align, language }: InputFacts, text: string): Transcript {
   const speaker = diarize ? 'SPEAKER 1' : null
   const spoken = text.split(' ')

@@ -5,13 +5,13 @@ import { Value } from '@sinclair/typebox/value'
 import { listedJob, segment } from '../../src/api/shapes/job.ts'
 
 /**
- * A server-sent event. `id` is the last id in the stream up to this event. For a comment line of the stream, `event` is
- * an empty text.
+ * A server-sent event. `id` is null if the event has no id of its own. For a comment line of the stream, `event` is an
+ * empty text.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each event
 export type ServerEvent = { event: string; id: string | null; data: any }
 
-/** Yields the events of a response until the response ends, and checks the shape of each event. */
+/** Yields the events of a response until the response ends, and checks the data of each event `job` or `segment`. */
 export async function* eventsOf(response: Response): AsyncGenerator<ServerEvent, void> {
   let rest = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {

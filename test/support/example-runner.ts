@@ -5,12 +5,12 @@
 import { afterAll } from 'bun:test'
 import { linesOf } from './shell.ts'
 
-/** Runs a program. Returns what it prints, and its error if it fails. */
+/** Runs a program. Returns what it prints (in TypeScript, by `console.log`), and its error if it fails. */
 export type RunExample = (program: string) => Promise<string>
 
 // Both loops read one line for each program: its text as a JSON string. They print one line, which is the output of the
-// program as a JSON string. Each program has variables of its own. In Python, a module that one program has imported
-// stays loaded for the next ones.
+// program as a JSON string. Each program has variables of its own. A module that one program has imported stays loaded
+// for the next ones.
 const inPython = `
 import contextlib, io, json, sys, traceback
 

@@ -1,5 +1,6 @@
-// Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the browser in the
-// npm package @sparticuz/chromium, which needs no installed libraries. `bun test/support/find-browser.ts` unpacks it.
+// Finds the browser for the tests: the program that STENO_TEST_CHROME names, an installed browser, or the browser in
+// the npm package @sparticuz/chromium, which needs no installed libraries. If no browser is named or installed, `bun
+// test/support/find-browser.ts` unpacks it.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

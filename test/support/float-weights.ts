@@ -1,6 +1,5 @@
-// Makes float weights for tests of the network that runs on a GPU. The weights come from the pocket model (the small
-// speech model that is built into steno), or from arrays that a test gives. The files of the pocket model have other
-// weight names than the published models.
+// Makes float weights for tests. The weights come from the pocket model (a small speech model for tests), or from
+// arrays that a test gives. The files of the pocket model have other weight names than the published models.
 
 import { join } from 'node:path'
 import type { FloatWeights, Weight } from '../../src/engine/network/float-weights.ts'

@@ -9,8 +9,8 @@ const memory = '/dev/shm'
 const memoryBytesMin = 4 * 1024 ** 3
 
 /**
- * The folder in which tests make their folders. It is in memory if the memory has enough space: on a disk, a test of
- * the service takes a fifth more CPU time, and waits for each flush of the database.
+ * The folder in which tests make their folders. It is in memory if the memory has enough space and programs may be run
+ * there: on a disk, a test of the service takes a fifth more CPU time, and waits for each flush of the database.
  */
 export const scratch = hasRoomInMemory() ? memory : tmpdir()
 
@@ -33,8 +33,8 @@ export function temporaryFolder(): string {
 }
 
 /**
- * Like `temporaryFolder`, but always on a disk: for large files, and for a copy of the built program, which may be a
- * hard link there.
+ * Like `temporaryFolder`, but in the temporary folder of the system, which is usually on a disk: for large files, and
+ * for a copy of the built program, which may be a hard link there.
  */
 export function temporaryFolderOnDisk(): string {
   return folderIn(tmpdir())

@@ -1,5 +1,6 @@
-// Fails a test file that leaves a change in its process. In `make test`, several test files run in one process, so the
-// change could fail another file that happens to come later. `bunfig.toml` loads this file before the test files.
+// Fails a test file that leaves certain changes in its process (see `stateOfProcess`). In `make test`, several test
+// files run in one process, so the change could fail another file that happens to come later. `bunfig.toml` loads this
+// file before the test files.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, jest } from 'bun:test'
@@ -21,7 +22,7 @@ const shared = {
   terminal,
 }
 
-/** Returns the state of the process that all test files share, by name. */
+/** Returns the checked parts of the state that all test files of a process share, by name. */
 function stateOfProcess(): Map<string, unknown> {
   const state = new Map<string, unknown>([
     ['process.cwd()', process.cwd()],

@@ -18,8 +18,8 @@ export type LossyProxy = {
 }
 
 /**
- * The proxy calls this function with all bytes before it forwards them. `from` is the side that sent the bytes: the
- * client (`caller`) or the server (`target`).
+ * The proxy calls this function with all bytes that it receives, before it forwards or drops them. `from` is the side
+ * that sent the bytes: the client (`caller`) or the server (`target`).
  */
 type OnData = (from: 'caller' | 'target', bytes: Uint8Array) => void
 

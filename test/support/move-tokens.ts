@@ -7,9 +7,9 @@ import { join } from 'node:path'
 export type Move = { movedFrom: number; by: number }
 
 /**
- * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is negative, the model
- * becomes an English-only model, and the special tokens get the ids of some text tokens. These text tokens are removed
- * from the lists of suppressed tokens.
+ * Moves the tokens of the model in `folder`, in its tokenizer and in its configuration. If `by` is positive, the
+ * tokenizer gets the token of one more language. If `by` is negative, the model becomes an English-only model, and the
+ * special tokens get the ids of some text tokens. These text tokens are removed from the lists of suppressed tokens.
  */
 export function moveTokens(folder: string, { movedFrom, by }: Move): void {
   const moved = (id: number) => (id >= movedFrom ? id + by : id)

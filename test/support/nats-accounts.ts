@@ -1,4 +1,4 @@
-// Makes the signed tokens of an operator, an account and users of NATS, and a file with credentials for each user. The
+// Makes the signed tokens of an operator, accounts and users of NATS, and a file with credentials for each user. The
 // program nsc of NATS makes the same tokens, but it may not be installed where the tests run.
 
 import { writeFileSync } from 'node:fs'

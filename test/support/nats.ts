@@ -1,4 +1,4 @@
-// Starts nats-server for a test. Tests of workers are skipped if there is no nats-server.
+// Starts nats-server for a test. A test that is declared with `natsTest` is skipped if there is no nats-server.
 
 import { afterAll, beforeAll, beforeEach, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ type Options = {
   jetstream?: boolean
 }
 
-/** False from the start of a test to its success. So it is also false after a test that failed or timed out. */
+/** False from the start of a `natsTest` to its success. So it is also false after a test that failed or timed out. */
 let hasPassed = true
 
 /** A test that needs nats-server. It is skipped if there is no nats-server. */
@@ -84,9 +84,9 @@ export async function startNats({
 /**
  * Starts nats-server, by default with JetStream, before the first test of the calling file, and ends it after the last
  * test. If no test of the file runs, nats-server is not started, because Bun would not call the function that ends it.
- * When a test times out, Bun ends all child processes, also nats-server. So nats-server is started again after each
- * test that did not pass. Otherwise all later tests of the file would fail too, and it would be hard to see which one
- * timed out.
+ * When a test times out, Bun ends all child processes, also nats-server. So nats-server is started again before a test
+ * if the previous one did not pass. Otherwise all later tests of the file would fail too, and it would be hard to see
+ * which one timed out.
  */
 export function sharedNats(options: Options = {}): NatsServer {
   let server: Nats | null = null

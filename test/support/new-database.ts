@@ -6,14 +6,17 @@ import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { scratch } from './folder.ts'
 
-/** The bytes of an empty database with all migrations. Null until the second service of the process starts. */
+/**
+ * The bytes of an empty database with all migrations. Null until a service after the first one of the process needs
+ * them.
+ */
 let migrated: Uint8Array | null = null
 let services = 0
 
 /**
  * Writes an empty database with all migrations into the data folder, if the folder has no database. A service that
- * applies all migrations itself takes 16 ms of CPU time, and waits for the disk. The first service of each process still
- * applies them itself.
+ * applies all migrations itself takes 16 ms of CPU time, and waits for the disk. The first service of each process
+ * still applies them itself.
  */
 export function placeDatabase(dataDir: string): void {
   services += 1

@@ -1,4 +1,4 @@
-// Calls every endpoint that is compatible with OpenAI, with OpenAI's npm package. openai-walk.py makes the same calls
+// Calls the endpoints that are compatible with OpenAI, with OpenAI's npm package. openai-walk.py makes the same calls
 // in Python.
 
 import { createReadStream } from 'node:fs'

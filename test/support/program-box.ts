@@ -6,8 +6,8 @@ import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, mkdirSync } f
 import { dirname, join } from 'node:path'
 
 const isRoot = process.getuid?.() === 0
-// Root keeps its rights in the namespaces, so that it can become another user there. Any other user becomes root of the
-// namespaces, and can become no other user.
+// Root keeps its rights in the namespaces, so that it can become another user there. Any other user, or a root that may
+// not do this, becomes root of the namespaces, and can become no other user.
 const unshare = ['unshare', isRoot && works(['unshare', '-nm', 'true']) ? '-nm' : '-rnm']
 
 /** False if this machine does not allow the sandbox. */
@@ -32,7 +32,10 @@ const enter = `
 export class ProgramBox {
   readonly #program: string
 
-  /** Makes the sandbox. `root` becomes its root folder, and the working folder of the program. */
+  /**
+   * Makes the sandbox. `root` becomes the working folder of the program, and its root folder if this machine allows the
+   * sandbox.
+   */
   constructor(
     readonly root: string,
     program: string,

@@ -1,4 +1,4 @@
-// Runs steno in a process of its own, without the environment variables of the tests.
+// Runs steno in a process of its own, without the environment variables of the tests, except PATH and HOME.
 
 import { selfCommand } from '../../src/base/self.ts'
 

@@ -1,6 +1,6 @@
 // Runs the commands in the documents, in the same way as a person who reads these documents. One server serves all
-// documents. This server uses the pocket model, which is the small speech model that is built into steno. Each document
-// has a folder and a shell of its own. Placeholders such as UPLOAD_ID get values from the output of earlier commands.
+// documents. This server uses the pocket model, which is a small speech model for tests. Each document has a folder and
+// a shell of its own. Placeholders such as UPLOAD_ID get values from the output of earlier commands.
 
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

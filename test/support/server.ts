@@ -96,8 +96,8 @@ export function prepareData(
 }
 
 /**
- * Starts the service on the data folder, without rate limits. By default, STENO_MODEL names the data folder as the
- * model folder. The data folder contains no model, so the engine loads nothing.
+ * Starts the service on the data folder, by default without rate limits. By default, STENO_MODEL names the data folder
+ * as the model folder. The data folder contains no model, so the engine loads nothing.
  */
 export function serve(
   { dataDir }: { dataDir: string },

@@ -21,8 +21,8 @@ import { placeDatabase } from './new-database.ts'
 import { serve } from './server.ts'
 
 /**
- * A response. `text` is the body of the response as text. If this text is JSON, `body` is its value. Otherwise, `body`
- * is null.
+ * A response. `text` is the body of the response as text. If the response has the type `application/json` and a text,
+ * `body` is the value of this JSON. Otherwise, `body` is null.
  */
 // biome-ignore lint/suspicious/noExplicitAny: the JSON has another shape in each test
 export type Answer = { status: number; headers: Headers; text: string; body: any }
@@ -167,8 +167,9 @@ async function openShared({ started, dataDir, names }: Shared) {
 }
 
 /**
- * Starts a service, which stops at the end of the test. If the tests of the file share services (see `shareServices`),
- * the returned service may already be running, and it stops at the end of the file.
+ * Starts a service, which stops at the end of the calling test, or of the file if no test is running. If the tests of
+ * the file share services (see `shareServices`), the returned service may already be running, and it stops at the end
+ * of the file.
  */
 export async function startTestService({
   settings = {},

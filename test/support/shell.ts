@@ -40,7 +40,7 @@ export function openShell(folder: string, own: string, environment: Record<strin
   }
 }
 
-/** Yields the lines of a stream, each as soon as it is complete. */
+/** Yields the lines of a stream, each as soon as it is complete. A last line without an end is left out. */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let open = ''

@@ -80,7 +80,7 @@ export function roomOf(path: string): string {
 
 export type Import = { path: string; typeOnly: boolean }
 
-/** Returns the files of the project that `file` imports. Dynamic imports are included. */
+/** Returns the files of the project that `file` imports or exports from. Dynamic imports are included. */
 export const importsOf = oncePerFile((file): Import[] =>
   nodesOf(file).flatMap(node => {
     const found = importOf(node)

@@ -54,7 +54,8 @@ export function tusCaller(url: string, key: string) {
     },
     /**
      * Starts a PATCH request whose Content-Length is `length`, sends only the part of the body that is in `bytes`, and
-     * leaves the connection open. The returned promise `answer` resolves with the head of the response.
+     * leaves the connection open. The promise `answer` resolves when the head of the response has arrived, or when the
+     * connection is closed.
      */
     begin(address: string, offset: number, length: number, bytes: string) {
       const { hostname, port, pathname } = new URL(address)

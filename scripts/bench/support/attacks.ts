@@ -83,7 +83,10 @@ const attacks: Attack[] = [
 
 export const attackNames = attacks.map(({ name }) => name)
 
-/** Starts an attack in a child process. The attack continues until the caller kills this process. */
+/**
+ * Starts an attack in a child process. The attack continues until the caller kills this process, or until a request
+ * fails.
+ */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },

@@ -1,5 +1,5 @@
 // Callers that submit and cancel jobs while faults happen on the server. A caller repeats each request until the server
-// answers this request.
+// answers it with a status that is not in `passing`.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -122,7 +122,7 @@ async function untilAnswered(giveUp: AbortSignal, send: () => Promise<Response>)
       const isFinal = answer.body?.error?.message?.includes('is already')
       if (isFinal || !passing.has(answer.status)) return answer
     } catch {
-      // The connection failed, because the server was killed. The loop sends the request again.
+      // The connection failed, for example because the server was killed. The loop sends the request again.
     }
     await Bun.sleep(retryPauseMs)
   }

@@ -22,7 +22,7 @@ export async function longestClip(folder: string): Promise<LongClip | null> {
   return { truth, wav, samples: Float32Array.from(integers, value => value / 32_768) }
 }
 
-/** Returns ten seconds of sound in which two speakers talk alternately. */
+/** Returns 10.6 s of sound in which two speakers talk alternately. */
 export async function twoVoices(folder: string): Promise<Float32Array> {
   const parts: Float32Array[] = []
   const options = { signal: new AbortController().signal, durationMsMax: 36_000_000 }

@@ -21,7 +21,10 @@ import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
  */
 export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
 
-/** The decoder gets token ids above this number. The tokens with these ids are words and syllables. */
+/**
+ * After a first timestamp token, the decoder gets token ids above this number. The tokens with these ids are words and
+ * syllables.
+ */
 const wordTokens = 1000
 
 if (import.meta.main) console.log(await hear(JSON.parse(process.argv[2] ?? '') as ForcedOrder))

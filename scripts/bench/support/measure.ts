@@ -1,5 +1,5 @@
 // Runs a command and measures its process tree: the CPU time, the wall time, and the peak memory. The peak memory is
-// the highest sum of the resident memory of all processes in the tree.
+// the highest measured sum of the resident memory of all processes in the tree.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

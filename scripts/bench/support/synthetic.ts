@@ -13,7 +13,8 @@ const festival = ['ked_diphone', 'lp_diphone', 'czech_dita']
 const utterancesEach = 6
 
 /**
- * Speaks the lines with the voices of all installed synthesizers. Returns an empty list if no synthesizer is installed.
+ * Speaks some of the lines with the voices of all installed synthesizers. A voice that cannot speak its lines is left
+ * out. So the list is empty if no synthesizer is installed.
  */
 export async function syntheticVoices(lines: readonly string[]): Promise<Voice[]> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))

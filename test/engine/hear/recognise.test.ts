@@ -26,8 +26,9 @@ const facts: Partial<Facts> = {
 const whisper = { facts, tokenizer } as unknown as Whisper
 
 /**
- * The fake result for one window. `attempts[n]` has the tokens that decoding attempt n returns. A negative number -N is
- * the token N with a low probability. `noSpeech` is the probability that the window has no speech, by default 0.
+ * The fake result for one window. `attempts[n]` has the tokens that decoding attempt n returns. Later attempts return
+ * the tokens of the last element. A negative number -N is the token N with a low probability. `noSpeech` is the
+ * probability that the window has no speech, by default 0.
  */
 type Script = { attempts: number[][]; noSpeech?: number }
 
