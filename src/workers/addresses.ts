@@ -21,7 +21,7 @@ export function addressesOf(secrets: Secrets, jobId: string, fence: number, now:
   }
 }
 
-/** Returns true if this server signed the address, and the address has not expired. */
+/** Returns true if this server signed the address for `purpose`, and the address has not expired. */
 export function isSignedAddress(secrets: Secrets, purpose: Purpose, signed: Signed, now: number): boolean {
   const { jobId, fence, expires, signature } = signed
   return (

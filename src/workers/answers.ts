@@ -25,21 +25,21 @@ export type ClaimAnswer =
   /**
    * The worker does not get the job now: another worker still holds it, or the machine of this worker has failed on it
    * and another worker should do it, or the server cannot answer yet. The worker then returns the message of the job to
-   * JetStream, which delivers this message again after `afterMs` milliseconds. If another worker holds the job,
-   * `afterMs` is the time until the end of its lease.
+   * JetStream, which delivers this message again after `afterMs` milliseconds, or after `workerRetryMsMax` without
+   * `afterMs`. If another worker holds the job, `afterMs` is the time until the end of its lease.
    */
   | { kind: 'later'; afterMs?: number }
   /**
-   * The job has ended, or the stream has a newer message of the job than the message that the worker has received. In
-   * both cases, the worker removes the received message from the stream.
+   * The job has ended or is no longer in the state `processing`, or the stream has a newer message of the job than the
+   * message that the worker has received. In each case, the worker removes the received message from the stream.
    */
   | { kind: 'over' }
   | { kind: 'refused'; message: string }
 
 /**
- * The answer to a progress report of a worker. A report contains utterances of the transcript. `heard` is the number of
- * utterances of this job that the server has received so far. The next report of the worker starts with the utterance
- * at this index.
+ * The answer to a progress report of a worker. A report may contain utterances of the transcript. `heard` is the number
+ * of utterances of this job that the server has received since the worker claimed the job. The next report of the
+ * worker starts with the utterance at this index.
  */
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 

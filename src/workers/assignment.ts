@@ -43,7 +43,10 @@ export class Assignment {
   fence = 0
   /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
   isOfMachine = false
-  /** The time, by the monotonic clock, since which the server has not answered. Null if it answered the last request. */
+  /**
+   * The time, by the monotonic clock, since which the server has not answered. Null if no request has failed since its
+   * last answer.
+   */
   #unansweredSince: number | null = null
   #isTranscribing = false
   readonly #parts: Parts
@@ -189,8 +192,8 @@ export class Assignment {
   }
 
   /**
-   * Reports the progress to the server. The answer of the server contains the index of the next utterance to send, or
-   * the order to stop.
+   * Reports the progress to the server. The answer of the server may contain the index of the next utterance to send,
+   * or the order to stop.
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
     const first = this.#heard
@@ -204,8 +207,8 @@ export class Assignment {
   }
 
   /**
-   * Sends the result of the job to the server. Repeats the request until the server accepts or refuses the result,
-   * because the server may be unreachable for a long time.
+   * Sends the result of the job to the server. Repeats the request while the server does not answer or answers `later`,
+   * because the server may be unreachable for a long time. Rejects if the assignment is ended meanwhile.
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
@@ -216,8 +219,8 @@ export class Assignment {
   }
 
   /**
-   * Repeats a request, with exponential backoff, until the server answers it. Sends no request while there is no
-   * connection to NATS.
+   * Repeats a request, with exponential backoff, until the server answers it. Rejects if the assignment is ended
+   * before. Sends no request while there is no connection to NATS.
    */
   async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {

@@ -41,7 +41,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Returns the beginning of the list `utterances`: as many utterances as fit into `bytesMax` bytes of JSON. The first
- * utterance is always returned, even if it is larger.
+ * utterance, if there is one, is returned even if it is larger.
  */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0

@@ -19,12 +19,18 @@ export type NatsSettings = {
 
 export type { NatsConnection }
 
-/** Returns the maximum size of a message of NATS, in bytes. NATS allows 1 MB unless its operator sets another size. */
+/**
+ * Returns the maximum size of a message of NATS, in bytes. NATS allows 1 MB unless its operator sets another size.
+ * Returns 0 if the size is not known.
+ */
 export function messageBytesMax({ info }: NatsConnection): number {
   return info?.max_payload ?? 0
 }
 
-/** Opens a connection to NATS. Rejects if NATS cannot be reached at the moment. */
+/**
+ * Opens a connection to NATS. Fails if NATS cannot be reached or refuses the sign-in, or if the file with the
+ * credentials cannot be read.
+ */
 export function openNats(
   { address, credentials }: NatsSettings,
   { name, inboxPrefix }: { name: string; inboxPrefix: string },

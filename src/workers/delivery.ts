@@ -28,10 +28,11 @@ export type Delivery = {
 type Pull = { pool: string; priority: Priority; waitMs: number; lost: AbortSignal }
 
 /**
- * Asks JetStream for the next job of a pool (a group of workers with the same abilities). A pool has one queue for each
- * priority. Returns null if no message comes within `waitMs`, or if the connection breaks. The answer is then probably
- * lost, and the next job would have to wait for the timeout of the request. If a job still comes later, it is given
- * back. Removes a message that is no job, and returns null.
+ * Asks JetStream for the next job in one queue of a pool (a group of workers with the same abilities). A pool has one
+ * queue for each priority. Returns null if JetStream answers that no message came within `waitMs`. Rejects if JetStream
+ * does not answer. Returns null if the connection breaks: the answer is then probably lost, and the next job would have
+ * to wait for the timeout of the request. If a job still comes later, it is given back. Removes a message that is no
+ * job, and returns null.
  */
 export async function pull(
   nats: NatsConnection,

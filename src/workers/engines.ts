@@ -31,7 +31,8 @@ export class Engines implements Engine {
 
   /**
    * Returns true if a side that can do the job has a free place: the server's own engine, or the fleet. If no side can
-   * do the job, now or later, also returns true: the job then fails at once, and its error says what is missing.
+   * do the job, now or later, also returns true: the job then fails as soon as an engine gets it, and its error says
+   * what is missing.
    */
   hasRoomFor(needs: Needs): boolean {
     const [isFit, isServed] = [this.#isOwnFit(needs), this.#fleet.serves(needs)]
@@ -117,7 +118,7 @@ export class Engines implements Engine {
     return this.#ownRoom() > 0 ? own : null
   }
 
-  /** Returns true if the own engine is not ready yet, or if a worker could do the job later. */
+  /** Returns true if the own engine is not ready, or if a worker could do the job later. */
   #mayBeDoneLater(needs: Needs): boolean {
     return this.#own?.state().ready === false || this.#fleet.mayServeLater(needs)
   }

@@ -57,8 +57,8 @@ export class Fleet implements Engine {
    */
   readonly #unopened = new Set<string>()
   /**
-   * The pools that may have queues in JetStream. The promise of a pool is the last attempt to create its queues, and
-   * never rejects.
+   * The pools that may have queues in JetStream. The promise of a pool is the last attempt of this process to create
+   * its queues, and never rejects. It is already resolved if there was no attempt yet.
    */
   readonly #opened: Map<string, Promise<void>>
   /** The names for which a worker was refused, because too many present workers have this name. */
@@ -89,9 +89,10 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Returns true if a worker could do this job later: a worker whose queues do not exist at the moment, or one that is
-   * away and may come back (the server remembers workers for some time). Also returns true while NATS is unreachable
-   * and in the first lease after that, because some workers may not have been able to send a message yet.
+   * Returns true if a worker could do this job now or later: a ready worker, even if its queues do not exist at the
+   * moment, or one that is away and may come back (the server remembers workers for some time). Also returns true while
+   * NATS is unreachable and in the first lease after that, because some workers may not have been able to send a
+   * message yet.
    */
   mayServeLater(needs: Needs): boolean {
     if (this.#link.fault() !== null || this.#parts.uptime() - this.#linkedAt <= this.#parts.leaseMs)
@@ -99,7 +100,7 @@ export class Fleet implements Engine {
     return this.#serving().some(abilities => canDo(abilities, needs))
   }
 
-  /** Returns true if a worker that can do a job with these needs has a free place. */
+  /** Returns true if NATS can pass jobs to workers, and a pool that can do a job with these needs has a free place. */
   hasRoomFor(needs: Needs): boolean {
     const taken = this.#taken()
     const pools = this.#poolsWithQueues().filter(({ abilities }) => canDo(abilities, needs))
@@ -274,8 +275,8 @@ export class Fleet implements Engine {
    * 4. No pool can do the job: of all pools, the pool with the most free places. A worker of this pool then fails the
    *    job, and its error message says what is missing. Without this rule, the job would perhaps wait for ever.
    *
-   * Does nothing if no worker is ready, if the job waits for a worker that is away or whose queues do not exist, or if
-   * the stream was never opened.
+   * Does nothing if no worker is ready, if a worker can do the job only later (see `mayServeLater`), or if the stream
+   * was never opened.
    */
   #place(entry: HandOver): void {
     const taken = this.#taken()
@@ -303,7 +304,8 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // The connection broke during this call, and the job has been put into the stream again.
+        // Another call of `#place` has put the job into the stream in the meantime, for example after the connection
+        // broke.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -351,8 +353,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts the jobs that no worker holds into the stream again when the queues exist. The messages of these jobs may be
-   * lost: on their way to NATS, or because NATS has lost its data.
+   * Puts the jobs that no worker holds into the stream again, after the attempts to create the queues have ended. The
+   * messages of these jobs may be lost: on their way to NATS, or because NATS has lost its data.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())
@@ -371,7 +373,7 @@ export class Fleet implements Engine {
 
   /**
    * Removes silent workers and unused pools, and passes the jobs of silent workers to other workers or to the server's
-   * own engine. Called three times in a lease.
+   * own engine. Called three times in a lease. Does nothing while the stream is unusable.
    */
   sweep(): void {
     if (this.#link.fault() !== null) return
@@ -386,12 +388,13 @@ export class Fleet implements Engine {
     const due = this.#handOvers
       .all()
       .filter(entry => !entry.isAborted && !this.#isWorkedOn(entry) && !this.#isStranded(entry))
-    // If the queue still has the message of a job, this call changes nothing: JetStream refuses a second message for
-    // the same job.
+    // If a job stays in its queue, and the queue still has its message, this call changes nothing: JetStream refuses a
+    // second message for the same job in the same queue.
     for (const entry of due) this.#place(entry)
     this.#openPoolsAgain(due)
     if (due.length > 0 || this.#refusal === null) return
-    // The job that the stream refused has ended. Only another job can show whether the stream accepts jobs again.
+    // The job that the stream refused no longer waits for the stream. Only another job can show whether the stream
+    // accepts jobs again.
     this.#refusal = null
     this.#tellReady()
   }
@@ -400,7 +403,8 @@ export class Fleet implements Engine {
    * Gives the jobs that no worker can do any more to the server's own engine, as long as this engine has free places.
    * For example, the only worker may have stopped during a job. A job that the own engine cannot do waits for a worker
    * that is away. When the server forgets this worker, the own engine gets the job and fails it. A job that was given
-   * to workers as often as is allowed fails at once.
+   * to workers as often as is allowed fails when no worker works on it any more. Does nothing while the stream is
+   * unusable.
    */
   rescue(): void {
     if (this.#link.fault() !== null) return

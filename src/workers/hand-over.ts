@@ -31,10 +31,15 @@ export class HandOver {
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null
-  /** The worker that made the last claim of the job, also after the end of this claim. Null if there was no claim. */
+  /**
+   * The worker that made the last claim of the job, also after the end of this claim. Null if no such claim is known.
+   */
   lastWorker: string | null
   attempts: number
-  /** The time, by the monotonic clock, of the last message from the worker that holds the job. */
+  /**
+   * The time, by the monotonic clock, from which the silence of the worker that holds the job is counted. Usually the
+   * time of its last report, claim or message `hello`.
+   */
   heardAt: number
   /** The number of utterances of this job that the server has received since the last claim of the job. */
   heard = 0

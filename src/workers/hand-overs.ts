@@ -1,4 +1,4 @@
-// All jobs that were passed to workers, and the answers to the requests of workers about these jobs.
+// The jobs that are passed to workers, and the answers to the requests of workers about these jobs.
 
 import { log } from '../base/log.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -66,9 +66,9 @@ export class HandOvers {
   }
 
   /**
-   * Called when a job has ended. Sends an answer to each worker that has sent the result of this job and waits until
-   * the result is stored. Removes and returns the hand-over of the job (its entry in the list of jobs that were passed
-   * to workers). Returns null if the job has no hand-over.
+   * Called when a job has ended, or when the server's own engine takes it over. Sends an answer to each worker that has
+   * sent the result of this job and waits until the result is stored. Removes and returns the hand-over of the job (its
+   * entry in the list of jobs that were passed to workers). Returns null if the job has no hand-over.
    */
   ended(jobId: string): HandOver | null {
     const storing = this.#storing.get(jobId)
@@ -98,8 +98,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns true if the worker that holds the job has sent a message recently: within the time `leaseMs`. After a
-   * longer silence, another worker may claim the job.
+   * Returns true while the lease of the worker that holds the job lasts. After a silence of `leaseMs`, another worker
+   * may claim the job.
    */
   isHeard(entry: HandOver): boolean {
     return this.#leaseLeftMs(entry) > 0
@@ -222,8 +222,8 @@ export class HandOvers {
   }
 
   /**
-   * Returns true if the worker with the claim `fence` must stop its work on the job, because the job has ended, or
-   * because `fence` is not the last claim of the job.
+   * Returns true if the worker with the claim `fence` must stop its work on the job, because the job has ended or does
+   * not exist, or because `fence` is not the last claim of the job.
    */
   mustStop(job: string, fence: number): boolean {
     const found = this.#parts.claims.find(job)

@@ -63,7 +63,7 @@ export class Link {
   publish(subject: string, bytes: Uint8Array): void {
     // If the connection is closed, the message is not sent, because `publish` would throw. All messages that are sent
     // here are orders to stop a job. If such an order is lost, the worker gets the same order in the answer to its next
-    // report.
+    // report or message `hello`.
     if (this.#nats && !this.#nats.isClosed()) this.#nats.publish(subject, bytes)
   }
 
@@ -169,7 +169,10 @@ export class Link {
     this.#usable.resolve()
   }
 
-  /** Logs an event. Does nothing if the last event that this function logged has the same name. */
+  /**
+   * Logs an event. Does nothing if the last event that this function logged has the same name, and the stream has not
+   * become usable since then.
+   */
   #logOnce(event: string, fields: Parameters<typeof log.warn>[1]): void {
     if (this.#logged !== event) log.warn(event, fields)
     this.#logged = event

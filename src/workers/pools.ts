@@ -34,7 +34,7 @@ export function poolOf({ model, languages, translates, diarization }: Hello): st
 
 /**
  * Returns how many more jobs a pool (all workers with the same abilities) can take at the same time. `taken` has, for
- * the name of each pool, the number of jobs that the workers of this pool already have.
+ * the name of a pool, the number of jobs that are in the queues of this pool or at its workers.
  */
 export function freeOf({ name, slots }: Pool, taken: Map<string, number>): number {
   return Math.max(0, slots - (taken.get(name) ?? 0))

@@ -40,7 +40,7 @@ const hello = Type.Object({
   session,
   version: Type.String({ maxLength: 100 }),
   /**
-   * False while the worker takes no jobs: its engine is not ready, it rests after an error of its machine, or it has
+   * False if the engine of the worker is not ready, if the worker rests after an error of its machine, or if it has
    * begun to stop.
    */
   ready: Type.Boolean(),
@@ -93,8 +93,8 @@ const modelsRequest = Type.Object({ protocol: Type.Integer() })
 const resultMessage = Type.Object({
   ...held,
   /**
-   * The message contains either a transcript or a failure. With a transcript, `peaks` contains the peaks of the
-   * recording (the amplitudes of its waveform) in base64.
+   * The message contains either a transcript or a failure. With a transcript, it may also contain `peaks`: the peaks of
+   * the recording (the amplitudes of its waveform) in base64.
    */
   transcript: Type.Optional(result),
   peaks: Type.Optional(Type.String()),

@@ -12,7 +12,7 @@ export type KnownWorker = Hello & {
   pool: string
   /**
    * The time of the last message `hello` from this worker. `heardAt` is by the monotonic clock, and `seenAt` by the
-   * wall clock.
+   * wall clock. `heardAt` is later if `hearAll` was called since then.
    */
   heardAt: number
   seenAt: number
@@ -36,7 +36,7 @@ const rememberedFields = [
 
 /**
  * What the server remembers of a worker, also across restarts: its state at the last message `hello` in which it was
- * ready.
+ * ready and that the server did not refuse.
  */
 export type RememberedWorker = Pick<KnownWorker, (typeof rememberedFields)[number]>
 
@@ -90,7 +90,7 @@ export class Roster {
     for (const worker of this.#workers.values()) worker.heardAt = this.#clocks.uptime()
   }
 
-  /** Removes and returns the silent workers: their last message `hello` is older than the lease. */
+  /** Removes and returns the silent workers, whose lease has ended. */
   dropSilent(): KnownWorker[] {
     const silent = [...this.#workers.values()].filter(worker => this.#isSilent(worker))
     for (const { id } of silent) this.#workers.delete(id)

@@ -1,4 +1,5 @@
-// The server, as a worker uses it: the worker sends requests over NATS, and transfers files over HTTP.
+// The server, as a worker uses it: the worker sends requests over NATS, and transfers media, models and large messages
+// over HTTP.
 
 import { limits } from '../limits.ts'
 import { beforeStop } from '../net/before-stop.ts'

@@ -1,6 +1,6 @@
-// The stream of JetStream (the message store of NATS). The stream keeps each job until a worker has delivered the
-// result, or until the server removes the job. A job is one message in the stream, with its own subject. The message
-// contains only the id of the job and the version of the protocol.
+// The stream of JetStream (the message store of NATS). The stream keeps a job until a worker or the server removes it.
+// The message of a job has its own subject in each queue. The message contains only the id of the job and the version
+// of the protocol.
 
 import {
   AckPolicy,
@@ -139,8 +139,9 @@ export class JobStream {
   }
 
   /**
-   * Removes a message of a job from the stream. The caller does this if the job has ended. The caller also does this if
-   * the job was moved to the queue of another pool of workers, where the job has a newer message.
+   * Removes a message of a job from the stream. The caller does this if no worker must do the job any more, for example
+   * because it has ended. The caller also does this if the job was moved to the queue of another pool of workers, where
+   * the job has a newer message.
    */
   async remove(sequence: number): Promise<void> {
     await this.#manager.streams.deleteMessage(streamOf(this.#cluster), sequence).catch(acceptRefusal)

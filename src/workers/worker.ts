@@ -217,7 +217,7 @@ export class Worker {
 
   /**
    * Handles the answer to a message `hello`. `wasReady` is true if this message said that the worker is ready. Before
-   * its answer, the server tries to create the queues of the pool, but only if the worker is ready.
+   * its answer, the server has tried to create the queues of the pool, but only if the worker is ready.
    */
   #welcome(answer: HelloAnswer, wasReady: boolean): void {
     this.#greeted.resolve()

@@ -1,5 +1,6 @@
-// Tests what happens to a job that only one worker can do, while this worker is silent. The test controls the clock of
-// the server, and sends the messages `hello` of the workers. So it decides how long a worker is silent.
+// Tests what happens to a job that only some workers can do, usually while these workers are silent. A test controls
+// the clock of the server, and usually sends the messages `hello` of the workers. So it decides how long a worker is
+// silent.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'

@@ -1,6 +1,6 @@
-// Tests what the server and its workers do if the NATS server is unreachable, if it has lost its data, if it has no
-// JetStream (its message store), if JetStream has no space left, or if a stream of another program has the name of
-// steno's stream.
+// Tests what the server and its workers do if the NATS server is unreachable, if the connection to it breaks, if it has
+// lost its data, if it has no JetStream (its message store), if JetStream has no space left, or if a stream of another
+// program has the name of steno's stream.
 
 import { expect, spyOn } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -150,7 +150,7 @@ natsTest(
   90_000,
 )
 
-// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 12 s.
+// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 10 s or more.
 natsTest('after an outage, a worker asks for no job before the server has created the queues', async () => {
   const folder = temporaryFolder()
   const nats = await startNats({ folder })
@@ -196,7 +196,7 @@ natsTest(
     }
     greetings = 0
     await Bun.sleep(2500)
-    // The pauses between the messages are 0.1, 0.2, 0.4 and 0.8 s. A further message is sent at intervals of 5 s.
+    // The pauses between the messages are 0.1, 0.2, 0.4 and 0.8 s. Further messages are sent at intervals of 1.7 s.
     expect(greetings).toBeLessThanOrEqual(7)
     proxy.close()
   },

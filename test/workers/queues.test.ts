@@ -1,5 +1,6 @@
 // Tests that the server creates the stream and the queues of JetStream (the message store of NATS) again, if they were
-// not created or were removed while the server is connected, and removes queues that no worker uses.
+// not created or were removed while the server is connected, and removes queues that no worker uses. Also tests what
+// happens to the waiting jobs.
 
 import { expect } from 'bun:test'
 import { rmSync } from 'node:fs'
@@ -78,7 +79,7 @@ const untilOpen = (wire: NatsConnection) =>
     ),
   )
 
-// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 12 s.
+// JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 10 s or more.
 natsTest('a worker is welcome only when its queues exist', async () => {
   const { hello, queues } = await open('early')
   await hello(['de'])

@@ -105,7 +105,10 @@ function processesIn(folder: string): string[] {
     .map(id => read(`/proc/${id}/cmdline`))
 }
 
-/** Returns the text of a file of a process in `/proc`. Returns an empty text if the process has ended. */
+/**
+ * Returns the text of a file of a process in `/proc`. Returns an empty text if the file cannot be read, for example
+ * because the process has ended.
+ */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -1,5 +1,5 @@
-// Tests what an attacker can do with a stolen credential of a worker. nats-server has the settings from
-// docs/workers.md.
+// Tests what an attacker can do with a stolen credential of a worker, which rights the server has, and what a worker
+// logs if it has the rights of another name. nats-server has the settings from docs/workers.md.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -88,8 +88,8 @@ natsTest('a worker whose user has rights for another name logs why it gets nothi
 })
 
 /**
- * NATS subjects that a worker must not read: the subjects of jobs, requests, results, replies with signed addresses,
- * and JetStream itself.
+ * NATS subjects that a worker must not read, for example the subjects of jobs, requests, results, replies with signed
+ * addresses, and JetStream itself.
  */
 const forbiddenToRead = [
   '>',
@@ -108,7 +108,7 @@ const forbiddenToRead = [
 
 /**
  * NATS subjects to which a worker must not send. Only the server or another worker may send to the first six subjects.
- * The subjects that begin with `$JS.API` belong to requests that read or change streams.
+ * The subjects that begin with `$JS.API` belong to requests to JetStream.
  */
 const forbiddenToSend = [
   subjects.job('pool', 'first', 'forged'),

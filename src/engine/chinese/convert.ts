@@ -47,8 +47,8 @@ type Part = { script: Script | null; text: readonly SpokenCharacter[] }
 
 /**
  * Divides a text into parts of one script each, simplified or traditional. Between the last character of one script and
- * the first character of the other script, there can be characters that belong to both scripts. The two parts meet at
- * the longest pause in this stretch, because the script seldom changes within a sentence.
+ * the first character of the other script, there can be other characters, such as those that belong to both scripts.
+ * The two parts meet at the longest pause in this stretch, because the script seldom changes within a sentence.
  */
 function partsOf(text: readonly SpokenCharacter[]): Part[] {
   const parts: Part[] = []

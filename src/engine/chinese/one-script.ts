@@ -31,9 +31,9 @@ export class OneScript {
 
   /**
    * Returns the words with the same times, all in one script: simplified or traditional Chinese characters. All words
-   * of a recording get the same script. `language` is the language of the words. If it is not Mandarin Chinese (`zh`),
-   * the words are returned unchanged. Words are also returned unchanged if the script is not yet known, or if no
-   * character in them belongs to only one of the scripts.
+   * of a recording get the same script as soon as this script is known. `language` is the language of the words. If it
+   * is not Mandarin Chinese (`zh`), the words are returned unchanged. Words are also returned unchanged if the script
+   * is not yet known, or if no character in them belongs to only one of the scripts.
    */
   async unify(words: readonly PlacedText[], language: string): Promise<PlacedText[]> {
     if (language !== 'zh') return [...words]

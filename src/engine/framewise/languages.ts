@@ -3,8 +3,8 @@
 import { listedCode } from '../../languages.ts'
 
 /**
- * Maps each language code of steno to the code of Omnilingual ASR, which is an ISO 639-3 code and a script. Omnilingual
- * ASR does not support two languages of steno, Norwegian Nynorsk and Sanskrit.
+ * Maps the language codes of steno to the codes of Omnilingual ASR, which are ISO 639-3 codes with a script. Two
+ * languages of steno are absent, because Omnilingual ASR does not support them: Norwegian Nynorsk and Sanskrit.
  */
 const omnilingual: Readonly<Record<string, string>> = Object.fromEntries(
   (

@@ -8,8 +8,8 @@ import { mergePunctuation } from '../hear/punctuation.ts'
 export type TimedToken = { text: string; from: number; to: number; probability: number }
 
 /**
- * Joins tokens into words. A token with a space at its start begins a word. In a language that is written without
- * spaces, each token is a word.
+ * Joins tokens into words. A token with a space before it begins a word. In a language that is written without spaces,
+ * each token is a word. Punctuation is then joined to words (see `mergePunctuation`).
  */
 export function wordsOf(tokens: readonly TimedToken[], language: string): AlignedWord[] {
   const alone = writtenWithoutSpaces(language)

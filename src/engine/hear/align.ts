@@ -10,7 +10,7 @@ import type { Tokenizer } from './tokenizer.ts'
 import { startsOf, warp } from './warp.ts'
 import { limitLengths } from './word-lengths.ts'
 
-/** The text tokens between two adjacent timestamp tokens of a window. */
+/** The text tokens of a window from one timestamp token to the next, or to the end of the text. */
 export type Segment = {
   ids: readonly number[]
   logProbabilities: readonly number[]
@@ -21,7 +21,8 @@ export type Segment = {
    */
   attention: readonly Float32Array[]
   /**
-   * The times of the first and of the last timestamp token of the segment, in model frames (20 ms each) of the window.
+   * The times of the timestamp tokens before and after the segment, in model frames (20 ms each) of the window. Without
+   * such a token, the start or the end of the window.
    */
   from: number
   to: number

@@ -59,8 +59,9 @@ export function alignmentHeadsOf(layers: number, heads: number, vocabulary: numb
 }
 
 /**
- * Returns true if `listed` is a list of heads that the decoder has. An empty list gives no times of words. Models with a distilled decoder of two layers often
- * have the file `generation_config.json` of their original model, which lists heads of deeper layers.
+ * Returns true if `listed` is a list of at least one head, and the decoder has all of these heads. Models with a
+ * distilled decoder of two layers often have the file `generation_config.json` of their original model, which lists
+ * heads of deeper layers.
  */
 export function areHeads(listed: unknown, layers: number, heads: number): listed is Head[] {
   const isIndex = (value: unknown, below: number) =>

@@ -39,7 +39,8 @@ export type Range = { from: number; to: number }
 type Allowed = { text: Range; end: Range; times: Range }
 
 /**
- * Returns the tokens that may come next. A segment begins and ends with a timestamp token, and times never decrease.
+ * Returns the tokens that may come next. If timestamp tokens are wanted, a segment begins with one, and ends with one
+ * or with the end token. Times never decrease.
  */
 export function allowedAfter({ tokens, frames }: History, { facts, timestamps }: Rules): Allowed {
   const { end, firstTimestamp: first, vocabulary } = facts

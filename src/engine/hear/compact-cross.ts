@@ -72,8 +72,8 @@ export function gather(
 }
 
 /**
- * Frees the memory at once. It is up to 70 MB for a batch, and the garbage collector would keep the memory of several
- * batches for a while.
+ * Frees the memory at once. It is tens of megabytes for a batch, and the garbage collector would keep the memory of
+ * several batches for a while.
  */
 export function release({ memory }: Cross): void {
   memory.buffer.transfer(0)

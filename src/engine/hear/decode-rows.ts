@@ -41,8 +41,9 @@ export type RecogniseOptions = {
 }
 
 /**
- * The maximum number of tokens for a window. A longer text is cut off, and the speech after its last complete sentence
- * is decoded in another window. Such long texts occur in scripts in which one letter consists of several tokens.
+ * The maximum number of tokens for a window. A longer text is cut off. The speech after its last complete sentence, if
+ * it has one, is decoded in another window. Such long texts occur in scripts in which one letter consists of several
+ * tokens.
  */
 const windowTokens = 224
 
@@ -125,7 +126,7 @@ type ExtendOptions = { rules: Rules; temperature: number; attention: boolean }
 
 /**
  * Chooses the next token of one window, whose number in the batch is `row`, and adds the token to the text of this
- * window. Returns the token, or null if the text is complete.
+ * window. Returns the token, or null if the decoding of this window has ended.
  */
 function extend(attempt: Attempt, batch: Batch, row: number, options: ExtendOptions): number | null {
   const { hypothesis, task } = attempt

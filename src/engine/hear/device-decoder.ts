@@ -67,7 +67,8 @@ export class DeviceDecoder implements Decoder {
 
   /**
    * Returns the object that runs one decoding step. In this step, the decoder graph adds one token to each of the
-   * `rows` rows of a batch. A later call with the same `rows` and `withScores` returns the same object.
+   * `rows` rows of a batch. A later call with the same `rows` and `withScores` returns the same object, unless larger
+   * caches were allocated in the meantime.
    */
   private stepOf(caches: DeviceCaches, rows: number, withScores: boolean): DecoderRun {
     const key = `${rows} ${withScores}`

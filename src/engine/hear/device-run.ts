@@ -28,7 +28,10 @@ export type RunShape = {
  */
 export const notRecorded = -1
 
-/** The values of the integer inputs of the decoder's ONNX graph. They are written from the CPU before each run. */
+/**
+ * The values of the integer inputs of the decoder's ONNX graph, except `wanted`, which never changes. They are written
+ * from the CPU before each run.
+ */
 export type RunInputs = Record<'tokens' | 'positions' | 'starts' | 'lengths' | 'seen', readonly number[]>
 
 export class DecoderRun {

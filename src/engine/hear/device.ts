@@ -23,7 +23,8 @@ export type DeviceOptions = { device: Device; type: FloatType }
 
 /**
  * Opens a published model on a GPU with 16-bit floats, and checks its decoder. If the model cannot be opened, or if its
- * decoder fails the check, opens the model with 32-bit floats. `variant` is the suffix of the model's ONNX files.
+ * decoder fails the check, opens and checks the model with 32-bit floats. Throws if this fails too. `variant` is the
+ * suffix of the model's ONNX files.
  */
 export function openDevice(
   runtime: Runtime,

@@ -1,5 +1,5 @@
 // Recognises the speech in a block of windows. The windows are encoded one or two at a time, and decoded together in
-// one batch. If the model returned no text for some of the speech, this speech is decoded again in separate windows.
+// one batch. Speech whose text is missing, incomplete or improbable is decoded again in separate windows.
 
 import { sampleRate } from '../audio.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from './decode-windows.ts'

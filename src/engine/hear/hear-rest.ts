@@ -1,4 +1,4 @@
-// Finds the speech for which the model returned no text, and decodes this speech again.
+// Finds the speech whose text is missing, incomplete or improbable, and decodes this speech again.
 
 import {
   type DecodedWindow,
@@ -26,7 +26,7 @@ type Again = { window: Window; otherwise: PlacedText[] }
 /**
  * Returns the texts of the windows in `decoded`, after some of the speech is decoded again in new windows. Two kinds of
  * speech are decoded again: speech for which the model returned no text, and the end of a window if the text there is
- * incomplete or has a low probability.
+ * incomplete or has a low probability. A window with the verdict `silence` is not decoded again.
  *
  * The text of a new window is good if it is not empty and passes the checks in guard.ts. A good text is used. If it
  * also leaves out speech, that speech is decoded again in the same way. If the text of a new window is not good, the
@@ -68,8 +68,8 @@ export async function hearRest(
 
 /**
  * Returns the windows that must be decoded again: one window for each part of `window` that has speech but no text. If
- * `rest` is not null, the text at the end of `window` is incomplete or improbable. The last returned window is then
- * `rest.window`, which covers this end.
+ * the verdict is `silence`, there are none. If `rest` is not null, the text at the end of `window` is incomplete or
+ * improbable. The last returned window is then `rest.window`, which covers this end.
  */
 function leftOut({ window, verdict, texts, rest }: DecodedWindow): Again[] {
   if (verdict === 'silence') return []

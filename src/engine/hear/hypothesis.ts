@@ -6,8 +6,8 @@ export type Hypothesis = {
   /** The logarithm of the probability of each token. */
   logProbabilities: number[]
   /**
-   * The cross-attention arrays (heads × frames), one for each decoding pass. The last pass predicts the end of the
-   * text. The list is empty if attention was not requested.
+   * The cross-attention arrays (heads × frames): one for each token, and usually one more, for the token that follows
+   * the text, such as the end token. The list is empty if attention was not requested.
    */
   attention: Float32Array[]
   frames: number

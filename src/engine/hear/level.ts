@@ -21,7 +21,8 @@ const louder = 0.05
 
 /**
  * Amplifies quiet sound. If the level of the samples is below `quiet`, the samples are amplified to the level `usual`,
- * by a factor of at most `gainMax`. Louder sound is returned unchanged, and so is complete silence.
+ * by a factor of at most `gainMax`. Louder sound is returned unchanged, and so is sound whose level is 0, such as
+ * complete silence.
  */
 export function levelled(samples: Float32Array): Float32Array {
   const level = levelOf(samples)

@@ -13,8 +13,9 @@ import { type Window, windowOf } from './windows.ts'
  */
 const slack = 0.5 * sampleRate
 /**
- * The minimum number of samples of detected speech in a gap that is decoded again. A gap is between two words, or at
- * the start or the end of a window. Less detected speech is usually a breath, laughter, or an error of the word times.
+ * The minimum number of samples of detected speech, with its padding, in a gap that is decoded again. A gap is between
+ * two words, or at the start or the end of a window. Less detected speech is usually a breath, laughter, or an error of
+ * the word times.
  */
 const shortest = 1.5 * sampleRate
 

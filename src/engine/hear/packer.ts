@@ -12,8 +12,8 @@ import { type Window, windowOf } from './windows.ts'
 const pauseEnds = 10 * sampleRate
 
 /**
- * Makes windows from speech spans. A window is complete when no more speech fits into it, or when a pause of at least
- * `pauseEnds` follows.
+ * Makes windows from speech spans. A window is complete when no more speech fits into it, when a pause of at least
+ * `pauseEnds` follows, or when the recording ends.
  */
 export class Packer {
   private spans: SpeechSpan[] = []

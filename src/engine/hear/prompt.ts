@@ -1,5 +1,6 @@
 // Builds the prompt of a window: the tokens that the decoder reads before it predicts the text. The prompt has the
-// context from the request (a list of terms and a text), the language, and the task.
+// context from the request (a list of terms and a text), and the language and the task if the model has tokens for
+// them.
 
 import { listedCode } from '../../languages.ts'
 import type { Whisper } from './whisper.ts'

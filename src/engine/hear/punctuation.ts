@@ -32,7 +32,7 @@ const markMax = 0.2 * framesPerSecond
  * - Other punctuation is joined to the previous word if it does not follow a space.
  * - Punctuation that is joined to no word becomes a word of its own.
  *
- * A word with closing punctuation ends where this punctuation ends, but at most `markMax` after the last sound of the
+ * A word with punctuation after it ends where this punctuation ends, but at most `markMax` after the last sound of the
  * word. Punctuation that is spoken, such as a percent sign, has a sound.
  */
 export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
@@ -62,8 +62,8 @@ export function mergePunctuation(words: readonly AlignedWord[]): AlignedWord[] {
 }
 
 /**
- * Returns `before` if the text is punctuation that is joined to the word before it, and `after` if it is joined to the
- * word after it. Returns null if the text stays a word of its own.
+ * Returns `before` if the text is punctuation, or only spaces, that is joined to the word before it, and `after` if it
+ * is joined to the word after it. Returns null if the text stays a word of its own.
  */
 function sideOf(text: string, hasWordBefore: boolean): 'before' | 'after' | null {
   const bare = text.trim()

@@ -8,7 +8,8 @@ export const reach = (medianWidth - 1) / 2
 /**
  * Computes the running median of `scaled` for the frames from `begin` to `end`. `scaled` is the cross-attention of one
  * attention head for one token, with a value for each frame of the window. Divides each median by `heads`, the number
- * of attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored.
+ * of attention heads, and adds the quotient to `values`. Beyond the ends of the window, the attention is mirrored. A
+ * window of at most `reach` frames is not smoothed.
  */
 export function addMedians(
   scaled: Float32Array,

@@ -29,7 +29,7 @@ export type Listener = {
 
 export type HearOptions = {
   recording: Recording
-  /** The code of the spoken language. If it is null, the model detects the language from the windows. */
+  /** The code of the spoken language. If it is null, a model that can detect languages detects it from the windows. */
   language: string | null
   /** If true, the result is an English translation of the speech. */
   translate: boolean

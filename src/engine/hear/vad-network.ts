@@ -32,8 +32,8 @@ export function vadNetwork(weights: Weights): Uint8Array {
 }
 
 /**
- * Returns a weight of the published Silero VAD model: the weight whose name ends with `name`. Throws an error if this
- * weight does not have the dimensions `dims`.
+ * Returns a weight of the published Silero VAD model: the weight whose name ends with `name`. Throws an error if there
+ * is no such weight, or if it does not have the dimensions `dims`.
  */
 type WeightOf = (name: string, ...dims: number[]) => Float32Array
 
