@@ -34,14 +34,17 @@ export async function ask(order: Order, signal: AbortSignal): Promise<Report | n
   }
 }
 
-/** Writes an event of an engine process to the log of this process. A faulty child process may send any level. */
+/**
+ * Writes an event of an engine process to the log of this process. An event with an unknown level is ignored, because a
+ * faulty child process may send any level.
+ */
 export function writeToLog({ level, event, fields }: Report & { kind: 'log' }, pid: number): void {
   if (levels.includes(level)) log[level](event, { pid, ...fields })
 }
 
 /**
- * Returns the environment of this process without steno's settings, because the settings contain secrets. Adds the
- * variables of `nativeEnvironment`.
+ * Returns the environment of this process without the variables whose names begin with `STENO_` or `HF_`, because they
+ * may contain secrets. Adds the variables of `nativeEnvironment`.
  */
 export function environment(): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(STENO_|HF_)/.test(name))

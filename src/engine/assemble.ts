@@ -1,5 +1,5 @@
-// Builds the transcript that the API returns, from the words of a recording. The transcript contains the utterances,
-// the labels of the speakers, and times in seconds. Builds the turns of the speakers too.
+// Builds a transcript from the words of a recording, or of one of its channels. The transcript contains the utterances,
+// the labels of the speakers if there is diarization, and times in seconds. Builds the turns of the speakers too.
 
 import { joinTexts } from '../transcripts/join-texts.ts'
 import type { SpeakerTurn, Transcript } from '../transcripts/transcript.ts'

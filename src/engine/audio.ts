@@ -1,5 +1,5 @@
-// The units of time in the engine: samples (16,000 per second), mel frames (10 ms) and model frames (20 ms). `seconds`
-// converts a number of samples to seconds.
+// The usual units of time in the engine: samples (16,000 per second), mel frames (10 ms) and model frames (20 ms).
+// `seconds` converts a number of samples to seconds.
 
 export const sampleRate = 16_000
 export const samplesPerMelFrame = 160
@@ -18,7 +18,7 @@ export const framesPerSecond = sampleRate / samplesPerFrame
  */
 export const framesPerEmbedding = 2
 
-/** The shortest pause, in samples, that ends an utterance even if the text before the pause has no full stop. */
+/** The shortest pause, in samples, that ends an utterance even inside a sentence. */
 export const utterancePause = 1.2 * sampleRate
 
 /**

@@ -54,8 +54,8 @@ export async function engine(): Promise<void> {
 }
 
 /**
- * Prints the error and ends this engine process. A server then retries the jobs of this process in another engine
- * process.
+ * Prints the error and ends this engine process. A server then retries each job of this process in another engine
+ * process, unless this was already its second try.
  *
  * `reportError` prints an error only if `uncaughtException` has no handlers, so the handlers are removed first. There
  * are two cases:

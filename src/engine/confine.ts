@@ -1,5 +1,6 @@
-// Restricts what the engine process may do, before the process loads a native library. The engine process may still
-// read files and start child processes for media files. Each of these child processes restricts itself further.
+// Restricts what the engine process may do, before the process loads ONNX Runtime. A restriction that the kernel does
+// not support is left out. The engine process may still read files and start child processes for media files. Each of
+// these child processes restricts itself further.
 
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -75,7 +76,7 @@ function isPlainFile(path: string): boolean {
   }
 }
 
-/** Returns the paths of a folder's entries. If this process may not list the folder, returns an empty list. */
+/** Returns the paths of a folder's entries. If the folder cannot be listed, returns an empty list. */
 function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder).map(name => join(folder, name))

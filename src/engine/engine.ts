@@ -1,11 +1,11 @@
-// The interface of an engine: the part of the server that transcribes recordings.
+// The interface of an engine: the part of the program that transcribes recordings.
 
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable } from '../base/schema.ts'
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { HandOver, Needs, TranscribeInput, TranscribeOptions } from './request.ts'
 
-/** The state of the engine, as it is reported by /v1/ready, by the metrics and in the log. */
+/** The state of the engine, as the API reports it. */
 export const engineState = Type.Object({
   ready: Type.Boolean(),
   /**
@@ -27,16 +27,20 @@ export type Engine = {
    */
   readonly capacity: number
   /**
-   * Returns true if the engine could start a job with these needs now. It is called only while fewer than `capacity`
-   * jobs run. An engine without this function can then start any job.
+   * Returns true if the engine could start a job with these needs now, or if the job would fail at once because no
+   * engine can do it. It is called only while fewer than `capacity` jobs run. An engine without this function can then
+   * start any job.
    */
   hasRoomFor?(needs: Needs): boolean
   state(): EngineState
-  /** The codes of the languages that the loaded models support. The list is empty until the models are loaded. */
+  /** The codes of the languages that the models of the engine support. The list is empty while no models are known. */
   languages(): readonly string[]
-  /** True if a loaded model can translate to English, and false if none can. Null until the models are loaded. */
+  /** True if a model of the engine can translate to English, and false if none can. Null while no models are known. */
   translates(): boolean | null
-  /** Registers a listener. It is called each time the engine becomes ready, so that waiting jobs can start. */
+  /**
+   * Registers a listener. It is called when the engine becomes ready or, in a cluster, can take further jobs, so that
+   * waiting jobs can start.
+   */
   onReady(listener: () => void): void
   /**
    * Transcribes one recording. Rejects with a JobFailure if the recording cannot be transcribed. If the signal is
@@ -50,11 +54,15 @@ export type Engine = {
    */
   mayBeHeld?(handOver: HandOver): boolean
   /**
-   * Returns the ids of the jobs that the engine has accepted, but that no worker works on at the moment. The server
-   * restarts the timeouts of these jobs again and again, because a job must not time out while it waits for a worker.
+   * Returns the ids of the jobs that the engine has accepted, but that no worker works on, as far as the engine knows.
+   * The server restarts the timeouts of these jobs again and again, because a job must not time out while it waits for
+   * a worker.
    */
   waitingJobs?(): string[]
-  /** Called when a job has ended and its transcript or its error is stored. */
+  /**
+   * Called when the server needs no result of the job any more: the job has ended or was erased, or its media must be
+   * downloaded again.
+   */
   ended?(jobId: string): void
   close(): Promise<void>
 }

@@ -87,18 +87,17 @@ export async function work(
     send({ kind: 'peaks', id, peaks: mergePeaks(heard.map(({ peaks }) => peaks)) })
     sendTranscript(id, await nameSpeakers(models.voices, transcript, input.knownVoices ?? [], open))
   } catch (error) {
-    // Any other error is a fault of the program or of the machine. It ends this process, and the supervisor retries the
-    // job in another process.
+    // Any other error is a fault of the program or of the machine. It ends this process (see `endByFault`).
     if (!(error instanceof JobFailure)) throw error
     send({ kind: 'failed', id, code: error.code, message: error.message })
   }
 }
 
 /**
- * Yields the sound unchanged, and calls `onPart` before each part. The job then also reports to the server while it
- * reads sound for which `findBlocks` and the speech model report no progress: the sound before a section, the sound of
- * a slow file, and all sound that is read once more to find crosstalk or the names of the speakers. Without these
- * reports, the server would kill this process after some minutes.
+ * Yields the sound unchanged, and calls `onPart` before each part. The job then also reports to the parent process
+ * while it reads sound for which `findBlocks` and the speech model report no progress: the sound before a section, the
+ * sound of a slow file, and all sound that is read once more to find crosstalk or the names of the speakers. Without
+ * these reports, the parent process would kill this process after some minutes.
  */
 async function* withCalls(
   sound: AsyncIterable<Float32Array>,

@@ -1,5 +1,6 @@
 // Loads the engine's models on a device, and returns the models with the name of the device. If the setting for the
-// device is `auto` and no GPU can be used, the models are loaded on the CPU.
+// device is `auto` and no GPU can be used, the models are loaded on the CPU. Speech models in the compact form always
+// run on the CPU.
 
 import { firstLineOf } from '../base/reason.ts'
 import type { Config } from '../config.ts'

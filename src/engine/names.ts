@@ -1,6 +1,6 @@
-// Names the speakers of a transcript: if the account has enrolled the voice of a speaker, the name of this voice
-// replaces the label of the speaker. The recording is read again to make the voice prints of the speakers, because the
-// spans in which each speaker talks are known only after the transcription.
+// Names the speakers of a transcript: if the voice of a speaker is similar enough to an enrolled voice of the account,
+// the name of this voice replaces the label of the speaker. The recording is read again to make the voice prints of the
+// speakers, because the spans in which each speaker talks are known only after the transcription.
 
 import type { Transcript } from '../transcripts/transcript.ts'
 import type { LoadedModels } from './loaded-models.ts'
@@ -8,7 +8,10 @@ import { type KnownVoice, namesOf } from './who/known-voices.ts'
 import { printsOf } from './who/prints.ts'
 import { longestSpans, spansOf } from './who/sound-spans.ts'
 
-/** Returns the transcript with names instead of labels for the speakers whose voices are in `known`. */
+/**
+ * Returns the transcript with names instead of labels for the speakers whose voices are in `known`. Adds a warning if a
+ * known voice was enrolled with another voice model, because it cannot be compared.
+ */
 export async function nameSpeakers(
   voices: LoadedModels['voices'],
   transcript: Transcript,

@@ -12,10 +12,13 @@ import type { EngineSettings } from './worker.ts'
 
 export type { VoicePrint }
 
-/** A media file with the speech of one person. `speech` lists the spans in which this person speaks. */
+/**
+ * A media file with the speech of one person. `speech` lists the spans in which this person speaks, or is null if they
+ * are not known.
+ */
 export type PrintSource = Pick<PrintOrder, 'path' | 'speech'>
 
-/** Makes the voice print of one person. Rejects with a JobFailure, whose message says why no print can be made. */
+/** Makes the voice print of one person. Rejects if no print can be made, in most cases with a JobFailure. */
 export type MakePrint = (accountId: string, source: PrintSource, signal: AbortSignal) => Promise<VoicePrint>
 
 export function openPrinter(settings: EngineSettings): MakePrint {

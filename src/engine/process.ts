@@ -63,7 +63,7 @@ export class EngineProcess {
 
   /**
    * Sends an order to the child process. The promise is settled when `onReport` calls `resolve` or `reject`, or when
-   * the process exits.
+   * the process exits. If the process has already exited, the promise is rejected at once.
    */
   request<Answer>(
     order: Order,
@@ -131,7 +131,7 @@ export class EngineProcess {
 
 /**
  * Returns true if a signal stopped the process. In the file /proc/PID/stat, the state follows the name of the process,
- * which is in parentheses. `T` means stopped.
+ * which is in parentheses. `T` means stopped. Returns false if this file cannot be read.
  */
 function isStopped(pid: number): boolean {
   try {

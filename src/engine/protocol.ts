@@ -23,7 +23,7 @@ export type LoadedFacts = {
   languages: string[]
   /** True if one of the loaded models can translate to English. */
   translates: boolean
-  /** Messages for the log about devices that cannot be used and models that cannot be loaded. */
+  /** Messages for the log, for example about devices that cannot be used and models that cannot be loaded. */
   notes: string[]
 }
 
@@ -37,10 +37,7 @@ export type Order =
        * that runs without a server, such as `steno transcribe`.
        */
       dataDir: string | null
-      /**
-       * The name of the first speech model. A job uses the first speech model if this model supports the language of
-       * the job.
-       */
+      /** The name of the first speech model, which a job uses if this model can do the job. */
       name: string
       folder: string
       /** Other speech models, for the languages that the first model does not support. */
@@ -53,7 +50,10 @@ export type Order =
       durationMsMax: number
       mediaProgram: Config['mediaProgram']
     }
-  /** A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers. */
+  /**
+   * A job. If `wantsTurns` is true, the engine process also reports the turns of the speakers, if the job has
+   * diarization or separate channels.
+   */
   | { kind: 'job'; id: number; input: TranscribeInput; wantsTurns: boolean }
   | ({ kind: 'print'; parent: number; dataDir: string | null } & PrintOrder)
   | ({ kind: 'compact'; parent: number; dataDir: string | null } & CompactOrder)

@@ -5,7 +5,7 @@ import type { Transcript } from '../transcripts/transcript.ts'
 import type { Report } from './protocol.ts'
 
 /**
- * Sends the transcript in several small messages, because the server decodes each message in one step. For the
+ * Sends a long transcript in several small messages, because the server decodes each message in one step. For the
  * transcript of ten hours of speech, the event loop of the server is blocked for at most 8 ms. With a single message,
  * it would be blocked for 65 ms.
  */

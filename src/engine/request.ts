@@ -12,10 +12,13 @@ export type TranscribeChoices = {
   align: boolean
   /**
    * A text that the model treats as the text before the recording. The model continues in the style and the spelling of
-   * this text.
+   * this text. If the model accepts no such text, or if the text is too long, the transcript has a warning.
    */
   prompt: string | null
-  /** Words and names that may occur in the recording. */
+  /**
+   * Words and names that may occur in the recording. If the model accepts no such words, or if they are too many, the
+   * transcript has a warning.
+   */
   vocabulary: readonly string[]
   /** If true, the transcript is an English translation of the speech. */
   translate?: boolean
@@ -66,18 +69,22 @@ export type TranscribeOptions = {
   /** Called when the transcription has advanced to `seconds` of the recording. The first call has 0 seconds. */
   onSeconds: (seconds: number) => void
   /**
-   * Called when more utterances are complete, in order of time and without speakers. `first` is the index of the first
-   * of these utterances in the transcript. When the job is retried, the calls start again with `first` 0. `language` is
-   * the language of the text: the given language, the detected language, or `en` for a translation.
+   * Called when more utterances are complete, in order of time. The utterances have speakers only if each channel is
+   * transcribed separately. They are then passed at the end. `first` is the index of the first of these utterances in
+   * the transcript. When the job is retried, the calls start again with `first` 0. `language` is the language of the
+   * text: the given language, the detected language, or `en` for a translation.
    */
   onUtterances?: (utterances: readonly Utterance[], first: number, language: string) => void
-  /** Called once, after all sound was read. Each byte is the highest amplitude in 50 ms of sound, from 0 to 255. */
+  /**
+   * Called after all sound was transcribed. When the job is retried, it can be called again. Each byte is the highest
+   * amplitude in 50 ms of sound, from 0 to 255.
+   */
   onPeaks?: (peaks: Uint8Array) => void
   /**
-   * Called once before the end, with the turns of the speakers in order of their starts. A turn has the label of its
-   * speaker, such as `SPEAKER 1`, even if the transcript has the name of a known voice for this speaker. If each
-   * channel is transcribed separately, its utterances are the turns. Not called if the job has neither diarization nor
-   * separate channels. Not called if a worker on another machine runs the job.
+   * Called before the end, with the turns of the speakers in order of their starts. When the job is retried, it can be
+   * called again. A turn has the label of its speaker, such as `SPEAKER 1`, even if the transcript has the name of a
+   * known voice for this speaker. If each channel is transcribed separately, its utterances are the turns. Not called
+   * if the job has neither diarization nor separate channels. Not called if a worker on another machine runs the job.
    */
   onTurns?: (turns: SpeakerTurn[]) => void
 }

@@ -19,8 +19,8 @@ import { noTurns } from './who/turns.ts'
 
 export type TranscribeListener = Listener & {
   /**
-   * Called when more utterances are complete. The utterances are in order of time, and have no speakers. `language` is
-   * the language of their texts.
+   * Called after each block and at the end, with the utterances that have become complete. There may be none. They are
+   * in order of time, and have no speakers. `language` is the language of their texts.
    */
   onUtterances?: (utterances: Utterance[], language: string) => void
   /** Called once at the end, with the turns of the speakers. Without diarization, it is not called. */

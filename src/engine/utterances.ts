@@ -1,5 +1,5 @@
-// Groups the words of a recording into utterances. An utterance ends at the end of a sentence, at a long pause, or when
-// another speaker begins.
+// Groups the words of a recording into utterances. An utterance ends at the end of a sentence, at a long pause, when
+// another speaker begins, or when it would become too long.
 
 import { writtenWithoutSpaces } from '../languages.ts'
 import { endsSentence } from '../transcripts/sentence.ts'

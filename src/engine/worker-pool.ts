@@ -1,5 +1,5 @@
 // The workers of the engine. The pool starts the workers, gives each worker one job at a time, replaces a worker that
-// exited, and kills the workers when no job has arrived for a long time.
+// exited, and kills the idle workers when no job has arrived for `idleUnloadMs` (never if this setting is null).
 
 import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -18,7 +18,7 @@ export type PoolOptions = Omit<WorkerOptions, 'onExit' | 'gpu'> & {
   after?: typeof after
   /**
    * Called when an engine worker (a child process) exits unexpectedly while it is idle, and when one exits during a
-   * job, for example because a timeout killed it.
+   * job, for example because a timeout killed it. It is not called if the job was aborted.
    */
   onCrash?: () => void
 }
@@ -91,7 +91,7 @@ export class WorkerPool {
   /**
    * Gives a worker that has loaded its model, or whose job has ended, to the job that has waited longest. If no job
    * waits, the worker is idle. A worker is replaced if it exited, if it reached its maximum number of jobs, or if
-   * another model was chosen since the worker started.
+   * another model was chosen since the worker started. Does nothing after the engine is closed.
    */
   giveBack(worker: Worker): void {
     if (this.#retries.closed) return
@@ -109,7 +109,7 @@ export class WorkerPool {
     await Promise.all([...this.#workers].map(worker => worker.kill()))
   }
 
-  /** Starts workers, one after another, until one of them has loaded the model. */
+  /** Starts workers, one after another, until one of them has loaded the model, or until no worker is missing. */
   #addWorker(): Promise<void> {
     return this.#retries.run(async () => {
       if (!(await this.#hasCarriedFiles())) return false

@@ -1,5 +1,5 @@
-// A worker: the object in the server that controls one engine child process. A worker starts the child process, sends
-// it jobs, and kills it after a timeout or an abort.
+// A worker: the object with which the server or a command controls one engine child process. A worker starts the child
+// process, sends it jobs, and kills it after a timeout or an abort.
 
 import { log } from '../base/log.ts'
 import { selfCommand } from '../base/self.ts'

@@ -10,13 +10,17 @@ import { type DecodeResult, sampleRate, samplesMax } from './wire.ts'
 export type DecodeOptions = SpawnOptions & {
   /** The number of the channel to decode, counted from 1. If it is missing, the mix of all channels is decoded. */
   channel?: number | undefined
-  /** The duration that the inspection measured. The job is charged for this duration. */
+  /**
+   * The duration that the inspection measured. A job of the server is charged for this duration. If it is missing, the
+   * lengths are not compared.
+   */
   measuredMs?: number | undefined
 }
 
 /**
- * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or if it has much more sound
- * than was measured. If the caller stops reading before the end, the child process that decodes the file is killed.
+ * Yields the samples of the media file. Throws a JobFailure if the file cannot be decoded, or if it has more sound than
+ * is allowed or much more than was measured. If the signal is aborted, throws the reason of the signal. If the caller
+ * stops reading before the end, the child process that decodes the file is killed.
  */
 export async function* decode(path: string, options: DecodeOptions): AsyncGenerator<Float32Array, void> {
   const { channel = 0, durationMsMax, measuredMs } = options

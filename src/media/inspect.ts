@@ -1,4 +1,4 @@
-// Inspects a media file in a child process. Refuses the file if its audio is too short or too long.
+// Inspects a media file in a child process. Also refuses the file if its audio is too short or too long.
 
 import { formatDuration } from '../base/units.ts'
 import { JobFailure } from '../errors.ts'

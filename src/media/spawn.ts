@@ -70,7 +70,10 @@ function start(mediaProgram: string | null, args: string[], path: string) {
   }
 }
 
-/** Throws the error with which a job fails if the media program cannot be started. */
+/**
+ * Throws the error with which a job fails if the media program cannot be started. Throws `Exhausted` instead if the
+ * system lacks a resource.
+ */
 function refuse(error: unknown): never {
   throwIfExhausted(error)
   log.error('media program cannot start', errorFields(error))

@@ -1,4 +1,4 @@
-// The protocol between the media program (native/media) and its parent process, which is the server or an engine
+// The protocol between the media program (native/media) and its parent process, such as the server or an engine
 // process. The parent process passes an order in the arguments of the media program. The media program sends messages
 // on stdout. Each message has a kind, a length and a body. The parent process checks every message, because a hostile
 // media file may have taken control of the media program.

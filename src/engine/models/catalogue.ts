@@ -39,10 +39,10 @@ export type VoiceProfile = {
   threshold: number
   /**
    * The limit for merging similar voices after the clustering. Two voices are merged if the distance between them is
-   * less than `mergeBelow`. The distance is first corrected for the differences between embeddings of the same voice
-   * (see merge-voices.ts). No voices are merged if `mergeBelow` is null, or if the caller gave the number of voices. If
-   * `mergeBelow` is a number, the clustering does not use `threshold`, but a threshold that is computed from the
-   * distances in the recording (see adapted-threshold.ts).
+   * less than `mergeBelow`. The distance is first corrected for the differences between embeddings of the same voice,
+   * and the limit is higher for a voice with little speech (see merge-voices.ts). No voices are merged if `mergeBelow`
+   * is null, or if the caller gave the number of voices. If `mergeBelow` is a number, the clustering does not use
+   * `threshold`, but a threshold that is computed from the distances in the recording (see adapted-threshold.ts).
    */
   mergeBelow: number | null
   /**

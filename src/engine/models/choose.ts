@@ -1,5 +1,6 @@
-// Chooses the speech models. If the setting STENO_MODEL names a published model that is not installed, downloads it.
-// The default model is never downloaded automatically: until the operator installs it, the built-in model is used.
+// Chooses the speech models. If the setting STENO_MODEL asks for a published model that is not installed or not usable,
+// downloads it. The default model is downloaded only if the setting names it: until the operator installs it, the
+// built-in model is used.
 
 import { unpackCarried } from '../../base/carried.ts'
 import { findPublished } from './catalogue.ts'
@@ -13,7 +14,8 @@ import { findInstalled } from './store.ts'
 
 /**
  * Chooses the models for the engine, and unpacks the models and libraries that the program contains. If the configured
- * model is a published model that is not installed or not usable, downloads it first.
+ * model is a published model that is not installed or not usable, downloads it first. For a CPU, replaces the first
+ * speech model by its compact copy (see `withCompactCopy`).
  */
 export async function prepareModel(
   settings: ModelSettings,
@@ -29,8 +31,8 @@ export async function prepareModel(
 }
 
 /**
- * Returns true if the model is installed and has the weights that the device needs. An old download may lack the float
- * weights that a CPU needs.
+ * Returns true if the model is installed. On a CPU, a Whisper model must also have float weights or the compact form.
+ * An old download may lack them.
  */
 function isUsable(model: string, settings: ModelSettings): boolean {
   const installed = findInstalled(model, settings)

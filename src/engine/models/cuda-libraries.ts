@@ -31,8 +31,9 @@ function neededForCuda(): string[] {
 }
 
 /**
- * Returns the command that installs the missing libraries, with NVIDIA's packages for Debian and Ubuntu. `needed` are
- * the names of all libraries that the CUDA provider needs. They contain the version of CUDA.
+ * Returns what to install: the NVIDIA driver, if it is missing, and the command for the other missing libraries, with
+ * NVIDIA's packages for Debian and Ubuntu. `needed` are the names of all libraries that the CUDA provider needs. They
+ * contain the version of CUDA.
  */
 export function installHint(missing: readonly string[], needed: readonly string[] = missing): string {
   const missingCudnn = missing.find(name => name.startsWith('libcudnn'))

@@ -45,8 +45,8 @@ export async function pullCuda({ source, signal, onProgress }: CudaDownload): Pr
 }
 
 /**
- * Installs the CUDA provider from a NuGet package file. Throws an error if the version of the package is not the
- * version of the ONNX Runtime in this program.
+ * Installs the CUDA provider from a NuGet package file. Throws an error if the file is not this package in the version
+ * of the ONNX Runtime in this program, or lacks a library for this machine.
  */
 export async function installCuda(path: string): Promise<string> {
   if (!existsSync(path)) throw new Error(`there is no file ${path}`)

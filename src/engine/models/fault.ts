@@ -36,8 +36,9 @@ function jsonFault(path: string): string | null {
 }
 
 /**
- * Finds a tokenizer that is truncated or has no vocabulary, without parsing it. A tokenizer is 2 MB of JSON. To parse
- * it would take a sixth of the CPU time of the server's start, and the engine process parses it anyway.
+ * Finds a tokenizer whose start or end is missing, or that has no vocabulary, without parsing it. A tokenizer is 2 MB
+ * of JSON. To parse it would take a sixth of the CPU time of the server's start, and the engine process parses it
+ * anyway.
  */
 function tokenizerFault(path: string): string | null {
   const text = readFileSync(path, 'latin1').trim()

@@ -1,6 +1,7 @@
-// Downloads one file. A download resumes at the byte where the last attempt stopped. It fails after `pullTriesMax`
-// attempts in succession that received no byte, and also if the complete file had a wrong hash so often. The file gets
-// its final name only after its hash is verified.
+// Downloads one file. If the source allows it, a download resumes at the byte where the last attempt stopped. It fails
+// after `pullTriesMax` attempts in succession that did not make the partial file longer, and also if the complete file
+// had a wrong hash so often. An error of the disk ends it at once. The file gets its final name only after its hash is
+// verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'
@@ -47,8 +48,8 @@ export async function fetchFile(
 }
 
 /**
- * Downloads the missing bytes of the file, and appends them to the file `part`. Throws an error if bytes are missing at
- * the end.
+ * Downloads the missing bytes of the file, and appends them to the file `part`. If the source cannot resume, downloads
+ * the file from its start. Throws an error if the file has too few or too many bytes at the end.
  */
 async function append(
   part: string,

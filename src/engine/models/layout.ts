@@ -10,7 +10,7 @@ import { framewiseKind, missingFramewiseFile } from './framewise-layout.ts'
 export const jsonFiles = ['config.json', 'generation_config.json', 'tokenizer.json'] as const
 const weightNames = ['encoder_model', 'decoder_model_merged'] as const
 
-/** Returns true if no file of the model is missing in the folder. Does not read the content of the files. */
+/** Returns true if no file that steno needs is missing in the folder. Does not read the content of the files. */
 export function isModel(folder: string): boolean {
   const kind = framewiseKind(folder)
   if (kind !== null) return missingFramewiseFile(folder, kind) === null

@@ -18,7 +18,7 @@ export type ModelListing = {
    * Null if the model is built in or not installed.
    */
   bytes: number | null
-  /** The form of the Whisper weights that a CPU uses. Null for other models, and for a model that is not installed. */
+  /** The form of the Whisper weights that a CPU uses. Null for other models, and if there are no such weights. */
   form: 'compact' | 'float' | null
 }
 

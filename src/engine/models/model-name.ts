@@ -1,17 +1,17 @@
-// Checks the value of STENO_MODEL, which is the name of a known speech model or the path of a folder.
+// Checks the value of STENO_MODEL, which is the name of a known speech model, `auto-fast`, or the path of a folder.
 
 import { statSync } from 'node:fs'
 import { nearest } from '../../base/edit-distance.ts'
 import { speechModelNames } from './roles.ts'
 
-/** Throws an error if the setting STENO_MODEL is neither the name of a known speech model nor the path of a folder. */
+/** Throws an error if the setting STENO_MODEL is neither one of `speechModelNames` nor the path of a folder. */
 export function requireModelName(model: string): void {
   const unknown = whyUnknown(model)
   if (unknown !== null) throw new Error(`STENO_MODEL=${unknown}`)
 }
 
 /**
- * Returns an error message with the most similar name if `model` is neither a known speech model nor a folder.
+ * Returns an error message with the most similar name if `model` is neither one of `speechModelNames` nor a folder.
  * Otherwise returns null.
  */
 export function whyUnknown(model: string): string | null {

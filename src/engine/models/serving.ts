@@ -55,8 +55,8 @@ export function gpusFor(settings: ModelSettings): string[] {
 }
 
 /**
- * Chooses the models for the engine among the installed models. Throws an error if the configured model is not
- * installed.
+ * Chooses the models for the engine among the installed models. Throws an error if the configured model is unknown, not
+ * installed or damaged.
  */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings

@@ -15,8 +15,9 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that has the model `id`: `modelsDir`, or the user's cache folder if the model was pulled before there
- * was a data folder. If the model is not installed, returns `modelsDir`.
+ * Returns the folder that has the model `id`: `modelsDir`, or the user's cache folder if the model was pulled before
+ * there was a data folder. If STENO_MODELS_DIR is set, it is always `modelsDir`. If the model is not installed, returns
+ * `modelsDir`.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]
@@ -58,8 +59,8 @@ function nameOf(folder: string): string {
 }
 
 /**
- * Finds a downloaded model by the name of its repository. Returns null if the model is not installed, or if its folder
- * was copied by hand and has no file `steno-lock.json`.
+ * Finds a downloaded model by the name of its repository. Returns null if there is no such model, or if its folder has
+ * no valid file `steno-lock.json`, for example because it was copied by hand.
  */
 export async function findDownloaded(
   settings: StoreSettings,

@@ -1,5 +1,5 @@
 // Verifies the files of an installed model. Also verifies its compact copy: the same weights in 8 bits, which steno
-// makes after the download.
+// makes for a CPU.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { isVoiceModel } from './roles.ts'
 
 /**
  * Checks the files of an installed model. Also checks the files of its compact copy (a copy with 8-bit weights, which
- * steno makes), if there is one. Returns the paths of the files that are missing, or whose hash differs from the hash
- * in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's folder has
- * no `steno-lock.json`.
+ * steno makes), if there is one. Returns the paths of the files that are missing, or whose size or hash differs from
+ * the one in the file `steno-lock.json`. If that file is damaged, returns its path only. Returns null if the model's
+ * folder has no `steno-lock.json`.
  */
 export async function verifyModel(dir: string, id: string): Promise<string[] | null> {
   const folder = join(dir, id)

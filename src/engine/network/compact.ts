@@ -1,4 +1,4 @@
-// Converts a Whisper model to the compact form: quantises its float matrices to 8 bits.
+// Converts a Whisper model to the compact form: quantises most of its weights to 8 bits.
 //
 // At run time, ONNX Runtime quantises the activations of the encoder to 8 bits too, with one scale for each row of
 // activations. The output of the encoder then differs by 5 % from the output with 32-bit floats. With the published

@@ -21,7 +21,7 @@ export const updated = 'updated '
 
 /**
  * Adds the self-attention of a layer to the graph. The graph first writes the keys and values of the new tokens into
- * the caches, and then computes the attention to all tokens in the caches.
+ * the caches, and then computes the attention of each new token to itself and to the earlier tokens.
  */
 export function selfAttention(layers: FloatLayers, layer: number, normed: string, width: number): string {
   const { graph } = layers

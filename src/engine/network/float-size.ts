@@ -1,6 +1,6 @@
 // The dimensions and the number format of a Whisper network with float weights.
 
-/** The number format of all computations and caches. */
+/** The number format of the weights, the caches and most computations. */
 export type FloatType = 'float16' | 'float32'
 
 /**

@@ -1,5 +1,5 @@
-// Adds layers to the ONNX graphs of Whisper in the compact form (8-bit weights). The graphs of the encoder and of the
-// decoder both use these layers.
+// Adds layers to the ONNX graphs of Whisper in the compact form (8-bit weights). Some of these layers are used only by
+// the encoder, some only by the decoder, and some by both.
 
 import { Graph } from '../onnx/graph.ts'
 import type { Shape, Stored } from '../onnx/messages.ts'

@@ -40,7 +40,8 @@ export function allowedInput(
 /**
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` has four
  * numbers for each row, which say which tokens may be chosen (see `allowedInput`). The output `picked` has two numbers
- * for each row: the id of the chosen token, and the logarithm of its probability among the allowed tokens.
+ * for each row: the id of the chosen token, and the logarithm of its probability among the allowed tokens. If the
+ * timestamp tokens together are more probable than each other token, only they count as allowed.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers

@@ -23,7 +23,10 @@ export type Draft = { name: string; kind: Kind; dims: readonly number[]; make: (
 
 type Header = Record<string, { dtype: Kind; shape: number[]; data_offsets: [number, number] }>
 
-/** Returns the place of each tensor in the file, by name. Reads only the header. */
+/**
+ * Returns the place of each tensor in the file, by name. Leaves out tensors of a type that is not in `types`. Reads
+ * only the header.
+ */
 export function readTensorFile(path: string): Map<string, Stored> {
   const { header, from: start } = headerOf(path)
   return new Map(

@@ -11,9 +11,9 @@ import { tensor } from './tensor.ts'
 const known = new WeakMap<Runtime, boolean>()
 
 /**
- * Returns true if products of unsigned and signed bytes are added exactly. Runs a product whose sum is too large for 16
- * bits. Both factors are inputs of the model, because ONNX Runtime can avoid the problem for constant weights (see
- * `exactBytesKey`).
+ * Returns true if products of unsigned and signed bytes are added exactly. The first call runs a product whose sum is
+ * too large for 16 bits. Both factors are inputs of the model, because ONNX Runtime can avoid the problem for constant
+ * weights (see `exactBytesKey`).
  */
 export function addsBytesExactly(runtime: Runtime): boolean {
   const exact = known.get(runtime) ?? productOf(runtime, 255, 127) === 4 * 255 * 127

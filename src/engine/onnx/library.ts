@@ -25,8 +25,8 @@ export function carriedRuntime(): string {
 }
 
 /**
- * Returns the folder of the CUDA provider, which need not exist. If the provider was installed before there was a data
- * folder, it is in the user's cache folder.
+ * Returns the folder of the CUDA provider, which need not exist. If the provider was installed only before there was a
+ * data folder, it is in the user's cache folder.
  */
 export function cudaFolder(): string {
   const [own, cache] = [cudaFolderIn(nativeHome()), findCacheDir()]

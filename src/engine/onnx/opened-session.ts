@@ -82,7 +82,8 @@ export class Session {
       outputs.fill(0n)
       const wait = startRun(runtime, pointer, { ...names, inputs, outputs })
       const results = waitAfter(() => run(one), wait)
-      // If the run on the other thread failed, the model is run again on this thread, which throws the error.
+      // If the run on the other thread failed, the model is run again on this thread. This run throws the error, if it
+      // fails too.
       return [results, outputs.includes(0n) ? run(other) : this.tensors<Outputs>(outputs)]
     }
   }

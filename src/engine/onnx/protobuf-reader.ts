@@ -6,7 +6,7 @@ export function text(bytes: Uint8Array): string {
   return decoder.decode(bytes)
 }
 
-/** Returns the content of each field with the number `wanted`. */
+/** Returns the content of each field with the number `wanted`. Leaves out varints. */
 export function fieldsOf(message: Uint8Array, wanted: number): Uint8Array[] {
   const found: Uint8Array[] = []
   scan(message, (key, { from, to }) => {

@@ -9,9 +9,9 @@ import { type Device, openSession, type Session } from './session.ts'
 import { withSignedWeights } from './signed-weights.ts'
 
 /**
- * Opens the model in the file `path`. If its weights are unsigned bytes and an x86 CPU adds byte products exactly, the
- * weights are first changed to signed bytes. Such a CPU has VNNI instructions, which multiply unsigned bytes by signed
- * bytes, so ONNX Runtime then needs half the time.
+ * Opens the model in the file `path`. If it is an `.int8.onnx` file with weights of unsigned bytes, and it runs on an
+ * x86 CPU that adds byte products exactly, the weights are first changed to signed bytes. Such a CPU has VNNI
+ * instructions, which multiply unsigned bytes by signed bytes, so ONNX Runtime then needs half the time.
  */
 export function openQuantised(runtime: Runtime, path: string, device: Device): Session {
   const hasBytes = device === 'cpu' && path.endsWith('.int8.onnx')

@@ -77,8 +77,8 @@ function openLibrary(library: string) {
 }
 
 /**
- * Disables the telemetry of ONNX Runtime, which writes a device id into the home folder and collects events for
- * Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
+ * Disables the telemetry of ONNX Runtime on Linux. The telemetry writes a device id into the home folder and collects
+ * events for Microsoft. Native code does not see changes of process.env, so the variable is set with setenv.
  */
 function disableTelemetry(): void {
   if (process.platform !== 'linux') return

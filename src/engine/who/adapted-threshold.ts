@@ -19,8 +19,8 @@ const adapted = { low: 0.2, high: 0.34, multiple: 1.4 }
 
 /**
  * Returns the clustering threshold for this recording. It depends on the median distance between the embeddings of two
- * neighbouring pieces that probably have the same voice. (A piece is a span in which only one voice speaks.) This
- * distance shows how much the embeddings of one voice differ in this recording.
+ * neighbouring pieces of at least `formingSeconds` that probably have the same voice. (A piece is a span in which only
+ * one voice speaks.) This distance shows how much the embeddings of one voice differ in this recording.
  */
 export function adaptedThreshold(pieces: readonly EmbeddedPiece[]): number {
   const distances: number[] = []

@@ -16,8 +16,9 @@ export type Weighted = { vector: Float32Array; weight: number }
 const blockSize = 1200
 
 /**
- * Merges embeddings into clusters, block by block, in several rounds. Only clusters with a distance below `limit` are
- * merged. Returns at most `blockSize` clusters: if more clusters remain, the smallest are dropped.
+ * Merges embeddings into clusters, block by block. If there are many embeddings, this takes several rounds. Only
+ * clusters with a distance below `limit` are merged. Returns at most `blockSize` clusters: if more clusters remain, the
+ * smallest are dropped.
  */
 export function clusterBlocks(embeddings: readonly Weighted[], limit: number): Cluster[] {
   let clusters: Cluster[] = embeddings.map(({ vector, weight }) => ({

@@ -17,13 +17,15 @@ export type ClusterOptions = {
   threshold: number
   /**
    * Two voices become one voice if the distance between them is less than `mergeBelow`. The distance is first corrected
-   * for the differences between embeddings of the same voice (see merge-voices.ts). If `mergeBelow` is null, or if the
-   * caller gave the number of voices, no voices are merged by this rule.
+   * for the differences between embeddings of the same voice, and the limit is higher for a voice with little speech
+   * (see merge-voices.ts). If `mergeBelow` is null, or if the caller gave the number of voices, no voices are merged by
+   * this rule.
    */
   mergeBelow: number | null
   /**
    * A cluster with less speech than this, in seconds, is not a voice. In a recording with little speech, this minimum
-   * is lowered to a fifth of all speech, but not below half of `weightMin`.
+   * is lowered to a fifth of all speech, but not below half of `weightMin`. If no cluster has enough speech, the
+   * largest cluster is a voice.
    */
   weightMin: number
   /** The number of voices that the caller expects. Null if the caller gave no number. */

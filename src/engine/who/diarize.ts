@@ -1,7 +1,7 @@
 // Diarization: finds who speaks when. While the sound arrives, the segmentation model finds the voices in each view,
 // which is ten seconds of sound. Views overlap. The recording is cut into pieces in which one voice speaks alone. Each
-// piece of at least 0.25 s gets an embedding. At the end, the embeddings are clustered, and each cluster with enough
-// speech is a speaker.
+// piece of about 0.25 s or more gets an embedding. At the end, the embeddings are clustered, and each cluster with
+// enough speech is a speaker.
 
 import { joinFloats } from '../../base/join-floats.ts'
 import type { VoiceReading } from '../hear/voice-network.ts'
@@ -69,8 +69,8 @@ export class Diarization {
       this.segment(pending.subarray(at), batchViews)
       at += batchViews * stepSamples
       // The embeddings of a block (about a minute of sound) are computed when the next block has arrived too, or when
-      // the recording has ended. The embedder measures the noise in the sound and subtracts it, and this measurement is
-      // better in two blocks than in one.
+      // the recording has ended. The built-in voice encoder measures the noise in the sound and subtracts it, and this
+      // measurement is better in two blocks than in one.
       const frames = this.classes.length * stepFrames
       if (frames - this.blockFrame >= 2 * blockFrames) this.embedBlock(frames, this.blockFrame + blockFrames)
     }
@@ -151,10 +151,10 @@ export class Diarization {
 
   /**
    * Computes the embeddings of the next block of the recording, from frame `blockFrame` to frame `end`. Each piece, a
-   * span in which one voice speaks alone, gets one embedding. A piece that ends after `end` belongs to the following
-   * block. So the following block begins after the last embedded piece, and `blockFrame` is set to this frame. If no
-   * piece was embedded, the following block begins at `end`, or at the start of a piece that begins before `end`. The
-   * segmentation model has read the recording up to frame `to`, which is `end` or later.
+   * span in which one voice speaks alone, gets at most one embedding. A piece that ends after `end` belongs to the
+   * following block. So the following block begins after the last embedded piece, and `blockFrame` is set to this
+   * frame. If no piece was embedded, the following block begins at `end`, or at the start of a piece that begins before
+   * `end`. The segmentation model has read the recording up to frame `to`, which is `end` or later.
    */
   private embedBlock(to: number, end: number): void {
     const from = this.blockFrame

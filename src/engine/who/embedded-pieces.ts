@@ -18,7 +18,7 @@ const embeddedSeconds = 0.25
 
 /**
  * A piece of the recording, in which one voice speaks alone, with the embedding `vector` of this voice. `vector` is
- * null if the piece is too short for an embedding.
+ * null if the piece has no embedding, for example because it is too short.
  */
 export type EmbeddedPiece = VoicePiece & { vector: Float32Array | null }
 

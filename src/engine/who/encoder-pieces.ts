@@ -21,8 +21,8 @@ const coverageMin = 0.75
 const levelMin = 10 ** (-30 / 20)
 export const pieceSize = pieceFrames * melBands
 /**
- * The number of values in a feature frame: the power in each mel band, and the energy of the 160 samples in the middle
- * of the frame's sound.
+ * The number of values in a feature frame: the power in each mel band, and the mean energy of the 160 samples in the
+ * middle of the frame's sound.
  */
 export const width = melBands + 1
 

@@ -1,6 +1,6 @@
-// Computes the power of sound in frequency bands. A frame of 25 ms begins every 10 ms. The power is computed from the
-// spectrum of a frame. All steps from the samples to the spectrum are linear, so one matrix product replaces them. ONNX
-// Runtime computes this product faster than JavaScript computes a Fourier transform.
+// Computes the power of sound in frequency bands, or the logarithm of this power. A frame of 25 ms begins every 10 ms.
+// The power is computed from the spectrum of a frame. All steps from the samples to the spectrum are linear, so one
+// matrix product replaces them. ONNX Runtime computes this product faster than JavaScript computes a Fourier transform.
 
 import { samplesPerFft, samplesPerMelFrame } from '../audio.ts'
 import { Graph } from '../onnx/graph.ts'
@@ -27,7 +27,7 @@ type Recipe = {
 }
 
 export type FrameBands = {
-  /** Returns the power in each band for the first `frames` frames: `frames` × bands values. */
+  /** Returns the power in each band, or its logarithm, for the first `frames` frames: `frames` × bands values. */
   of(samples: Float32Array, frames: number): Float32Array
   close(): void
 }

@@ -1,7 +1,7 @@
-// The frame embeddings of one recording. The speech model gives one frame embedding for each 40 ms of speech. It is a
-// vector that represents the voice (see `VoiceReading`). The mean of the frame embeddings of a span helps to find who
-// speaks in the span. The embedding of the span also shows this, but it is not exact for a span of less than about a
-// second.
+// The frame embeddings of one recording. The built-in speech model gives one frame embedding for each 40 ms of a
+// window. It is a vector that represents the voice (see `VoiceReading`). The mean of the frame embeddings of a span
+// helps to find who speaks in the span. The embedding of the span also shows this, but it is not exact for a span of
+// less than about a second.
 
 import { framesPerEmbedding, samplesPerFrame } from '../audio.ts'
 import { type FrameSpan, startOf } from './views.ts'
@@ -16,8 +16,8 @@ const blockSlots = 1500
 
 export class FrameEmbeddings {
   /**
-   * The frame embeddings of the recording, one after the other, in blocks of one minute. Where the recording has no
-   * speech, there are zeros in place of frame embeddings. A minute without any speech may have no block.
+   * The frame embeddings of the recording, one after the other, in blocks of one minute. Where no window of the speech
+   * model is, there are zeros in place of frame embeddings. A minute without any window may have no block.
    */
   private readonly blocks: Int8Array[] = []
   /** The number of values in a frame embedding. It is 0 until the first frame embedding is added. */

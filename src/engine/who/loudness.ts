@@ -35,7 +35,10 @@ export class Loudness {
     this.count = count
   }
 
-  /** Returns the turns without the pauses in them. A turn with a pause becomes several turns. */
+  /**
+   * Returns the turns without the pauses in them (see pauses.ts for the pauses that stay). A turn with a pause inside
+   * becomes several turns.
+   */
   withoutPauses(turns: readonly Turn[]): Turn[] {
     const smooth = smoothed(this.values)
     return turns.flatMap(turn => partsWithoutPauses(turn, smooth))

@@ -22,7 +22,7 @@ const backgroundSeconds = 5
 const pauseSeconds = 0.25
 /**
  * The minimum length, in seconds, of a part of a turn that remains after the pauses are removed. A shorter part is not
- * speech, so it is removed too.
+ * speech, so it is removed too. If no part would remain, the turn stays as it is.
  */
 const soundSeconds = 0.06
 const perSecond = sampleRate / samplesPerMelFrame

@@ -1,5 +1,6 @@
 // Cuts the recording into pieces. A piece is a span in which one voice speaks alone. A piece ends where the voice
-// changes. It also ends at a pause of more than 0.15 s, and where two voices overlap for more than 0.15 s.
+// changes. It also ends at a pause of more than 0.15 s, and where voices overlap for more than 0.15 s. A piece that is
+// longer than 2.4 s is divided.
 
 import { equalParts, type FrameSpan, framesOf } from './views.ts'
 import { cutsOf, votesIn } from './voice-changes.ts'
@@ -20,7 +21,7 @@ const pauseFrames = framesOf(0.15)
  * voice may speak, so the field `follows` of the second piece is false.
  */
 const followsFramesMax = framesOf(0.42)
-/** The maximum length of a piece, in frames. A longer piece is cut into equal parts of about `aimFrames` frames. */
+/** The maximum length of a piece, in frames. A longer piece is cut into equal parts of at most `aimFrames` frames. */
 const longestFrames = framesOf(2.4)
 const aimFrames = framesOf(2)
 

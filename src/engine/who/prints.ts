@@ -18,7 +18,7 @@ const partFramesMin = 80
 
 /**
  * Returns the voice print of each group of spans. A group has the spans in which one person speaks. The print is null
- * for a group with fewer than `printSamplesMin` samples.
+ * for a group with fewer than `printSamplesMin` samples, or without a usable embedding.
  */
 export async function printsOf(
   embedder: Embedder,

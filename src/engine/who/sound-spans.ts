@@ -10,7 +10,10 @@ const printSamplesMax = 30 * sampleRate
 /** The minimum length, in samples, of a span of speech in a voice print. A shorter span is not used. */
 const spanSamplesMin = 1 * sampleRate
 
-/** Returns the longest spans, in order of time. Together, these spans have at most `printSamplesMax` samples. */
+/**
+ * Returns the longest spans, in order of time. One of them is shortened if necessary, so that all together have at most
+ * `printSamplesMax` samples. A span shorter than `spanSamplesMin` is left out.
+ */
 export function longestSpans(spans: readonly SoundSpan[]): SoundSpan[] {
   let left = printSamplesMax
   const chosen: SoundSpan[] = []

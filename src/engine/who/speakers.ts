@@ -29,7 +29,7 @@ export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Ti
 
 /**
  * Returns the speaker who talks during the longest part of each word. If no speaker talks during the word, the speaker
- * of the nearest turn is used. Words and turns are in order of time.
+ * of the nearest turn is used, or speaker 0 if there are no turns. Words and turns are in order of time.
  */
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0

@@ -1,5 +1,5 @@
-// Corrects the speakers of single words. The main speaker of a sentence speaks most of its words. If one or two
-// adjacent words of a longer sentence have another speaker, these words are assigned to the main speaker.
+// Corrects the speakers of single words. The main speaker of a sentence speaks the largest number of its words. If one
+// or two adjacent words of a longer sentence have another speaker, these words are assigned to the main speaker.
 
 import { endsSentence } from '../../transcripts/sentence.ts'
 import { utterancePause } from '../audio.ts'
@@ -33,8 +33,8 @@ export function* sentences(words: readonly TimedWord[]): Generator<{ first: numb
 
 /**
  * Corrects the speakers of one sentence, which consists of the words from `first` to `end - 1`. The main speaker is the
- * one who speaks more of these words than any other speaker. If only a few adjacent words have another speaker, these
- * words are assigned to the main speaker.
+ * one who speaks the largest number of these words. If several speakers have this number, it is the first of them. If
+ * only a few adjacent words have another speaker, these words are assigned to the main speaker.
  */
 export function correctSentence(speakers: number[], first: number, end: number): void {
   const counts = new Map<number, number>()

@@ -87,7 +87,8 @@ function twoMost(votes: Int32Array): [number, number] {
  * Returns the two speakers who most probably speak in a frame. `most` and `second` are the speakers with the most
  * votes. (A vote says that a speaker probably speaks in the frame.) If only one speaker has votes, `second` is -1. If
  * no speaker has votes, both are -1. Each -1 is replaced with a speaker who spoke shortly before, because the voice
- * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest speaker first.
+ * counts may still say that somebody speaks. `before` has the two speakers who spoke last, the latest speaker first. It
+ * has -1 in place of a speaker while there is none.
  */
 function withSpeakersBefore(
   [most, second]: [number, number],

@@ -23,10 +23,11 @@ export type VbxOptions = {
 }
 
 /**
- * Finds the voices in the embeddings by VBx. Returns the centroid of each voice (the mean embedding, scaled to the
- * length 1). The voice with the largest weight is first. The weight of a voice is the sum of the weights of its
- * embeddings. An embedding with the weight n counts as n equal embeddings. The caller must have projected all
- * embeddings by `plda`, a model that separates voices (probabilistic linear discriminant analysis).
+ * Finds the voices in the embeddings by VBx. If the first clustering finds only one cluster, this cluster is the only
+ * voice. Returns the centroid of each voice (the mean embedding, scaled to the length 1). The voice with the largest
+ * weight is first. The weight of a voice is the sum of the weights of its embeddings. An embedding with the weight n
+ * counts as n equal embeddings. The caller must have projected all embeddings by `plda`, a model that separates voices
+ * (probabilistic linear discriminant analysis).
  */
 export function findVoicesByVbx(
   embeddings: readonly Weighted[],
