@@ -1,8 +1,8 @@
-// The error codes of the API: `requestErrors` for refused requests, and `jobErrors` for failed jobs.
+// The error codes of the API: `requestErrors` for requests that are refused or fail, and `jobErrors` for failed jobs.
 
 /**
  * The errors of requests, in the order of their HTTP status. If a request has several errors, the response contains
- * only the first error that is found. The checks in src/api/gate/gate.ts are made before all other checks.
+ * only the first error that is found. The checks in src/api/gate are made before the checks of the handler.
  */
 export const requestErrors = {
   INVALID_REQUEST: { status: 400, message: 'The request is not valid.' },
@@ -78,7 +78,10 @@ export const jobErrors = {
 export type RequestErrorCode = keyof typeof requestErrors
 export type JobErrorCode = keyof typeof jobErrors
 
-/** The error that is thrown for a refused request. api/envelope.ts makes the response from this error. */
+/**
+ * The error that is thrown for a request, or for the call of an MCP tool, that is refused or fails. The error of a
+ * request becomes a response in api/error-answer.ts.
+ */
 export class ApiError extends Error {
   constructor(
     readonly code: RequestErrorCode,
@@ -91,8 +94,8 @@ export class ApiError extends Error {
 }
 
 /**
- * The error that is thrown when a job fails. Its message is shown to the caller, so it must not contain a path, a stack
- * trace or a secret.
+ * The error that is thrown when a job fails, or when no voice print can be made. Its message may be shown to the
+ * caller, so it must not contain a path, a stack trace or a secret.
  */
 export class JobFailure extends Error {
   constructor(

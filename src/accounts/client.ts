@@ -55,8 +55,8 @@ const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Returns true if the text is allowed as a redirect address. Three kinds are allowed: https addresses, http addresses
- * on a loopback host, and addresses with a custom scheme. RFC 8252 requires a reversed domain name as a custom scheme,
- * such as `com.example.app`.
+ * on a loopback host, and addresses with a custom scheme. None of them may have a user name or a password. RFC 8252
+ * requires a reversed domain name as a custom scheme, such as `com.example.app`.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null

@@ -93,7 +93,7 @@ export function endGrant(db: Db, id: string): void {
   db.run('delete from grants where id = $id', { id })
 }
 
-/** Removes expired tokens, grants whose authorization code was not exchanged in time, and grants without a token. */
+/** Removes expired tokens, grants whose authorization code was not exchanged in time, and grants with no token left. */
 export function purgeGrants(db: Db): void {
   db.tx(() => {
     const now = db.now()

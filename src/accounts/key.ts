@@ -16,8 +16,8 @@ export type Key = {
   prefix: string
   createdAt: number
   /**
-   * The time of the last request with this API key. This time may be too early by up to a minute plus the setting
-   * STENO_SWEEP_EVERY, because the database is not updated at each request. Null for a key that was never used.
+   * The time of the last stored use of this API key, or null if there is none. A request is stored at the next sweep,
+   * which runs every STENO_SWEEP_EVERY. A request less than `keyUseEveryMs` after the stored time is not stored.
    */
   lastUsedAt: number | null
   revokedAt: number | null

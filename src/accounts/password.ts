@@ -9,8 +9,8 @@ const cost = {
 } as const
 
 /**
- * A hash that no password matches. If an account does not exist, `isPassword` checks the password against this hash.
- * The check takes as long as for an existing account, so the response time does not reveal whether the account exists.
+ * A hash that no password matches. If there is no stored hash, `isPassword` checks the password against this hash. The
+ * check takes as long as for an existing account, so the response time does not reveal whether the account exists.
  */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
@@ -37,8 +37,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Returns true if a password matches a stored hash. If there is no account, `hash` is null. The function then returns
- * false, after the same time as for a wrong password.
+ * Returns true if a password matches a stored hash. If there is no stored hash, `hash` is null. The function then
+ * returns false, after the same time as for a wrong password.
  */
 export function isPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(() => Bun.password.verify(password, hash ?? unmatchedHash))

@@ -47,7 +47,7 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
 
 /**
  * Finds the session of a token. Returns null if the token is unknown or expired, or if the session began with an API
- * key that was revoked. Extends the session, unless it was extended within `sessionUseEveryMs`.
+ * key that was revoked. Extends the session, unless it was created or extended within `sessionUseEveryMs`.
  */
 export function useSession(db: Db, token: string): Session | null {
   const tokenHash = sha256(token)

@@ -1,5 +1,5 @@
-// The settings of an account that its owner can change: the password and the webhook address. This file also reads and
-// sets the operator flag of an account, which the owner cannot change.
+// Reads the settings of an account: its password, its webhook address and its operator flag. Sets the password and the
+// operator flag. The owner of the account cannot change the operator flag.
 
 import type { Db } from '../db/db.ts'
 

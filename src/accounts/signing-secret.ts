@@ -6,10 +6,7 @@ import { sha256 } from '../base/hash.ts'
 import { openSecrets, type Secrets, secretPath } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 
-/**
- * Returns the secret that signs the webhooks of the jobs that were submitted with this API key. The secret also exists
- * for a revoked key.
- */
+/** Returns the signing secret of this API key. It also exists for a revoked key. Throws if there is no such key. */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -18,7 +15,7 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** Opens the file secret.key of the data folder. Creates this file, unless `requireSecret` throws. */
+/** Opens the file secret.key of the data folder. Creates this file if it is missing, unless `requireSecret` throws. */
 export function openSecretsOf(db: Pick<Db, 'find'>, dataDir: string): Secrets {
   requireSecret(db, dataDir)
   return openSecrets(dataDir)

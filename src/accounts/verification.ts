@@ -1,5 +1,5 @@
-// Verifies the email addresses of accounts. A new account gets a mail with a link. The link works once, and expires
-// after `verificationTtlMs`.
+// Verifies the email addresses of accounts. After a sign-up, the address gets a mail with a link. The link works once,
+// and expires after `verificationTtlMs`.
 //
 // The database stores each link with the password hash of its sign-up, so that the person does not type the password
 // again. Anyone can sign up with the address of another person. So a link loses its password when a later sign-up has

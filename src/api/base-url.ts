@@ -23,8 +23,8 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
       // A loopback address has several names, such as 127.0.0.1 and localhost. If the server listens on a loopback
-      // address, the base URL contains the name that the caller used in the Host header of its request. An OAuth client
-      // would refuse a base URL that contains a different name.
+      // address, the base URL contains the loopback name that the caller used in the Host header of its request. An
+      // OAuth client would refuse a base URL that contains a different name.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

@@ -16,8 +16,8 @@ import type * as shapes from './shapes/voices.ts'
 type Enrolment = Static<typeof shapes.voiceRequest>
 
 /**
- * Makes the voice print for an enrolment. If the speech comes from an upload, the upload is deleted afterwards, even if
- * no voice print was made.
+ * Makes the voice print for an enrolment. If the speech comes from an upload that can be used, the upload is deleted
+ * afterwards, even if no voice print was made.
  */
 export async function printFor(
   service: Service,

@@ -22,8 +22,9 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
 }
 
 /**
- * Converts an error to an ApiError. Logs an unexpected error and an error of the disk, with the fields `about`: the id
- * of the request, or the name of the tool. An unexpected error becomes INTERNAL_ERROR.
+ * Converts an error to an ApiError. Logs an unexpected error, an error of the disk and a full disk, with the fields
+ * `about`, such as the id of the request. An unexpected error becomes INTERNAL_ERROR. Throws if the error says that a
+ * response of the service is invalid.
  */
 export function toApiError(
   error: unknown,
@@ -51,8 +52,8 @@ type FieldSchema = Limited & { type?: string; description?: string; anyOf?: Fiel
 type Problem = { path: string; message: string; value: unknown; schema: FieldSchema }
 
 /**
- * Converts a validation error to an ApiError. The message names the invalid field. If there are several errors, an
- * unknown field is reported first.
+ * Converts a validation error of a request to an ApiError. The message names the invalid field. If there are several
+ * errors, an unknown field is reported first. Throws if a response is invalid.
  */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
@@ -81,7 +82,10 @@ function wanted(problem: Problem | undefined): string {
   return meaning ? `${fault}: ${meaning}` : fault
 }
 
-/** Returns what the value of a field means. For a field that may be null, also returns the type and the limits. */
+/**
+ * Returns what the value of a field means. For a field with several types, such as a field that may be null, also
+ * returns the first type and its limits.
+ */
 function meaningOf({ anyOf = [], description }: FieldSchema): string {
   const [given] = anyOf
   if (given) return `${meaningOf(given)} (${[given.type, limitsOf(given)].filter(Boolean).join(', ')})`

@@ -28,7 +28,7 @@ type Failed = {
  */
 const clientClosedStatus = 499
 
-/** Returns the body of the response for an error, and sets the status and the headers of the response. */
+/** Returns the response for an error, or its body. Sets the status and the headers of the response. */
 export async function answerError(
   service: Service,
   app: AnyElysia,

@@ -51,7 +51,7 @@ export async function pageAnswer(request: Request, status = 200): Promise<Respon
 
 /**
  * Returns the response with a file of the web app. The header Accept-Encoding determines the encoding: Brotli, gzip or
- * none. The status is 304 if the client already has the file.
+ * none. The status 304 replaces the status 200 if the client already has the file.
  */
 export function answer(
   file: PageFile,

@@ -9,8 +9,8 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 
 /**
- * The addresses of the pages of the web app. The server sends the same HTML file at all these addresses. The script of
- * the HTML file shows the page that belongs to the address.
+ * The addresses of the pages of the web app, except `/`. The server sends the same HTML file at all these addresses.
+ * The script of the HTML file shows the page that belongs to the address.
  */
 export const pagePaths = [
   '/register',

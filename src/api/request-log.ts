@@ -8,7 +8,7 @@ export type LoggedRequest = {
   route: string
   status: number
   ms: number
-  /** The id of the account that sent the request, or null when the request had no valid credential. */
+  /** The id of the account that sent the request. Null if no credential was needed, or if it was not valid. */
   accountId: string | null
 }
 

@@ -29,7 +29,7 @@ export type RouteDetail = {
   answer?: TSchema
   /**
    * The content types of the responses that are not JSON, each with a description of the body. For server-sent events,
-   * the schema of the data of one event is here instead.
+   * the schema of the data of one event may be here instead.
    */
   otherBodies?: Record<string, string | TSchema>
   /** The content type of the request body, if the body is a file. */

@@ -1,5 +1,5 @@
-// The routes with which a person signs in to the web app and signs out. The web app uses the sign-in session as a
-// credential for the whole API.
+// The routes with which a person signs in to the web app and signs out. The web app uses the sign-in session as its
+// credential for the API.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'

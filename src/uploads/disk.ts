@@ -89,7 +89,7 @@ export async function append(
 }
 
 /**
- * Frees the memory of a chunk that is already on the disk, without waiting for the garbage collector. During an upload
+ * Frees the memory of a chunk that was written to its file, without waiting for the garbage collector. During an upload
  * of 5 GB, the process grows by 5 MB with this call, and by 30 to 45 MB without it. A chunk that is only a part of its
  * buffer is not freed.
  */

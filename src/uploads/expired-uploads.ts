@@ -1,4 +1,4 @@
-// Removes uploads that have expired and that no job has used: first their files, and later their rows in the database.
+// Removes uploads that have expired and were not used: first their files, and later their rows in the database.
 
 import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
@@ -6,7 +6,7 @@ import { limits } from '../limits.ts'
 import { uploadPath } from './disk.ts'
 
 /**
- * Removes the files of expired uploads that no job has used. The uploads themselves stay in the database for some time.
+ * Removes the files of expired uploads that were not used. The uploads themselves stay in the database for some time.
  * During this time, a caller that uses such an upload gets the error UPLOAD_EXPIRED. A call removes a limited number of
  * files. A file that cannot be removed stays until a later call.
  */
@@ -15,8 +15,8 @@ export function removeUnusedBytes(db: Db, dataDir: string): void {
 }
 
 /**
- * Deletes uploads from the database if no job has used them and they expired at least `keptMs` ago. A call deletes a
- * limited number of uploads. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
+ * Deletes uploads from the database if they were not used and expired at least `keptMs` ago. A call deletes a limited
+ * number of uploads. `sending` are the ids of uploads whose bytes are arriving: these uploads stay.
  */
 export function purgeExpiredUploads(
   db: Db,
@@ -35,7 +35,7 @@ export function purgeExpiredUploads(
 }
 
 /**
- * Returns the ids of expired uploads that no job has used and whose files may still exist. A call returns a limited
+ * Returns the ids of expired uploads that were not used and whose files may still exist. A call returns a limited
  * number of ids.
  */
 function listExpiredUploads(db: Db): string[] {

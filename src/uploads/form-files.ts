@@ -40,8 +40,8 @@ export class FormFiles {
 
   /**
    * Yields the chunks of a request body, which is a form with a file that the account uploads. Throws an ApiError if
-   * the form is too large, if the disk is full, if the account has used its disk quota, or if no bytes arrive within
-   * the idle timeout.
+   * the declared size is too large, or if the account has too many running transfers. Also throws if the disk is full,
+   * if the account exceeds its disk quota, or if no bytes arrive within the idle timeout.
    */
   async *chunksOf(
     accountId: string,

@@ -66,7 +66,7 @@ export class ResumableUploads {
   /**
    * Appends the bytes of a request body to the partial file of an upload. The partial file must have exactly `offset`
    * bytes, otherwise this call rejects with an ApiError. Bytes that arrive before an error are kept. If another request
-   * for the same upload arrives during this call, this call rejects with an ApiError.
+   * for the same upload arrives before the body has ended, this call rejects with an ApiError.
    */
   async append(
     accountId: string,
@@ -86,7 +86,7 @@ export class ResumableUploads {
     })
   }
 
-  /** Deletes an upload and its file. Throws an ApiError if a job has used the upload. */
+  /** Deletes an upload and its file. Throws an ApiError if the upload was used, has expired, or does not exist. */
   async remove(accountId: string, id: string): Promise<void> {
     await this.#alone(accountId, id, async upload => {
       if (upload.usedAt !== null) throw used()

@@ -41,7 +41,7 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/** Returns the number of bytes of an account's media: the media of its jobs, and the uploads that no job has used. */
+/** Returns the number of bytes of an account's media: the media of its jobs, and the uploads that were not used. */
 function findKeptBytes(db: Db, accountId: string): number {
   const row = db.find<{ bytes: number }>(
     `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)

@@ -47,7 +47,7 @@ export class UploadStore {
       const received = await receive(this.#transfers.admitted(transfer, body), draft.path, { bytesMax })
       if (!received) throw this.#tooLarge(id)
       await whenUnlocked(this.#db, () => {
-        // Throws if a job has used the upload while the PUT was running.
+        // Throws if the upload was used or removed while the PUT was running.
         requireUnused(this.#db, id)
         // The file is already flushed to the disk. `Draft.replace` would flush the file again, which blocks the event
         // loop.
@@ -78,7 +78,7 @@ export class UploadStore {
     return this.#transfers.uploadIds()
   }
 
-  /** Throws an ApiError if the disk is full or if the account has used its whole disk quota. */
+  /** Throws an ApiError if the disk is full or if the account exceeds its disk quota. */
   requireRoom(accountId: string): void {
     this.#transfers.requireRoom(accountId, 0)
   }

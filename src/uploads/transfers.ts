@@ -13,7 +13,7 @@ export type TransferSettings = RoomSettings & Pick<Config, 'requestIdleMs'>
 export type RunningDownload = {
   /**
    * Must be called after each chunk. `bytes` is the number of bytes in the file, and `total` the size of the complete
-   * file, or null if it is not known. Throws a JobFailure if the disk is full or if the account has used its disk quota.
+   * file, or null if it is not known. Throws a JobFailure if the disk is full or if the account exceeds its disk quota.
    */
   count(bytes: number, total: number | null): void
   end(): void
@@ -82,8 +82,8 @@ export class Transfers {
   }
 
   /**
-   * Yields the chunks of a request body. Throws an ApiError if the disk is full or if the account has used its disk
-   * quota.
+   * Yields the chunks of a request body. Throws an ApiError if the disk is full, if the account exceeds its disk quota,
+   * or if `Transfer.chunksOf` throws.
    */
   async *admitted(transfer: Transfer, body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
     if (!body) return

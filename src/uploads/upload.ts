@@ -1,5 +1,5 @@
-// Reads and writes uploads in the database. An upload accepts its file until the upload expires. Only one job can use
-// the file.
+// Reads and writes uploads in the database. An upload accepts its file until the upload is used or expires. It can be
+// used only once: by a job, or by the enrolment of a voice.
 
 import { requireNotDeleted } from '../accounts/account.ts'
 import { newId } from '../base/id.ts'
@@ -76,7 +76,7 @@ export function findUpload(db: Db, id: string): Upload | null {
   return row && fromRow(row)
 }
 
-/** Extends the expiry time of an upload to `ttlMs` from now. Does nothing if a job has used the upload. */
+/** Extends the expiry time of an upload to `ttlMs` from now. Does nothing if the upload was used. */
 export function renewUpload(db: Db, id: string, ttlMs: number): void {
   db.run('update uploads set expires_at = $expiresAt where id = $id and used_at is null', {
     id,

@@ -11,7 +11,7 @@ export type Breaker = {
    * `deliver`, and returns the outcome `skipped`.
    */
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
-  /** Returns true if the receiver answered its last delivery, at most `webhookReceiversKeptMs` ago. */
+  /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */
   answers(receiver: string): boolean
 }
 

@@ -1,4 +1,5 @@
-// Makes one delivery of a webhook, without retries. A failure is returned as an `Outcome`, not thrown.
+// Makes one delivery of a webhook, without retries. A failed delivery is returned as an `Outcome`. Only an error of
+// this program is thrown.
 
 import { limits } from '../limits.ts'
 import { type FetchFailure, fetchGuarded, type Resolve } from '../net/fetch.ts'

@@ -3,7 +3,7 @@ import { hashPassword } from '../../src/accounts/password.ts'
 import { limits } from '../../src/limits.ts'
 import { lowCost } from '../support/password.ts'
 
-// One hash at the full cost takes 0.2 s of CPU time, so only this test uses the full cost.
+// One hash at the full cost takes 0.2 s of CPU time, so the other test of this file uses a low cost.
 test('a password is stored as argon2id at the full cost, and the event loop keeps running meanwhile', async () => {
   let beats = 0
   const beat = setInterval(() => {

@@ -12,8 +12,9 @@ shareServices()
 
 const email = 'ana@example.org'
 
-// A sign-up computes two hashes, which take half a second of CPU time in the built program. So only one test of the
-// built program signs up. The other tests run with the source, which has the same code for passwords and links.
+// A sign-up that is accepted computes two hashes, which take half a second of CPU time in the built program. So only
+// one test of the built program has such a sign-up. The other tests with such a sign-up run with the source, which has
+// the same code for passwords and links.
 test('the mailed link verifies an account once', async () => {
   const service = await startTestService()
   const answer = await signUp(service, { email, password })
@@ -260,8 +261,8 @@ async function signUp(service: TestService, body: object) {
 }
 
 /**
- * Returns the links in the mails to an address. First waits until there are `count` such mails, because the service
- * writes a mail only after it has sent the response to the request.
+ * Returns the links in the mails to an address. First waits until there are `count` such mails, because the response to
+ * a sign-up does not wait for the mail.
  */
 async function mailedLinks({ dataDir }: TestService, count: number, address = email): Promise<string[]> {
   const folder = join(dataDir, 'mail')

@@ -1,4 +1,5 @@
-// Tests two clients against a server with the pocket model. The server runs from source or from the built program.
+// Tests two clients. Their requests go to a server with the pocket model, which runs from source or from the built
+// program.
 //
 // One client is made from the API's document, by openapi-typescript and openapi-fetch. Programs that use this client
 // must compile without type assertions, and one of them must run one job from the upload to the deletion. The other

@@ -1,4 +1,4 @@
-// Tests the page /docs: the examples run in every language that the page shows, every link has a target, and the page
+// Tests the page /docs: most examples run in every language that the page shows, every link has a target, and the page
 // needs neither scripts nor a network.
 
 import { expect, spyOn, test } from 'bun:test'

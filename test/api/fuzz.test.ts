@@ -1,5 +1,6 @@
-// Sends random requests, most of which are invalid. A fixed seed determines the requests. Checks that each error
-// response has one of the error codes in src/errors.ts, and the HTTP status of this code.
+// Sends random requests, most of which are invalid, and malformed requests. A fixed seed determines the random
+// requests. Checks that an error response to a random request has one of the error codes in src/errors.ts, and the HTTP
+// status of this code. Error pages in HTML are not checked.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

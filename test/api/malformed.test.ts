@@ -82,8 +82,8 @@ steered('an error beyond the routes is answered without a stack', async () => {
 type RawAnswer = Awaited<ReturnType<typeof ask>>
 
 /**
- * Checks the headers that every response has. The header RateLimit-Policy must contain the rate limit of the IP
- * address.
+ * Checks the headers that every error response in JSON has. The header RateLimit-Policy must contain the rate limit of
+ * the IP address.
  */
 function expectUsualHeaders({ headers }: RawAnswer): void {
   expect(headers.get('content-type')).toStartWith('application/json')

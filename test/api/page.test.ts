@@ -1,5 +1,4 @@
-// Tests the responses that deliver the files of the web app: headers, compression, caching, and the setting that
-// switches the web app off.
+// Tests the responses that deliver the files of the web app, and the setting that switches the web app off.
 
 import { expect, test } from 'bun:test'
 import { shareServices, startTestService } from '../support/service.ts'

@@ -12,7 +12,7 @@ shareServices()
 const file = speech(60)
 /**
  * The content of a file of 3.4 MB. Its bytes arrive in several chunks, and the server writes each chunk to the disk
- * before the next one arrives.
+ * before it reads the next one.
  */
 const long = Array.from({ length: 500_000 }, (_, index) => `${index},`).join('')
 

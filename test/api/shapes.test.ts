@@ -9,8 +9,8 @@ import { shareServices, startTestService, steered } from '../support/service.ts'
 
 shareServices()
 
-// `startTestService` checks the shapes of JSON responses (see test/support/answers.ts), and `startReceiver` checks the
-// shape of every webhook. Most tests in this file only cause the responses and webhooks.
+// `startTestService` checks the shapes of many JSON responses (see test/support/answers.ts), and `startReceiver` checks
+// the shape of every webhook. So a test can check them if it only causes the responses and webhooks.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()

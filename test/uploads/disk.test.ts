@@ -1,4 +1,4 @@
-// Tests uploads to a full disk. A limit of the file size simulates the full disk.
+// Tests uploads whose bytes cannot be written. In some tests, a limit of the file size simulates a full disk.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, truncateSync } from 'node:fs'
@@ -44,8 +44,8 @@ async function receiveInto(name: string, chunks: number[]): Promise<{ out: strin
       }
     }
     console.log(await store(), readdirSync(${JSON.stringify(folder)}).length)`
-  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails
-  // in the same way as on a full disk.
+  // On a write above the limit of `ulimit`, the signal SIGXFSZ would end the process. With this trap, the write fails,
+  // as on a full disk.
   const limited = [
     'bash',
     '-c',

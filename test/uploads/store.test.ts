@@ -1,6 +1,4 @@
-// Tests the upload store without a server: a disk that becomes full during a PUT request, the maximum number of
-// concurrent PUT requests of an account, a PUT request that makes no progress, the quota of running downloads, forms,
-// and resumable uploads.
+// Tests the upload store without a server: PUT requests, forms, resumable uploads, and the quota of running downloads.
 
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'

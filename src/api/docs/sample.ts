@@ -35,7 +35,10 @@ const known: Record<string, unknown> = {
   code: 'PROCESSING_ERROR',
 }
 
-/** A schema that is nested deeper than this is shown as null, so that the example fits on a screen. */
+/**
+ * A schema that is nested deeper than this, and has no value of its own, is shown as null. So the example fits on a
+ * screen.
+ */
 const depthMax = 6
 
 export function sampleOf(document: Document, given: Schema, name = '', depth = 0): unknown {

@@ -28,7 +28,7 @@ export const accountChecks = (service: Service) => ({
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
   /**
-   * The checks of a route that transfers a file. A request with a valid credential counts in no quota, because the
+   * The checks of a route that transfers a file. A request whose credential is accepted counts in no quota, because the
    * upload of a large file needs many requests. Any other request counts in the quota of its IP address.
    */
   transfer: (_: true) => ({

@@ -73,8 +73,8 @@ const nestedFields = ['utterances', 'speakers', 'metadata']
  *   some objects in a text field, Elysia would throw an unexpected error.
  * - A field of `nestedFields` may contain objects, so an object in it keeps its properties. Only an object inside this
  *   object becomes `{}`.
- * - A list or an object with too many elements is cut to one element more than the maximum. The result still has too
- *   many elements, so the validation refuses it.
+ * - A list or an object with far too many elements is cut. The result still has too many elements, so the validation
+ *   refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

@@ -31,7 +31,7 @@ export type Caller = {
 
 /**
  * Returns the caller of a request. Throws if the request has no valid credential, or if its access token lacks the
- * scope for the method.
+ * scope for the method. A request with a session must also pass `requireOwnOrigin`.
  */
 export function authenticate(service: Service, request: Request): Caller {
   const caller = identify(service, request)
@@ -62,8 +62,9 @@ export function requireScope(service: Service, request: Request, caller: Caller,
 }
 
 /**
- * Returns the caller of the MCP endpoint. The endpoint accepts API keys and access tokens, but no cookies. If a request
- * is refused, the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in this header.
+ * Returns the caller of the MCP endpoint. The endpoint accepts API keys and access tokens, but no cookies. If the
+ * credential is refused, the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in
+ * this header.
  */
 export function authenticateAssistant(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
@@ -76,7 +77,7 @@ export function authenticateAssistant(service: Service, request: Request): Calle
 
 /**
  * Returns the caller of a route below /app, which the web app uses. Such a route accepts only the cookie of a sign-in
- * session. Throws if the request has no valid session.
+ * session. Throws if the request has no valid session, or if `requireOwnOrigin` refuses it.
  */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
@@ -85,8 +86,8 @@ export function authenticateSession(service: Service, request: Request): Caller 
 }
 
 /**
- * The header WWW-Authenticate of a refused request. `key` is the header for a wrong API key, and `token` is the header
- * for a wrong access token.
+ * The header WWW-Authenticate of a refused request. `key` is the header for a missing, wrong or revoked API key, and
+ * `token` is the header for a wrong access token.
  */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 

@@ -1,5 +1,5 @@
-// Idempotency keys. The reply to a request with an Idempotency-Key is stored. If the request is repeated with the
-// same key and the same body, it gets the stored reply.
+// Idempotency keys. The reply to a successful request with an Idempotency-Key is stored for some time. If the request
+// is repeated with the same key and the same body, it gets the stored reply.
 
 import { sha256 } from '../../base/hash.ts'
 import type { Db } from '../../db/db.ts'
@@ -70,8 +70,8 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
 }
 
 /**
- * Deletes the oldest stored replies that are older than `keptMs`, at most `purgedRepliesMax` of them. A sweep calls this
- * function again after a few seconds, so that no call blocks the server for long.
+ * Deletes the oldest stored replies that are at least `keptMs` old, at most `purgedRepliesMax` of them, so that no call
+ * blocks the server for long. A sweep calls this function again and again.
  */
 export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
   db.run(

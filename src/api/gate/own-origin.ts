@@ -19,7 +19,10 @@ export function requireOwnOrigin(service: Service, request: Request): void {
   throw new ApiError('FORBIDDEN', 'A session accepts this request only from a page of this service.')
 }
 
-/** Throws if a page of another site sent the request. A request from a program that is not a browser is accepted. */
+/**
+ * Throws if a page of another site sent the request. A request with neither Sec-Fetch-Site nor Origin is accepted,
+ * because a program that is not a browser sent it.
+ */
 export function refuseForeignOrigin(service: Service, request: Request): void {
   if (senderOf(service, request) !== 'foreign') return
   throw new ApiError('FORBIDDEN', 'A web page of another site may not send this request.')

@@ -7,9 +7,9 @@ import type { Quota, RateLimiter } from './rate-limit.ts'
 const windowSeconds = limits.rateWindowMs / 1000
 
 /**
- * Returns the response headers about the quotas. `rate` is null for a route without a quota of its own. If `counted` is
- * missing, the request has not been counted yet, so the headers do not contain the number of requests that are left.
- * The header `RateLimit` is sent only for a request with a credential.
+ * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
+ * without a quota of its own. If `counted` is missing, the request has not been counted yet, so the headers do not
+ * contain the number of requests that are left. The header `RateLimit` is sent only for a request with a credential.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

@@ -45,8 +45,8 @@ export async function takeIdempotentBody(
 }
 
 /**
- * Calls `work`, and stores its result as the reply for the Idempotency-Key. The changes of `work` and the reply are
- * stored in the same transaction.
+ * Calls `work`. If the request has an Idempotency-Key, stores the result as the reply for this key. The changes of
+ * `work` and the reply are stored in the same transaction.
  */
 export function once<Made extends object>(
   { db }: Service,

@@ -12,7 +12,7 @@ export type RequestState = {
    * network.
    */
   network: string
-  /** True if the request was counted in the quota of its IP address. */
+  /** True if the request was counted in the quota of its IP address, or was admitted because rate limits are off. */
   isCounted: boolean
   /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
   caller: Caller | null

@@ -9,7 +9,7 @@ export type ByteRange = { start: number; end: number }
 /**
  * Returns the byte range that the header requests from a file of `size` bytes. Returns `whole` if the header is
  * missing, invalid, or has several ranges, because the whole file is then sent. Returns `unsatisfiable` if the range
- * begins after the end of the file.
+ * contains no byte of the file.
  *
  * When the handler sends the whole file, Bun reads this header itself and may send only a part. So this function must
  * understand every form of the header that Bun understands: any case of the letters, spaces, and long numbers.

@@ -7,7 +7,7 @@ import type { Service } from '../service.ts'
 import * as shapes from '../shapes/deliveries.ts'
 import { timestamp } from './job-json.ts'
 
-/** The routes of webhook deliveries: list the deliveries of an account, and send a delivery again. */
+/** The routes of webhook deliveries: list the last deliveries of an account, and send a delivery again. */
 export const deliveries = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Webhook deliveries'] })
     .use(gate(service))

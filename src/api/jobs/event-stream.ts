@@ -1,6 +1,6 @@
-// The server-sent events of one job. The stream writes an event only after the client has read the previous events, so
-// events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it lacks
-// and the latest state of the job.
+// The server-sent events of one job. The stream writes further events only after the client has read the previous ones,
+// so events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it
+// lacks and the latest state of the job.
 
 import type { LiveJobs } from '../../jobs/live.ts'
 import { limits } from '../../limits.ts'
@@ -21,7 +21,10 @@ type Options = {
   aliveEveryMs?: number
 }
 
-/** Returns a stream of the job's events. It ends after the job has ended. Returns null if the job does not exist. */
+/**
+ * Returns a stream of the job's events. It ends after the job has ended, when the caller may no longer read the job, or
+ * when the server stops. Returns null if the job does not exist, or if the database cannot be used at the moment.
+ */
 export function openEventStream(
   live: LiveJobs,
   jobId: string,

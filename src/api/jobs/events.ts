@@ -65,8 +65,8 @@ export const events = (service: Service) => {
 }
 
 /**
- * Counts the open event streams of each caller. `take` counts one more stream. `take` returns a function that must be
- * called when this stream ends.
+ * Counts the open event streams of each caller. `take` counts one more stream, or throws an ApiError if the caller has
+ * too many. `take` returns a function that must be called when this stream ends.
  */
 function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {
   const open = new Map<string, number>()

@@ -19,8 +19,8 @@ type Awaited = {
 }
 
 /**
- * Returns a job of the caller as soon as the job has ended. If the job is still unfinished after `seconds` seconds,
- * returns the unfinished job.
+ * Returns a job of the caller. With `seconds`, first waits until the job has ended, for at most this time. Throws an
+ * ApiError if the caller has no such job.
  */
 export async function findAwaited(
   service: Service,

@@ -3,7 +3,7 @@ import { readRange } from './byte-range.ts'
 
 /**
  * Sends a file, or the part of it that the header Range requests. The response is 304 without the file if If-None-Match
- * contains its ETag.
+ * contains its ETag or `*`. Throws an ApiError if the file does not have the requested part.
  */
 export function sendFile(
   file: Bun.BunFile,
@@ -27,7 +27,9 @@ export function sendFile(
   })
 }
 
-/** Returns true if If-None-Match contains the ETag. A cache may make an ETag weak, so `W/"a"` counts as `"a"`. */
+/**
+ * Returns true if If-None-Match contains the ETag or `*`. A cache may make an ETag weak, so `W/"a"` counts as `"a"`.
+ */
 function isKnown(ifNoneMatch: string | null, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
   return tags.includes(etag) || tags.includes('*')

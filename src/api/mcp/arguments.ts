@@ -6,7 +6,7 @@ import { ApiError } from '../../errors.ts'
 
 /**
  * Returns the validated arguments of a tool call. A text such as "20" or "true" is accepted for a number or a boolean.
- * An argument that is null counts as missing. Throws an ApiError that names the invalid argument and its valid values.
+ * An argument that is null counts as missing. Throws an ApiError that names an invalid argument and says what is valid.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

@@ -93,7 +93,10 @@ async function answerMessage(service: Service, asked: Asked): Promise<Response> 
   return answer(service, asked)
 }
 
-/** Returns a response with the same content, which calls `onEnd` when its whole body has been read. */
+/**
+ * Returns a response with the same content, which calls `onEnd` when its whole body has been read. If the response has
+ * no body, calls `onEnd` at once.
+ */
 function atEnd(response: Response, onEnd: () => void): Response {
   if (response.body)
     return new Response(response.body.pipeThrough(new TransformStream({ flush: onEnd })), response)

@@ -41,7 +41,7 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
 
 /**
  * Returns one page of a transcript. If the job is unfinished, returns a sentence about its state. Throws an ApiError if
- * the job has failed.
+ * the job has failed, or if there is no such job or no such page.
  */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,

@@ -1,4 +1,5 @@
-// Answers one MCP message with the official SDK: lists the tools, or calls one of them.
+// Answers the MCP messages of one request with the official SDK. The answer is, for example, the list of the tools, or
+// the result of a tool.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'

@@ -5,7 +5,7 @@ import type { RateName } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
 import type { Service } from '../service.ts'
 
-/** Reports the progress of a tool call to the assistant, as a number from 0 to 100 and a sentence. */
+/** Reports the progress of a tool call, in percent and with a sentence, if the assistant asked for such reports. */
 export type Report = (progress: number, sentence: string) => Promise<void>
 
 export type ToolContext = { service: Service; caller: Caller; report: Report; signal: AbortSignal }

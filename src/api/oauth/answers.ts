@@ -1,5 +1,5 @@
-// The responses of the OAuth endpoints. Their errors have the format of RFC 6749, which differs from the error format of
-// the API. Only the consent page, which is for people, shows its errors in HTML.
+// The responses of the OAuth endpoints. The errors of the addresses below /oauth have the format of RFC 6749, which
+// differs from the error format of the API. Only the consent page, which is for people, shows errors in HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
@@ -25,7 +25,7 @@ export function oauthError(
   )
 }
 
-/** Answers a CORS preflight request. A browser sends a preflight request before a request to another origin. */
+/** Answers a CORS preflight request. A browser sends a preflight request before some requests to another origin. */
 export function preflightAnswer(methods: string): Response {
   return new Response(null, {
     status: 204,

@@ -18,15 +18,12 @@ export type Authorization = {
 
 /**
  * The reason why an authorization request is refused, and the address to which the browser is redirected with this
- * error. If `redirectTo` is null, the browser must not be redirected, because the client is unknown or has not
- * registered the redirect address.
+ * error. If `redirectTo` is null, the browser must not be redirected, because the client is unknown, or the redirect
+ * address is missing, repeated or not registered.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 
-/**
- * The parameters of an authorization request. The forms of the consent page contain the same parameters as hidden
- * fields.
- */
+/** The parameters of an authorization request that the forms of the consent page contain as hidden fields. */
 export const parameters = [
   'response_type',
   'client_id',

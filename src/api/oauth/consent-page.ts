@@ -23,7 +23,7 @@ export function consentPage(asked: Authorization, params: URLSearchParams, email
   ])
 }
 
-/** The page on which a person signs in before the consent page. `problem` is the error of the last sign-in, or null. */
+/** The page on which a person signs in before the consent page. `problem` is the error that it shows, or null. */
 export function signInPage(
   asked: Authorization,
   params: URLSearchParams,

@@ -30,7 +30,7 @@ export function showConsent(service: Service, request: Request): Response {
   return comesFromElsewhere ? reloadPage(params) : signInPage(asked, params)
 }
 
-/** Handles a form of the consent page. Refuses the form if a page of another site sent it. */
+/** Handles a form of the consent page. Refuses the form unless a page of this service sent it. */
 export async function decide(service: Service, request: Request, form: URLSearchParams): Promise<Response> {
   requireOwnOrigin(service, request)
   const asked = readAuthorization(service.db, form, service.baseUrl(request))

@@ -39,8 +39,8 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
 }
 
 /**
- * Returns the reason why the metadata of an OAuth client are refused, or null if the metadata are accepted. Unknown
- * fields are ignored, as RFC 7591 requires.
+ * Returns the reason why these metadata of an OAuth client are refused, or null if they are accepted. Does not check
+ * the redirect addresses. Unknown fields are ignored, as RFC 7591 requires.
  */
 function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: Record<string, unknown>) {
   if (!lists(grant_types, 'authorization_code')) return 'grant_types must name authorization_code.'
@@ -64,8 +64,8 @@ function areRedirectUris(uris: unknown): uris is string[] {
 }
 
 /**
- * Returns the name of an OAuth client without invisible characters. Such a character could reverse the text on the
- * consent page.
+ * Returns the name of an OAuth client, shortened and without invisible characters. Returns another text if the name is
+ * missing. An invisible character could reverse the text on the consent page.
  */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''

@@ -53,8 +53,8 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 
 /**
  * Returns the error for a token request or a revocation request that must be refused. A request is refused if a
- * parameter occurs twice, or if `client_id` is missing or unknown. A request with a client secret or with the header
- * Authorization is also refused, because no client has a secret. Returns null for any other request.
+ * parameter other than `resource` occurs twice, or if `client_id` is missing or unknown. A request with a client secret
+ * or with the header Authorization is also refused, because no client has a secret. Returns null for any other request.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)

@@ -15,7 +15,7 @@ type Outlet = {
   /** Called at the end of the job. Returns the last bytes of the response. Throws an ApiError if the job has failed. */
   end: () => string
   /**
-   * Called if the job has failed. Returns the bytes that report the error. If `failed` is null, the connection is
+   * Called if `end` throws an error. Returns the bytes that report the error. If `failed` is null, the connection is
    * aborted.
    */
   failed: ((error: object) => string) | null

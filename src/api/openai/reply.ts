@@ -10,9 +10,9 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The time, in milliseconds, after which the response headers are sent although the job is still running. A format
-   * that allows no keep-alive bytes ignores this time: its headers are sent when the job has ended. If the job fails
-   * before the headers are sent, the response has an error status.
+   * The time, in milliseconds, after which the response headers are sent at the latest, although the job is still
+   * running. Without `stream`, a format that allows no keep-alive bytes ignores this time: its headers are sent when
+   * the job has ended. If the job fails before the headers are sent, the response has an error status.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */

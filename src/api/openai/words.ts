@@ -25,8 +25,8 @@ function wordsIn({ utterances }: Transcript): Word[] {
   return utterances.flatMap(({ words }) => words)
 }
 /**
- * The smallest probability whose logarithm is sent. It replaces the probability 0, because JSON cannot express the
- * logarithm of 0.
+ * The smallest probability whose logarithm is sent. It replaces smaller ones, because JSON cannot express the logarithm
+ * of 0.
  */
 const probabilityMin = 1e-6
 

@@ -1,5 +1,5 @@
-// The response headers in the OpenAPI document: the description of each header, and the names of the headers that each
-// response has.
+// The response headers in the OpenAPI document: the description of each header, and the names of the headers that a
+// response may have.
 
 import type { RouteDetail } from '../route.ts'
 
@@ -55,7 +55,7 @@ export const errorHeaders: Record<number | string, string[]> = {
 }
 
 /**
- * Returns the names of the headers that each response of a route has. Most routes have checks that run before the
+ * Returns the names of the headers that the responses of a route may have. Most routes have checks that run before the
  * handler, and the rate limit is one of these checks. A route has no such checks if its field `errors` is missing. Its
  * responses then have no headers about rate limits.
  */

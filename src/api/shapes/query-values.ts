@@ -42,5 +42,5 @@ export const queryBoolean = (description: string, fallback: boolean) =>
     .Decode(value => String(value) === 'true')
     .Encode(Boolean)
 
-/** The options for the schema of a query. Unknown parameters are ignored. */
+/** The options for the schema of a query or of request headers. Unknown fields are ignored. */
 export const open = { additionalProperties: true }

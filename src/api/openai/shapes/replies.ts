@@ -74,12 +74,12 @@ export const diarizedJson = Type.Object(
 )
 
 /**
- * The response to a transcription request. The field `response_format` of the request determines which of the three
- * schemas the response has.
+ * The JSON response to a transcription request. The field `response_format` of the request determines which of the
+ * three schemas the response has.
  */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
-/** The response to a translation request. */
+/** The JSON response to a translation request. */
 export const translation = Type.Union([json, verboseJson])
 
 export const openAiError = Type.Object(
