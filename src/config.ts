@@ -1,6 +1,6 @@
-// The configuration: the values of all settings, read from environment variables. Other files read the variables that
-// are not settings. base/carried.ts reads STENO_CACHE_DIR and STENO_NATIVE_DIR, cli/installed.ts reads STENO_ENV_FILE,
-// and net/hub.ts reads HF_ENDPOINT and HF_TOKEN. The tools of Hugging Face use the last two names too.
+// The configuration: the values of all settings, read from environment variables. Other files read variables that are
+// not settings. For example, base/carried.ts reads STENO_CACHE_DIR and STENO_NATIVE_DIR, cli/installed.ts reads
+// STENO_ENV_FILE, and net/hub.ts reads HF_ENDPOINT and HF_TOKEN. The tools of Hugging Face use the last two names too.
 
 import { nearest } from './base/edit-distance.ts'
 import { settings } from './config/settings.ts'

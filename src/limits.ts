@@ -1,6 +1,6 @@
 // The limits that an operator cannot change, and the default quotas (`rates`). All values that an operator can change,
-// including the quotas, are settings in config/settings.ts. The limits of each room (part of the program) are in a file
-// of the folder src/limits.
+// including the quotas, are settings in config/settings.ts. Most limits are in the files of the folder src/limits, one
+// file for each part of the program.
 
 import { accountLimits } from './limits/accounts.ts'
 import { apiLimits } from './limits/api.ts'
@@ -40,11 +40,11 @@ export const limits = {
 } as const
 
 /**
- * The rate limits, in requests per minute. `ip` limits all requests from one IP address. The limits `service`,
- * `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All other limits are
- * counted per API key. A client with an access token counts as one key. All sign-in sessions of an account together
- * count as one key. `events.open` is not a rate but the maximum number of event streams that a caller has open at the
- * same time.
+ * The rate limits, in requests per minute. `ip` limits the requests from one IP address to most routes. The limits
+ * `service`, `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All other
+ * limits are counted per API key. A client with an access token counts as one key. All sign-in sessions of an account
+ * together count as one key. `events.open` is not a rate but the maximum number of event streams that a caller has open
+ * at the same time.
  */
 export const rates = {
   ip: 300,

@@ -74,8 +74,8 @@ async function joinPair(
 }
 
 /**
- * Listens on the configured address. If the address cannot be used, throws an error that names the address and the
- * setting to change.
+ * Listens on the configured address. If the address cannot be used, throws an error that names the address and, for a
+ * known cause, the setting to change.
  */
 function listen(service: Service, { host, port }: Config): Bun.Server<unknown> {
   try {
@@ -96,8 +96,8 @@ const listenProblems: Record<string, string> = {
 }
 
 /**
- * Stops accepting connections. Running requests may continue for `stopGraceMs`. Requests that still run after this time
- * are aborted.
+ * Stops accepting connections. Running requests may continue for `stopGraceMs`, but uploads only while their bytes
+ * arrive. Requests that still run after this time are aborted.
  */
 async function stopServer(server: Bun.Server<unknown>, { uploads, live }: Service): Promise<void> {
   uploads.hurry()

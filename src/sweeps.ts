@@ -65,7 +65,10 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 }
 
 export type Sweeper = {
-  /** Runs every sweep (a periodic task of the server) once, immediately. */
+  /**
+   * Runs every sweep (a periodic task of the server) once, immediately. Leaves out further sweeps if the database is
+   * locked.
+   */
   run(): void
   stop(): void
 }
@@ -97,8 +100,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked. Each further sweep would also wait for the lock, so the further sweeps do not run this
-      // time.
+      // The database is locked, so most of the further sweeps would fail too. They do not run this time.
       if (refusalOf(error) === 'busy') return
     }
   }

@@ -19,7 +19,7 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
 
 /**
  * Returns the first of `names` that contains `given`. If no name contains `given`, returns the name with the smallest
- * edit distance to `given`. Returns null if `names` is empty.
+ * edit distance to `given`. Returns null if `names` is empty. Upper and lower case count as equal.
  */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()

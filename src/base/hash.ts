@@ -9,8 +9,8 @@ export function hmacSha256(key: string | Uint8Array, text: string): string {
 }
 
 /**
- * Compares two texts in constant time. From the duration of the comparison, an attacker cannot learn how much of a
- * guess is right.
+ * Compares two texts of the same length in constant time. From the duration of the comparison, an attacker cannot learn
+ * how much of a guess is right.
  */
 export function sameText(left: string, right: string): boolean {
   const leftBytes = Buffer.from(left)

@@ -45,7 +45,10 @@ function change(file: number, { uid, gid }: { uid: number; gid: number }): void 
   }
 }
 
-/** Opens a file or folder for reading. Returns null for a symbolic link, a socket or a path that does not exist. */
+/**
+ * Opens a file or folder for reading. Returns null for a symbolic link, and for a path that cannot be opened, such as a
+ * socket.
+ */
 function openUnlinked(path: string): number | null {
   try {
     return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -1,5 +1,5 @@
-// Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a key, a signed
-// address or a transcript.
+// Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a whole key, a
+// signed address or a transcript.
 
 import { firstErrorOf } from './reason.ts'
 import { visible } from './visible.ts'

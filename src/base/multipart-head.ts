@@ -70,6 +70,9 @@ export type Part = {
   name: string
   /** The name of the file, as the sender of the form gave it. Null if the part is a plain field. */
   filename: string | null
-  /** The bytes of the part. The caller must read all these bytes before the caller requests the next part. */
+  /**
+   * The bytes of the part. Before the next part is requested, the caller must have read all these bytes or none of
+   * them.
+   */
   body: AsyncIterable<Uint8Array>
 }

@@ -43,7 +43,7 @@ function send(path: string, state: string): void {
     const address = addressOf(path)
     if (systemCall('connect', socket, ptr(address), address.length) === 0) writeSync(socket, state)
   } catch {
-    // The queue of systemd's socket is full, so this message is lost.
+    // This message is lost, for example because the queue of systemd's socket is full.
   } finally {
     closeSync(socket)
   }

@@ -1,5 +1,5 @@
 // All commands of the program, and the entry points of its child processes. The code of each of them is loaded only
-// when it runs. For example, an engine process does not load the code of the server.
+// when it is needed. For example, an engine process does not load the code of the server.
 
 import type { Command } from './command.ts'
 

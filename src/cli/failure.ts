@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 /** The error of a command that has already printed the reason of its failure. No further message is printed. */
 export class Reported extends Error {}
 
-/** The error of a command that was interrupted with Ctrl-C. */
+/** The error of a command that was interrupted by Ctrl-C, SIGTERM or SIGHUP. */
 export class Interrupted extends Error {}
 
 export const interruptedCode = 130

@@ -17,7 +17,9 @@ export function installedSettings(): Environment {
   return settingsIn(environmentFile())
 }
 
-/** Returns the settings in the file at `path`. Returns no settings if there is no file, or if only root may read it. */
+/**
+ * Returns the settings in the file at `path`. Returns no settings if there is no file, or if this user may not read it.
+ */
 export function settingsIn(path: string): Environment {
   try {
     return parseEnv(readFileSync(path, 'utf8'))

@@ -1,5 +1,5 @@
-// Writes the output of commands. Writing is synchronous, so if the disk is full or the pipe is closed, the command that
-// writes gets the error.
+// Writes the output of commands. Writing is synchronous, so if the disk is full or the pipe is closed, a command that
+// writes to stdout gets the error.
 
 import { readFileSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'

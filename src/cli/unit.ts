@@ -1,5 +1,5 @@
 // Returns the text of the systemd unit of the server. The unit runs the server as a separate user, with access to the
-// GPU. This user may write only to the data folder and to a private /tmp.
+// GPU. This user may write only to the data folder and to private folders for temporary files.
 
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

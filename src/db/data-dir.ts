@@ -1,4 +1,5 @@
-// Opens the data folder, which contains everything that the service stores. At most one server may use a data folder.
+// Opens the data folder, which contains the database, the secret, the media and other files of the service. At most one
+// server may use a data folder.
 
 import {
   accessSync,
@@ -18,8 +19,8 @@ import { secretPath } from '../base/seal.ts'
 import { databaseFiles, databasePath } from './db.ts'
 
 /**
- * Matches the names of files and folders that a data folder may contain. `lost+found` is a folder in the root of many
- * file systems.
+ * Matches the names of files and folders that a data folder may contain, except drafts. `lost+found` is a folder in the
+ * root of many file systems.
  */
 const ownNames =
   /^((steno\.db|replaced-\d+\.db|serve\.lock)(-wal|-shm|-journal)?|secret\.key|standby\.id|uploads|media|mail|models|native|lost\+found)$/

@@ -1,7 +1,7 @@
 // The lease files. Several servers share a folder, and each server also has its own database. Only the server that
-// holds the newest lease may write to its own database (see lease.ts). Each time a server takes over, it makes a new
-// lease, with a file of its own in the shared folder. The name of the file contains the number of the lease, which is
-// called its generation.
+// holds the newest lease may write to its own database (see lease.ts). Each time a server takes the lease, it makes a
+// new lease, with a file of its own in the shared folder. The name of the file contains the number of the lease, which
+// is called its generation.
 
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -92,7 +92,10 @@ export function listApplied(sql: Database, migrations: Migration[] = shipped): s
   return applied.map(({ name }) => name)
 }
 
-/** Returns true if an older program made the database. Returns false if the database is new. */
+/**
+ * Returns true if the database lacks migrations because it is of an older program. Returns false if the database is
+ * new.
+ */
 export function isOfOlderProgram(sql: Database): boolean {
   const isNew = sql.query("select 1 from sqlite_schema where name = 'migrations'").get() === null
   return !isNew && listApplied(sql).length < shipped.length

@@ -1,5 +1,6 @@
 // Restores a copy of the database in a child process. Checking and copying a large database takes seconds or minutes.
-// The server renews its lease and sends heartbeats to systemd during this time.
+// The server renews its lease during this time. If it waited as the second one of a pair, it also sends heartbeats to
+// systemd.
 
 import { selfCommand } from '../base/self.ts'
 import { spawnChild } from '../base/spawn-child.ts'

@@ -41,8 +41,8 @@ export type Standby = {
 
 /**
  * Waits until this server gets the lease, which allows only one server at a time to write to its database. If another
- * server was the last to serve, restores the newest copy of that server's database from the shared folder. The caller
- * must hold the lock of the data folder.
+ * server was the last to serve, or if this is not known, restores the newest copy of that server's database from the
+ * shared folder. The caller must hold the lock of the data folder.
  */
 export async function joinStandby(settings: Settings, options: Options): Promise<Standby> {
   const { folder, afterMs } = settings

@@ -1,4 +1,4 @@
-// Reads all that the database has of one account, for a person who asks what is stored.
+// Reads what the database has of one account, without secrets, for a person who asks what is stored.
 
 import type { Db } from '../db/db.ts'
 import { findTranscript } from '../transcripts/find-transcript.ts'

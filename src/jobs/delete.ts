@@ -8,7 +8,10 @@ import { purgeUpload } from '../uploads/upload.ts'
 import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
-/** Deletes the transcript of a job, and marks the job as deleted. Returns null if the job was already deleted. */
+/**
+ * Deletes the transcript of an ended job (see `deleteTranscript`), and marks the job as deleted. Returns null if the
+ * job was already deleted.
+ */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {
     const job = findJob(db, id)

@@ -15,10 +15,7 @@ export type Delivery = {
   responseStatus: number | null
   createdAt: number
   attemptedAt: number | null
-  /**
-   * The time at which the event was delivered, or was given up after the last attempt. Null if a further attempt
-   * follows.
-   */
+  /** The time at which the event was delivered or given up. Null if a further attempt follows. */
   settledAt: number | null
   /**
    * The time of the next delivery attempt. Null if no further attempt follows, or if the next attempt is due

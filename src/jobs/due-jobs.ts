@@ -11,7 +11,7 @@ export function listUnfinishedJobs(db: Db): Job[] {
   return selectJobs(db, 'where completed_at is null order by +seq')
 }
 
-/** Lists the unfinished jobs that have been in `state` for longer than `timeoutMs`, by the monotonic clock. */
+/** Lists the unfinished jobs in `state` whose timeout was started more than `timeoutMs` ago, by the monotonic clock. */
 export function listStuckJobs(db: Db, { state, timeoutMs }: { state: JobState; timeoutMs: number }): Job[] {
   return selectJobs(db, 'where state = $state and state_at < $before and completed_at is null', {
     state,

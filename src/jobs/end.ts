@@ -11,9 +11,9 @@ import { type Failure, moveJob } from './moves.ts'
 
 /**
  * Completes a job in one transaction: takes the price from the money that was reserved for the job, stores the
- * transcript, and records the webhook event. Returns null if the job has already ended, or if `fence` is not the number
- * of its last claim. A claim gives the job to this server or to a worker on another machine, and only the result of the
- * last claim is stored. `stored` is the number of utterances that the database already has.
+ * transcript, and records the webhook event. Returns null if the job is not in the state `processing`, or if `fence` is
+ * not the number of its last claim. A claim gives the job to this server or to a worker on another machine, and only
+ * the result of the last claim is stored. `stored` is the number of utterances that the database already has.
  */
 export function completeJob(
   db: Db,
@@ -35,7 +35,7 @@ export function completeJob(
 
 /**
  * Moves a job to the state `failed`, and releases the money that was reserved for it. Returns null if the job has
- * already ended.
+ * already ended or was erased.
  */
 export function failJob(db: Db, id: string, failure: Failure): Job | null {
   return db.tx(() => {

@@ -1,6 +1,6 @@
-// Erases an account: its jobs, transcripts, media, keys, and all other rows of the database that refer to the account.
-// The entries of the ledger stay. The account's own row also stays, but without personal data. If an erasure is
-// interrupted, a second call of `eraseAccount` completes the erasure.
+// Erases an account: its jobs, transcripts, media, mails in the data folder, keys, and all other rows of the database
+// that refer to the account. The entries of the ledger stay. The account's own row also stays, but without personal
+// data. If an erasure is interrupted, a second call of `eraseAccount` completes the erasure.
 
 import { rmSync } from 'node:fs'
 import { closeAccount, forgetAccount } from '../accounts/account.ts'
@@ -29,7 +29,10 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
   removeMailTo(dataDir, email)
 }
 
-/** Returns the number of jobs and the bytes of media that an erasure of this account would remove. */
+/**
+ * Returns the number of jobs that are not deleted, and the bytes of media, that an erasure of this account would
+ * remove.
+ */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
   const kept = db.find<{ bytes: number }>(
@@ -71,8 +74,8 @@ function eraseJob(db: Db, dataDir: string, job: Job): void {
 }
 
 /**
- * Returns the names of the tables with rows that belong to an account, except the tables `ledger` and `jobs`. The names
- * are in the order of deletion: a table that refers to another table comes before that table.
+ * Returns the names of the tables with a column `account_id`, except the tables `ledger` and `jobs`. The names are in
+ * the order of deletion: a table that refers to another table comes before that table.
  */
 export function tablesOfAccounts(db: Db): string[] {
   const tables = db.list<{ name: string }>(

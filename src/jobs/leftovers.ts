@@ -1,4 +1,4 @@
-// Removes the media files that a killed process has left in the data folder.
+// Removes media files that are not needed from the data folder, such as those that a killed process has left.
 
 import { lstatSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -8,9 +8,9 @@ import { tryRemove } from '../base/remove-file.ts'
 import type { Db } from '../db/db.ts'
 
 /**
- * Removes the files that a killed process has left in the folders `uploads` and `media`: drafts (files that were still
- * being written), incomplete downloads, and files without a job or upload in the database. Returns the number of
- * removed files.
+ * Removes the files that are not needed from the folders `uploads` and `media`: drafts (files that were still being
+ * written), incomplete downloads, and files without a job or upload in the database. Returns the number of removed
+ * files.
  */
 export function removeLeftovers(db: Db, dataDir: string): number {
   const uploads = listUnknown(join(dataDir, 'uploads'), id => isUploadNeeded(db, id))

@@ -11,10 +11,10 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * A running job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to
- * now, from the start of the recording. They have speakers only if the job splits channels. `language` is the language
- * of their texts, or an empty string if there are no utterances. After the end of the job, `utterances` and `language`
- * do not change.
+ * A job, as its listeners see it. The fields change while the job runs. `utterances` has all utterances up to now, from
+ * the start of the recording. They have speakers only if the job splits channels. `language` is the language of their
+ * texts, or an empty string if there are no utterances. After the end of the job, `utterances` and `language` do not
+ * change. They are empty if the job had ended before it was followed.
  */
 export type LiveJob = {
   readonly job: Job
@@ -58,8 +58,8 @@ export class LiveJobs {
   }
 
   /**
-   * Notifies the listeners that a job has changed. A job causes at most one notification in `everyMs` milliseconds,
-   * with the latest state of the job. But when the job ends, its listeners are notified at once.
+   * Notifies the listeners if a job has changed. A job causes at most one notification in `everyMs` milliseconds, with
+   * the latest state of the job. But when the job ends, its listeners are notified at once.
    */
   changed(jobId: string): void {
     if (this.#isClosed || (!this.#entries.has(jobId) && this.#accounts.size === 0)) return
@@ -89,10 +89,10 @@ export class LiveJobs {
   }
 
   /**
-   * Calls `onChange` when the job has changed, or when the job has further utterances. Changes of the job in quick
-   * succession cause only one call. The calls end when the caller calls the function `leave` of the returned object. If
-   * the job has already ended, `onChange` is never called. Returns null if no job has this id, or if the database
-   * cannot be used at the moment (see `refusalOf`).
+   * Calls `onChange` when the job has changed, when the job has further utterances, and in `refresh` and `close`.
+   * Changes of the job in quick succession cause only one call. The calls end when the caller calls the function
+   * `leave` of the returned object. If the job has already ended, `onChange` is never called. Returns null if no job
+   * has this id, or if the database cannot be used at the moment (see `refusalOf`).
    */
   follow(jobId: string, onChange: () => void): Following | null {
     const job = this.#read(jobId)
@@ -127,6 +127,7 @@ export class LiveJobs {
 
   /**
    * Waits for the end of a job. Resolves when the job has ended, when `signal` is aborted, or when the service stops.
+   * Resolves at once if `follow` returns null.
    */
   async ended(jobId: string, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -192,7 +193,7 @@ export class LiveJobs {
   }
 
   /**
-   * Reads the present state of a job from the database. If a job with listeners is no longer in the database, its
+   * Reads the present state of a job from the database. If a job with an entry is no longer in the database, its
    * account was erased, so the job is returned as cancelled. Returns null if the job is unknown, or if the database
    * cannot be used at the moment. No error is thrown then, because only the listeners of the job need its state: the
    * job itself must still continue.

@@ -1,5 +1,5 @@
 // Jobs whose media file is missing before or during their recognition. This can happen after a restart: a second server
-// may not have the files of the first one, and a backup contains only the database. A job with a `sourceUrl` returns to
+// may not have the files of the first one, and a backup contains no media files. A job with a `sourceUrl` returns to
 // the state `downloading`, and waits for the engine again after its download. Its `status`, which callers see, does not
 // return.
 

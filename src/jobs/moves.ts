@@ -10,7 +10,10 @@ import { before, isTerminal, type JobState } from './states.ts'
 
 export type Failure = { code: JobErrorCode; message?: string }
 
-/** Moves a job to another state. Returns null if `life` in states.ts does not allow this change. */
+/**
+ * Moves a job to another state. Returns null if `life` in states.ts does not allow this change, or if there is no such
+ * job.
+ */
 export function moveJob(db: Db, id: string, to: JobState, failure?: Failure): Job | null {
   const from = before(to)
     .map(state => `'${state}'`)

@@ -6,7 +6,7 @@ import { refusalOf } from '../db/refusal.ts'
 import { limits } from '../limits.ts'
 import type { JobState } from './states.ts'
 
-/** The progress of a job. `percent` is from 0 to 100, or null until the transcription of the job starts. */
+/** The progress of a job. `percent` is from 0 to 100, or null during a download. */
 export type Progress = { sentence: string; percent: number | null }
 
 /** For each state, the sentence about the progress of a job that has just entered this state. */
@@ -26,7 +26,7 @@ export function downloadProgress(bytes: number, total: number | null): Progress 
 }
 
 /**
- * Returns the share of the recording that is transcribed, in percent, and a sentence such as `Transcribing 42 % (12:30
+ * Returns the share of the recording that is transcribed, in percent, and a sentence such as `Transcribing 41 % (12:30
  * of 29:48)`.
  */
 export function transcribeProgress(seconds: number, total: number): Progress & { percent: number } {

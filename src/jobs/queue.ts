@@ -12,8 +12,8 @@ import { moveJob } from './moves.ts'
 
 /**
  * Queues a job whose media passed the inspection, and reserves the price of the job. The price of a job whose media
- * were downloaded again is already reserved. Returns false if the job has already ended. If the balance is too low,
- * throws a JobFailure and changes nothing.
+ * were downloaded again is already reserved. Returns false if the job has already ended or was erased. If the balance
+ * is too low, throws a JobFailure and changes nothing.
  */
 export function queueJob(
   db: Db,

@@ -1,5 +1,5 @@
-// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost
-// leaves the queue of the engine, and is downloaded again instead.
+// Starts the recognition of jobs: of interrupted jobs first, and then of pending jobs. A job whose media file is lost,
+// but can be downloaded again, is not recognised: it leaves the queue of the engine for the download.
 
 import type { Db } from '../db/db.ts'
 import { refusalOf } from '../db/refusal.ts'

@@ -42,7 +42,10 @@ type Parts = {
    */
   pause?: Pause
   webhooks: WebhookSender
-  /** A function that is called once for each job, when the job ends. */
+  /**
+   * A function that is called when a job ends in this process, or when its running step is stopped because another
+   * process has ended the job.
+   */
   onEnd: (job: Job) => void
 }
 
@@ -104,8 +107,8 @@ export class Runner {
   }
 
   /**
-   * Fails the jobs that have been in their present state for longer than the timeout of this state. The time in which a
-   * job waits for an engine, a worker or the start of a repeated download does not count.
+   * Fails the jobs whose timeout has passed. A timeout starts when the state of the job changes, and again at each
+   * claim. The time in which a job waits for an engine, a worker or the start of a repeated download does not count.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
@@ -121,6 +124,7 @@ export class Runner {
 
   /**
    * Deletes the jobs that ended at least `keptMs` milliseconds ago, in the same way as a DELETE request of the account.
+   * A call deletes a limited number of jobs.
    */
   deleteOldJobs({ keptMs }: { keptMs: number }): void {
     const { db } = this.#parts
@@ -220,8 +224,9 @@ export class Runner {
   }
 
   /**
-   * Fails a job because of an error in its step. If its media file was lost during the recognition, downloads the file
-   * again instead. For example, a worker finds no file if another server has taken over.
+   * Fails a job because of an error in its step. If its media file was lost during the recognition and can be
+   * downloaded again, starts this download instead. For example, a worker finds no file if another server has taken
+   * over.
    */
   #fail(job: Job, error: unknown): Job | null {
     const { db, config, engine } = this.#parts

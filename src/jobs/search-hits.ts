@@ -41,7 +41,7 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
 
 /**
  * Returns the parts of an utterance that match the phrases. Each part has the time at which its first word starts, and
- * the time at which its last word ends.
+ * the time at which its last word ends. Without such words, it has the times of the utterance.
  */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
@@ -57,7 +57,8 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
 }
 
 /**
- * Returns the position of each word in the text of the utterance. A word that the text does not contain is left out.
+ * Returns the position of each word in the text of the utterance. A word that the text does not contain after the word
+ * before it is left out.
  */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0

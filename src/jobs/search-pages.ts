@@ -9,7 +9,7 @@ import type { HitRow } from './search-hits.ts'
 /**
  * The place at which the next page of hits starts. A page contains only utterances whose row id is below `top`. In the
  * order `newest`, `top` is the row id of the last hit of the previous page, and `skip` is 0. In the order `best`, `top`
- * is the same for all pages, and `skip` is the number of hits on the earlier pages. So utterances that are added later,
+ * is the same for all pages, and `skip` is the number of hits on the earlier pages. So the utterances of newer jobs,
  * which have higher row ids, do not change the order of the hits.
  */
 export type SearchPlace = { top: number; skip: number }

@@ -43,8 +43,8 @@ export function bestPage(db: Db, query: Query): Page {
       rowId,
     }),
   )
-  // Utterances that are added later have higher row ids. The next pages contain only row ids below `fixedTop`, so that
-  // all pages rank the same utterances.
+  // The utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so that
+  // newer jobs do not change the ranking.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
   const isLast = skip + limit >= ranked.length
   return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }

@@ -41,7 +41,7 @@ export class StepResults {
     }
   }
 
-  /** Keeps a result that was not stored. `writeAll` stores the result later. */
+  /** Keeps the function `end`, which stores a result or repeats a failed step. `writeAll` calls it later. */
   keep(job: Job, end: End): void {
     this.#unwritten.set(job.id, { job, end })
   }

@@ -43,7 +43,7 @@ export async function checkSubmission(
   if (refused !== null) throw invalid(refused)
 }
 
-/** Returns the request with which a failed job was submitted. */
+/** Returns a request that submits a job again, without `translate`. */
 export function submissionOf(job: Job): Static<typeof transcribeRequest> {
   return {
     url: job.sourceUrl,

@@ -9,8 +9,9 @@ import { createJob } from './create.ts'
 import { invalid, type Submission } from './submission.ts'
 
 /**
- * Creates a job and returns its id. If the balance is too low or the upload cannot be used, throws an ApiError and
- * changes nothing. If the request had no API key, the newest key of the account signs the webhooks of the job.
+ * Creates a job and returns its id. If the job cannot be created, for example because the balance is too low, throws an
+ * ApiError and changes nothing. If the request had no API key, the newest key of the account that is not revoked signs
+ * the webhooks of the job.
  */
 export function submitJob(
   db: Db,

@@ -1,4 +1,5 @@
-// Records an ended job in the metrics: the state, the waiting time, the working time and the speed of the job.
+// Counts an ended job in the metrics. If its recognition has started, also records its waiting time and its working
+// time. If it is completed, also records its speed and the length of its audio.
 
 import type { Metrics } from '../base/metrics.ts'
 import type { Job } from '../jobs/job.ts'

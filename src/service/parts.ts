@@ -26,7 +26,7 @@ import { openEngines, type Workers } from './engines.ts'
 import { type Own, openJobs } from './jobs.ts'
 import { openOutgoing } from './outgoing.ts'
 
-/** The parts of the service that a test can replace. */
+/** The parts of the service that a caller of `startService` can replace. Most of them are for tests. */
 export type Parts = {
   engine: Engine
   media: Media
@@ -36,7 +36,7 @@ export type Parts = {
   /** A monotonic clock, in milliseconds. Only the difference between two times of this clock has a meaning. */
   monotonic: Clock
   resolve: Resolve
-  /** Called if this server must wait because the other server of a pair is serving. */
+  /** Called if this server must wait because the other server of a pair may be serving. */
   onStandby: () => void
   /**
    * Ends the process at once. Called when the other server of a pair may have started to serve. Only one server of a
@@ -104,8 +104,8 @@ function openDatabase({ dataDir, sweepEveryMs }: Config, { clock, monotonic, sta
 }
 
 /**
- * Opens the file secret.key of the data folder. Logs an error if this file cannot decrypt the signing secrets in the
- * database.
+ * Opens the file secret.key of the data folder. Logs an error if this file cannot decrypt the signing secret of the
+ * newest key in the database.
  */
 function openOwnSecrets(db: Db, { dataDir }: Config): Secrets {
   const secrets = openSecretsOf(db, dataDir)

@@ -1,5 +1,5 @@
-// Tests the command `transcribe` with several sources. The engine is fake, and returns its result at once. The media
-// files, the output files and the terminal are real.
+// Tests the command `transcribe` with several sources. The engine and the terminal are fake. The media files and the
+// output files are real.
 
 import { expect, spyOn, test } from 'bun:test'
 import {
@@ -34,10 +34,7 @@ const sound = join(clips ?? '', 'doctor.flac')
 
 type Transcribe = (input: TranscribeInput, options: TranscribeOptions) => Promise<Transcript>
 
-/**
- * A fake engine. The text of its transcript contains the requested section of the recording, so that a test can check
- * the section.
- */
+/** A fake engine. If a section of the recording was requested, the text of its transcript contains the word `here`. */
 const answer: Transcribe = async ({ durationMs, section }) => ({
   full_transcript: 'It rains.',
   language: 'en',
@@ -63,7 +60,8 @@ type Options = {
 
 /**
  * Runs the command `transcribe` for the given sources. Returns the numbers of transcribed, skipped and failed sources,
- * the output on the terminal, the error that ended the command (or null), and whether the engine has voice models.
+ * the output on the terminal, the error that ended the command (or null), and whether the engine was started with voice
+ * models (null if it was not started).
  */
 async function run(
   given: string[],

@@ -21,7 +21,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-// A test, and the check of a data folder that cannot be used, set the variable STENO_NATIVE_DIR.
+// Some tests and some checks of the data folder set the variable STENO_NATIVE_DIR.
 afterEach(() => {
   if (folderBefore === undefined) delete process.env.STENO_NATIVE_DIR
   else process.env.STENO_NATIVE_DIR = folderBefore

@@ -1,4 +1,4 @@
-// Tests the folders in which commands keep files, and the output of commands to the terminal.
+// Tests the folders in which commands keep files, and the output of commands.
 
 import { expect, test } from 'bun:test'
 import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Tests the commands of an operator while a server is running in another process.
+// Tests the server as a process of its own, and the commands of its operator.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'

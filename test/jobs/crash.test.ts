@@ -1,5 +1,4 @@
-// Kills the server at random moments, which a seed determines. Checks that no accepted job is lost or charged twice,
-// and that no event is lost.
+// Kills the server at random moments. Checks that no accepted job is lost or charged twice, and that no event is lost.
 
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'

@@ -1,4 +1,5 @@
-// Tests waiting jobs whose media files are missing after a restart, as on a second server without these files.
+// Tests unfinished jobs whose media files are missing, for example after a restart on a second server without these
+// files.
 
 import { afterAll, expect } from 'bun:test'
 import { readdirSync, rmSync, watch } from 'node:fs'

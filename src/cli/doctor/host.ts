@@ -1,4 +1,5 @@
-// The checks of `steno doctor` on this machine: data folder, disk, clock, port, public address, and mail server.
+// The checks of `steno doctor` on this machine: data folder, disk, database, clock, port, public address, and mail
+// server.
 
 import { closeSync, existsSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// Makes each source available as a file: copies standard input, and downloads from web addresses. The copies and
-// downloads are in a temporary folder, which is removed at the end of the command, also after a second Ctrl-C.
+// Makes each source available as a file: copies standard input and named pipes, and downloads from web addresses. The
+// copies and downloads are in a temporary folder, which is removed at the end of the command, also after a second
+// Ctrl-C.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'

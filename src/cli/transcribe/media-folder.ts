@@ -8,8 +8,8 @@ import type { Listed } from './source.ts'
 
 /**
  * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
- * files and broken links are left out. A folder that cannot be read is listed as a problem. Each folder is read once,
- * even if several links lead to it.
+ * files and broken links are left out. A folder or a link that cannot be read is listed as a problem. Each folder is
+ * read once, even if several links lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }

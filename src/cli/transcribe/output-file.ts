@@ -1,4 +1,5 @@
-// Writes one output file of the command `transcribe`. An existing file is replaced only with --overwrite.
+// Writes one output file of the command `transcribe`. An existing file is replaced only with --overwrite, or if it is
+// the incomplete transcript of an interrupted run.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'

@@ -10,7 +10,10 @@ import { flatAddress, type Source } from './source.ts'
 
 const extensionBytesMax = Math.max(...formatNames.map(name => `.${formats[name].extension}`.length))
 
-/** Returns a unique output name for each source. The extension of the format is added to this name later. */
+/**
+ * Returns a unique output name for each source. Throws a UsageError if that is not possible. The extension of the
+ * format is added to this name later.
+ */
 export function distinctNames(sources: Source[]): Map<Source, string> {
   /** The possible output names of each source, the shortest name first. */
   const names = new Map(sources.map(source => [source, possibleNames(source)]))

@@ -1,5 +1,6 @@
 // The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar. Otherwise, a line is
 // printed for each tenth of the duration of a long recording. At the end of each recording, one more line is printed.
+// With --quiet, none of this is shown.
 
 import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
@@ -53,7 +54,7 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
 }
 
 /**
- * Returns a text about the progress, such as `42 %, 12:30 of 29:48, 6.4×, 2:41 left`. The fields of `progress` are in
+ * Returns a text about the progress, such as `41 %, 12:30 of 29:48, 6.4×, 2:41 left`. The fields of `progress` are in
  * seconds: the finished part of the recording, its expected duration, and the time of the work. The recording can be a
  * little longer than expected.
  */
