@@ -61,7 +61,7 @@ function workShare({ audioSeconds, jobs }: Result, gpuHours: number): number {
 /**
  * Returns a table that compares the demand for each resource of a server with its capacity. The resources are sorted by
  * the share of the capacity that is used, the highest share first. The last rows show the sizes of the media and of the
- * database.
+ * database, and the time of a copy of the database.
  */
 function bottlenecks({ peak, audioSeconds }: Result): string[][] {
   const { measured } = server

@@ -19,7 +19,9 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
-/** Throws a UsageError if one of these options was given with an empty text, as a variable of a shell that is not set. */
+/**
+ * Throws a UsageError if one of the options `names` has an empty value, for example because a shell variable is not set.
+ */
 export function refuseEmpty<Name extends string>(
   values: Partial<Record<Name, string | undefined>>,
   ...names: Name[]

@@ -63,8 +63,8 @@ export class Roster {
   /**
    * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
    * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
-   * Stores nothing and returns null if such a worker has the name of `workersOfNameMax` others that are not silent:
-   * each worker costs memory, and an attacker with the credentials of a worker could invent any number of workers.
+   * If `workersOfNameMax` other workers with this name are not silent, such a worker is refused: nothing is stored, and
+   * null is returned. Each worker costs memory, and an attacker with the credentials of a worker could invent any number of workers.
    */
   note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } | null {
     const id = workerId(name, hello.session)

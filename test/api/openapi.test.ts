@@ -42,7 +42,8 @@ steered('GET /v1 describes the service without a key, to a page of any origin', 
   }
 })
 
-// The tests of the document run with the source code only: another test compares the document of the built program.
+// The tests of the document run only with the source code: test/program/answers.test.ts checks that the built program
+// returns the same document as the source.
 sourceOnly('the document is valid OpenAPI 3.1, needs no key, and all of its references resolve', async () => {
   const document = await readDocument()
   expect(document.openapi).toStartWith('3.1')

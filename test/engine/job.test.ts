@@ -83,7 +83,7 @@ test('a job reports while it reads sound without speech, so that it is not kille
   const path = await writeSilence(5)
   const reports = await reportsOf(writing([]), plainInput({ path, language: 'zh' }))
   const reached = reports.flatMap(report => (report.kind === 'progress' ? [report.seconds] : []))
-  // The report at the end of the job has the value 5. A report with the value 0 is sent while the file is being read.
+  // The first report is sent while the file is being read, before any sound is transcribed.
   expect(reached[0]).toBe(0)
 })
 

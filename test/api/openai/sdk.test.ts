@@ -41,7 +41,9 @@ async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOp
 
 let walked: Promise<Results> | null = null
 
-/** Returns the results of the npm client. The tests of this file share one walk. */
+/**
+ * Returns what OpenAI's npm client received. `walk` calls every endpoint once, and all tests of this file use its results.
+ */
 function results(): Promise<Results> {
   walked ??= startTelling().then(([baseUrl, key, clip]) => walk(baseUrl, key, clip))
   return walked
