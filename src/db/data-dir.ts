@@ -55,15 +55,19 @@ export function hasDatabase(dataDir: string): boolean {
 /**
  * Throws if this process may not use the database of a data folder: if the database is on a read-only file system, or
  * belongs to another user. SQLite also writes files when it only reads a database, and its own messages name no file.
+ * The secret is never written again, so it may be a file that can only be read.
  */
 export function requireAccess(dataDir: string): void {
-  for (const path of [...databaseFiles(dataDir), secretPath(dataDir)]) {
-    try {
-      accessSync(path, constants.R_OK | constants.W_OK)
-    } catch (error) {
-      const refusal = refusals[(error as NodeJS.ErrnoException).code ?? '']
-      if (refusal !== undefined) throw new Error(refusal(path))
-    }
+  for (const path of databaseFiles(dataDir)) tryAccess(path, constants.R_OK | constants.W_OK)
+  tryAccess(secretPath(dataDir), constants.R_OK)
+}
+
+function tryAccess(path: string, mode: number): void {
+  try {
+    accessSync(path, mode)
+  } catch (error) {
+    const refusal = refusals[(error as NodeJS.ErrnoException).code ?? '']
+    if (refusal !== undefined) throw new Error(refusal(path))
   }
 }
 

@@ -92,6 +92,12 @@ byRoot('a command of a user who may not use the data folder names the file and t
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db')))
   for (const path of [data, join(data, 'steno.db')]) chownSync(path, otherUser, otherUser)
   expect(refusalOf(data)).toBe('')
+  // The secret is only read, so it may be a file that its owner has made read-only, or a mount of a container.
+  const secret = join(data, 'secret.key')
+  writeFileSync(secret, '', { mode: 0o400 })
+  expect(refusalOf(data)).toBe(words(secret))
+  chownSync(secret, otherUser, otherUser)
+  expect(refusalOf(data)).toBe('')
   writeFileSync(join(data, 'steno.db-wal'), '', { mode: 0o644 })
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db-wal')))
 })
