@@ -12,6 +12,9 @@ type Format = 'pretty' | 'json' | 'silent'
 let format: Format = 'silent'
 let lowest: Level = 'info'
 let pass: ((event: LogEvent) => void) | null = null
+/** The number of lines that stderr has not taken yet. A pipe takes no more lines while its reader is slow. */
+let unwritten = 0
+let onWritten = () => {}
 
 export const levels = ['info', 'warn', 'error'] as const
 
@@ -38,6 +41,14 @@ export const log = {
   error: (event: string, fields: Fields = {}) => write('error', event, fields),
 }
 
+/** Resolves when all lines are written. Must be awaited before `process.exit`, which drops the lines that are not. */
+export function logWritten(): Promise<void> {
+  return new Promise(resolve => {
+    if (unwritten === 0) resolve()
+    else onWritten = resolve
+  })
+}
+
 /**
  * Returns the log fields for an unexpected error: the message and the stack of the error. These fields may be written
  * only to the log: a response to a caller must not contain these fields.
@@ -52,15 +63,24 @@ function write(level: Level, event: string, fields: Fields): void {
   if (format === 'silent' || levels.indexOf(level) < levels.indexOf(lowest)) return
   const time = new Date().toISOString()
   if (format === 'json') {
-    process.stderr.write(`${JSON.stringify({ time, level, event, ...fields })}\n`)
+    writeLine(JSON.stringify({ time, level, event, ...fields }))
     return
   }
   const shown = Object.entries(fields).map(
     ([name, value]) => ` ${name}=${typeof value === 'string' ? shownText(value) : value}`,
   )
-  process.stderr.write(
-    `${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}${event}${shown.join('')}\n`,
-  )
+  writeLine(`${time.slice(11, 19)} ${level === 'info' ? '' : `${level} `}${event}${shown.join('')}`)
+}
+
+function writeLine(line: string): void {
+  unwritten++
+  process.stderr.write(`${line}\n`, lineWritten)
+}
+
+/** Called when stderr has taken a line, or has refused it. */
+function lineWritten(): void {
+  unwritten--
+  if (unwritten === 0) onWritten()
 }
 
 /**

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setNativeHome } from '../base/carried.ts'
-import { log } from '../base/log.ts'
+import { log, logWritten } from '../base/log.ts'
 import { hideFromOthers, missingProtections } from '../base/sandbox.ts'
 import { openSystemd } from '../base/systemd.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -53,7 +53,10 @@ export const serve = command({
     }
     log.info('stopped')
     // If NATS is frozen, its client has a connection without an answer, which it does not close.
-    if (config.nats !== null) process.exit()
+    if (config.nats !== null) {
+      await logWritten()
+      process.exit()
+    }
   },
 })
 

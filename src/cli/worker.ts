@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { log } from '../base/log.ts'
+import { log, logWritten } from '../base/log.ts'
 import { prepareModel } from '../engine/models/choose.ts'
 import type { OpenMirror } from '../engine/models/download.ts'
 import { requireModelName } from '../engine/models/model-name.ts'
@@ -92,6 +92,7 @@ export const worker = command({
       await engine.close()
     }
     // If NATS is frozen, its client has a connection without an answer, which it does not close.
+    await logWritten()
     process.exit()
   },
 })

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
+import { join } from 'node:path'
 import { errorFields, log, setLogFormat } from '../../src/base/log.ts'
 import { hashAtLowCost } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
@@ -149,4 +150,23 @@ test('a lower level than STENO_LOG_LEVEL is not written', () => {
   log.warn('loud')
   log.error('louder')
   expect(written.map(line => JSON.parse(line).event)).toEqual(['loud', 'louder'])
+})
+
+test('all lines are written before the process exits, although the reader of the log is slow', () => {
+  const module = JSON.stringify(join(import.meta.dir, '../../src/base/log.ts'))
+  const script = `
+    const { log, logWritten, setLogFormat } = await import(${module})
+    setLogFormat('json')
+    for (let n = 1; n <= 3000; n++) log.info('event', { n, text: 'x'.repeat(100) })
+    await logWritten()
+    process.exit()`
+  const { stdout } = Bun.spawnSync([
+    'bash',
+    '-c',
+    '"$0" -e "$1" 2>&1 | { sleep 0.5; cat; }',
+    process.execPath,
+    script,
+  ])
+  const lines = stdout.toString().trim().split('\n')
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ n: 3000 })
 })
