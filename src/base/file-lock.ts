@@ -24,9 +24,14 @@ export function lockFile(path: string): (() => void) | null {
   }
 }
 
+/**
+ * Opens the lock file. An error of its creation has the code of the operating system, from which callers see the cause.
+ * SQLite only says that it cannot open a file, which happens if the file belongs to another user.
+ */
 function openFile(path: string): Database {
+  touchPrivate(path)
   try {
-    return new Database(touchPrivate(path))
+    return new Database(path)
   } catch (error) {
     throw new Error(`${path} cannot be opened: ${reasonOf(error)}; it must belong to the user of the service`)
   }
