@@ -44,8 +44,8 @@ export class Assignment {
   /** True after an error of this machine, such as a full disk. The next job would probably fail by the same error. */
   isOfMachine = false
   /**
-   * The time, by the monotonic clock, since which the server has not answered. Null if no request has failed since its
-   * last answer.
+   * The time, by the monotonic clock, since which the server has not answered, or at which the engine ended its work if
+   * that is later. Null if no request has failed since the last answer.
    */
   #unansweredSince: number | null = null
   #isTranscribing = false
@@ -156,6 +156,8 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
+      // The result has not been sent yet, so the silence before its end does not count.
+      if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()
     }
