@@ -20,6 +20,12 @@ type Options = {
    * the same shared folder, only the holder of the lease may write.) This function must end the process.
    */
   onLost: () => void
+  /**
+   * Called before this server takes the lease in order to serve with its own database. Throws if it cannot serve with
+   * this database. It then takes no lease. Otherwise each of its starts would take the lease again, and the other server
+   * would wait without an end.
+   */
+  requireOwn?: () => void
 }
 
 export type Standby = {
@@ -51,6 +57,7 @@ export async function joinStandby(settings: Settings, options: Options): Promise
   const isForeign = (last: Found) => last.holder !== null && last.holder !== holder
   const attempt = openLease({ folder, holder, afterMs, monotonic: options.monotonic }, last => {
     if (isForeign(last)) requireCopy(folder)
+    else options.requireOwn?.()
   })
   let lease = await attempt()
   if (!lease) {

@@ -352,6 +352,16 @@ test('a server without a copy of the other one, or with the data of another serv
   await expect(joinPair(empty, four).joined).rejects.toThrow('has no intact copy')
 })
 
+test('a server without the secret.key of its database takes no lease, so the other server can take over', async () => {
+  const folder = sharedFolder()
+  const { dataDir, remove } = prepareData()
+  closing.push(async () => remove())
+  rmSync(join(dataDir, 'secret.key'))
+  const config = readConfig({ STENO_DATA_DIR: dataDir, STENO_STANDBY: folder, STENO_PORT: '0' })
+  await expect(startService(config)).rejects.toThrow('secret.key is missing')
+  expect(readdirSync(folder)).toEqual(['steno-pair'])
+})
+
 test('a shared folder that is not mounted is refused', async () => {
   await expect(joinPair(temporaryFolder(), temporaryFolder()).joined).rejects.toThrow(
     'mount the shared folder',
