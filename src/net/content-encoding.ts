@@ -15,8 +15,11 @@ export type Sink = {
   push(bytes: Uint8Array): Promise<void>
   /** Must be called after the last `push` of a complete body. Resolves when all decoded bytes are written. */
   end(): Promise<void>
-  /** Ends the decoding, and discards the bytes that are not decoded yet. */
-  abandon(): void
+  /**
+   * Ends the decoding, and discards the bytes that are not decoded yet. Resolves when the write that is under way has
+   * ended, so that nothing is written afterwards.
+   */
+  abandon(): Promise<void>
 }
 
 /** Creates a decoder for a body with the first byte `first`. */
@@ -63,7 +66,7 @@ export function codingsIn(header: string | undefined): string[] {
 export function openDecoder(codings: string[], write: (bytes: Uint8Array) => Promise<void>): Sink | null {
   const decoders = codings.map(coding => registered[coding]).filter(decoder => decoder != null)
   if (decoders.length < codings.length || codings.length > limits.contentCodingsMax) return null
-  const plain: Sink = { push: write, end: async () => {}, abandon: () => {} }
+  const plain: Sink = { push: write, end: async () => {}, abandon: async () => {} }
   return decoders.reduce(decoding, plain)
 }
 
@@ -89,9 +92,10 @@ function decoding(next: Sink, create: Decoder): Sink {
       await running?.drained
       await next.end()
     },
-    abandon: () => {
+    abandon: async () => {
       running?.decoder.destroy()
-      next.abandon()
+      await next.abandon()
+      await running?.drained.catch(() => {})
     },
   }
 }

@@ -44,7 +44,8 @@ export async function store(
   } catch (error) {
     throw error instanceof Undecodable ? new JobFailure('DOWNLOAD_FAILED', causes.undecodable) : error
   } finally {
-    decoder.abandon()
+    // A write that ends after the next attempt has begun would damage the file of that attempt.
+    await decoder.abandon()
   }
   if (progress.bytes === 0) throw new JobFailure('URL_NOT_ACCESSIBLE', causes.empty)
   // A server may send less than the requested range. The download then continues with another attempt.
