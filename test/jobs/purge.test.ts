@@ -1,9 +1,10 @@
 // Tests that one sweep (a periodic task of the server) removes a limited number of rows and files, because the server can
 // do nothing else meanwhile. Also tests what a sweep does not remove yet.
 
-import { afterAll, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { openSecrets } from '../../src/base/seal.ts'
+import type { Db } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { deleteJob, purgeJobs } from '../../src/jobs/delete.ts'
@@ -20,11 +21,20 @@ import { temporaryFolder } from '../support/folder.ts'
 import { plainJob } from '../support/plain-job.ts'
 import { addTranscript, completeIndex } from '../support/transcripts.ts'
 
-const folder = temporaryFolder()
-const db = openDb(folder)
-const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
+let folder: string
+let db: Db
+let accountId: string
+let keyId: string
 
-afterAll(() => db.close())
+beforeEach(() => {
+  folder = temporaryFolder()
+  db = openDb(folder)
+  const account = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
+  accountId = account.accountId
+  keyId = account.keyId
+})
+
+afterEach(() => db.close())
 
 function count(rows: string): number {
   return db.find<{ count: number }>(`select count(*) as count from ${rows}`)?.count ?? 0

@@ -1,4 +1,4 @@
-import { afterAll, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 import { openSecrets } from '../../src/base/seal.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import type { Needs } from '../../src/engine/request.ts'
@@ -20,6 +20,11 @@ const db = openDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
+// The account has had a turn, so a new account comes before it.
+beforeAll(() => {
+  steps.pending(newJob())
+  startNextJob(db)
+})
 afterAll(() => db.close())
 
 /**
