@@ -7,7 +7,7 @@ import { openDb } from '../../src/db/open-db.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { listDueEvents } from '../../src/jobs/due-events.ts'
 import { failJob } from '../../src/jobs/end.ts'
-import { WebhookSender } from '../../src/jobs/webhook-sender.ts'
+import { type Deliver, WebhookSender } from '../../src/jobs/webhook-sender.ts'
 import { limits } from '../../src/limits.ts'
 import type { Outcome } from '../../src/webhooks/deliver.ts'
 import { makeAccount } from '../support/account.ts'
@@ -24,31 +24,36 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
+/** Opens a sender that calls `deliver` for each attempt, and that makes no retries. */
+function senderWith(deliver: Deliver) {
+  const outcomes: string[] = []
+  const onOutcome = (outcome: string) => outcomes.push(outcome)
+  const sender = new WebhookSender({ db, secrets, monotonic: () => 0, retries: 0, deliver, onOutcome })
+  return {
+    outcomes,
+    /** Starts to send the event of a failed job to `host`. Returns the id of the job. */
+    send(host: string, { accountId, keyId } = ana!): string {
+      const id = createJob(db, accountId, plainJob(keyId, { webhookUrl: `https://${host}/hook` }))
+      sender.send(failJob(db, id, { code: 'CANCELLED' })!)
+      return id
+    },
+    close: () => sender.close(),
+  }
+}
+
 /** Opens a sender. Receivers with `live` in their names answer at once. All others time out when `end` is called. */
 function openSender() {
   const ended = Promise.withResolvers<Outcome>()
   const delivered: string[] = []
-  const outcomes: string[] = []
-  const sender = new WebhookSender({
-    db,
-    secrets,
-    monotonic: () => 0,
-    retries: 0,
-    deliver: async url => {
-      const { host } = new URL(url)
-      if (!host.includes('live')) return await ended.promise
-      delivered.push(host)
-      return { kind: 'delivered', status: 200 }
-    },
-    onOutcome: outcome => outcomes.push(outcome),
+  const { outcomes, send, close } = senderWith(async url => {
+    const { host } = new URL(url)
+    if (!host.includes('live')) return await ended.promise
+    delivered.push(host)
+    return { kind: 'delivered', status: 200 }
   })
   return {
     outcomes,
-    /** Starts to send the event of a failed job to `host`. */
-    send(host: string, { accountId, keyId } = ana!): void {
-      const id = createJob(db, accountId, plainJob(keyId, { webhookUrl: `https://${host}/hook` }))
-      sender.send(failJob(db, id, { code: 'CANCELLED' })!)
-    },
+    send,
     /** Waits until `count` events were delivered. Returns the receivers of these events. */
     async delivered(count: number): Promise<string[]> {
       while (outcomes.filter(outcome => outcome === 'delivered').length < count) await Bun.sleep(2)
@@ -56,7 +61,7 @@ function openSender() {
     },
     async end(): Promise<void> {
       ended.resolve({ kind: 'timeout' })
-      await sender.close()
+      await close()
     },
   }
 }
@@ -77,23 +82,11 @@ test('a receiver that answered lately does not wait for those that never answer'
 
 test('an event whose delivery the server aborts because it stops is still due', async () => {
   const called = Promise.withResolvers<void>()
-  const sender = new WebhookSender({
-    db,
-    secrets,
-    monotonic: () => 0,
-    retries: 0,
-    deliver: (_url, _body, { signal }) => {
-      called.resolve()
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    },
-    onOutcome: () => {},
+  const sender = senderWith((_url, _body, { signal }) => {
+    called.resolve()
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
   })
-  const id = createJob(
-    db,
-    ana!.accountId,
-    plainJob(ana!.keyId, { webhookUrl: 'https://silent.example/hook' }),
-  )
-  sender.send(failJob(db, id, { code: 'CANCELLED' })!)
+  const id = sender.send('silent.example')
   await called.promise
   jest.useFakeTimers()
   const closed = sender.close()
