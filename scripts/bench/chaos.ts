@@ -28,7 +28,7 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of each state of a job, in seconds. This timeout is shorter than `suspendMs`. So if the server wrongly
+ * The timeout of the states `created`, `downloading` and `processing`, in seconds. It is shorter than `suspendMs`. So if the server wrongly
  * counted the time for which it was suspended, jobs would fail by timeout, and the benchmark would report these jobs.
  */
 const timeoutSeconds = 6

@@ -60,7 +60,7 @@ export function startNextJob(
 
 /**
  * Moves a pending job, or a job in the state `processing` whose media file is lost, to the state `to`. Returns null if
- * the job has ended.
+ * the job has ended or was erased.
  */
 export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Job | null {
   return db.tx(() => {

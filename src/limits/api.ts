@@ -41,11 +41,11 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Time after which a response that waits for a job begins to send keep-alive bytes. This time must be shorter than a
-   * minute, because most proxies close a connection that is idle for a minute.
+   * Time after which a response of OpenAI's endpoints, which waits for a job, begins to send keep-alive bytes. It must be
+   * shorter than a minute, because most proxies close a connection that is idle for a minute.
    */
   answerQuietMs: 30 * second,
-  /** Interval of the keep-alive bytes of a response that waits for a job. */
+  /** Interval of the keep-alive bytes of a response of OpenAI's endpoints. */
   answerBeatMs: 15 * second,
 
   // Limits of the tools that assistants call over MCP.

@@ -151,7 +151,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * The languages of the workers that are ready, and of the workers that are away, because jobs wait for these workers.
+   * The languages of the workers that are ready, and of those that are absent for a short time: a job that needs an absent
+   * worker waits for it.
    */
   languages(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ languages }) => languages))]

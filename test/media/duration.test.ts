@@ -1,7 +1,7 @@
 // Tests the measured duration of media files: the length of the sound that can be played, not the value in a header. If
 // a file is longer than half a minute, the media program (a child process with FFmpeg) decodes only the beginning and
 // the end of the file, and counts the packets between them. From the first packet with a wrong length on, it decodes
-// all packets. The tests make long files by repeating short files.
+// all packets. Some tests make a long file by repeating a short one.
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // Tests long MP4, CAF and AVI files. Such a file lists its packets in tables, in fragments or in an index, and FFmpeg
 // would read these lists into memory. The media program therefore reads the packets of long MP4 and CAF files itself,
 // and hides the index of long AVI files from FFmpeg. The results must be the same as with FFmpeg. Also tests FLV files
-// with large pictures: while FFmpeg looks for the streams of such a file, it must not keep the pictures in memory.
+// with large pictures and Matroska files with large attachments, which must not be kept in memory.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs'
@@ -169,8 +169,8 @@ test('a CAF file gives the same samples when it is long', async () => {
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)
   expect(long.length).toBe(short.length + 146 * part)
   expect(short.findIndex(sample => Math.abs(sample) > 10 * noise)).toBeGreaterThan(0)
-  // The first two parts were compared above. The last two begin where they begin in the short file, and each other part
-  // is compared with the second one.
+  // The first two parts were compared above. The last part is compared with the last part of the short file, and each
+  // other part with the second part of the short file.
   let most = 0
   for (let at = 2 * part; at < long.length; at++) {
     const parts = Math.min(146, Math.floor(at / part) - 1)

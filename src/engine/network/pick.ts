@@ -97,7 +97,10 @@ type Scores = { scores: string; groups: number; size: number; before: number }
  */
 const groupMax = 512
 
-/** Divides `count` tokens into groups of equal size. All groups together have at most `vocabulary` tokens. */
+/**
+ * Divides `count` tokens into groups of equal size. The groups together may have places for more than `count` tokens, but
+ * at most for `vocabulary` tokens.
+ */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax
   while (Math.ceil(count / size) * size > vocabulary) size /= 2
