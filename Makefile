@@ -50,9 +50,12 @@ test-web: PRIORITY := 7
 test-web:
 	$(RUN_TESTS) --parallel=2 ./test/web
 
-# With `+`, make shows this output at once, and the output of the other tests when they have ended.
+# With `+`, make shows this output at once, and the output of the other tests when they have ended. `cat` gives the tests
+# a pipe of their own: a test that makes its output non-blocking would do the same to the output of make, and make then
+# loses what does not fit into a full pipe, and fails with "write error".
+test-source: SHELL := bash
 test-source:
-	+$(RUN_TESTS) --parallel=3 $(addprefix --path-ignore-patterns ,'test/web/**' $(PROGRAM_TESTS))
+	+set -o pipefail; $(RUN_TESTS) --parallel=3 $(addprefix --path-ignore-patterns ,'test/web/**' $(PROGRAM_TESTS)) 2>&1 | cat
 
 # Runs the tests of the program, and the tests of the API against the program. Its priority is the lowest, because these
 # tests take less time than those of the source: both then end at about the same time.
