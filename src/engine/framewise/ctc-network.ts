@@ -14,11 +14,13 @@ export type Scores = { values: Float32Array; frames: number; count: number }
 
 export function openNetwork(runtime: Runtime, folder: string, device: Device) {
   const [path = ''] = findGraphs(folder, 'ctc', device !== 'cpu') ?? []
-  const session = openQuantised(runtime, path, device)
+  using opened = new DisposableStack()
+  const session = opened.adopt(openQuantised(runtime, path, device), each => each.close())
   const [input, output] = [session.inputs[0], session.outputs[0]]
   if (session.inputs.length !== 1 || input?.dims.length !== 2 || output?.dims.length !== 3)
     throw new Error(`${path} is not a CTC model that reads samples: it has other inputs or outputs`)
   const run = session.run([input.name], [output.name])
+  const kept = opened.move()
   return {
     path,
     /**
@@ -36,7 +38,7 @@ export function openNetwork(runtime: Runtime, folder: string, device: Device) {
         samples.free()
       }
     },
-    close: () => session.close(),
+    close: () => kept.dispose(),
   }
 }
 

@@ -32,12 +32,14 @@ export async function openCtc(
     throw new Error(
       `${path} has its blank token at ${blank}: only CTC models with the blank at 0 are supported`,
     )
-  const network = openNetwork(runtime, folder, device)
+  using opened = new DisposableStack()
+  const network = opened.adopt(openNetwork(runtime, folder, device), each => each.close())
   const count = network.scores(new Float32Array(sampleRate), scores => scores.count)
   if (count !== tokens.length)
     throw new Error(
       `${path} has ${tokens.length} tokens, and ${network.path} has scores for ${count}: they are of different models`,
     )
+  const kept = opened.move()
   return {
     name,
     languages: languagesByKind.ctc,
@@ -60,6 +62,6 @@ export async function openCtc(
       },
     }),
     detect: null,
-    close: () => network.close(),
+    close: () => kept.dispose(),
   }
 }

@@ -30,7 +30,8 @@ export type TdtDecoder = {
 const stateInputs = ['input_states_1', 'input_states_2'] as const
 
 export function openDecoder(runtime: Runtime, path: string, device: Device): TdtDecoder {
-  const session = openQuantised(runtime, path, device)
+  using opened = new DisposableStack()
+  const session = opened.adopt(openQuantised(runtime, path, device), each => each.close())
   const outputNames = ['outputs', 'output_states_1', 'output_states_2'] as const
   const inputNames = ['encoder_outputs', 'targets', 'target_length', ...stateInputs]
   requirePorts(session, path, inputNames, outputNames)
@@ -43,6 +44,7 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
     const [layers = 1, , width = 1] = portOf(session.inputs, name)?.dims ?? []
     return { layers, width }
   })
+  const kept = opened.move()
   return {
     scores: portOf(session.outputs, 'outputs')?.dims.at(-1) ?? -1,
     emptyState: () => sizes.map(({ layers, width }) => new Float32Array(layers * width)),
@@ -72,7 +74,7 @@ export function openDecoder(runtime: Runtime, path: string, device: Device): Tdt
         state: after.map(rows => rows[row] ?? new Float32Array()),
       }))
     },
-    close: () => session.close(),
+    close: () => kept.dispose(),
   }
 }
 

@@ -11,12 +11,14 @@ import { requirePorts } from './tdt-ports.ts'
 export type EncodedFrames = { values: Float32Array; count: number; width: number }
 
 export function openEncoder(runtime: Runtime, featuresPath: string, path: string, device: Device) {
-  const features = openSession(runtime, featuresPath)
-  const network = openQuantised(runtime, path, device)
+  using opened = new DisposableStack()
+  const features = opened.adopt(openSession(runtime, featuresPath), session => session.close())
+  const network = opened.adopt(openQuantised(runtime, path, device), session => session.close())
   requirePorts(features, featuresPath, ['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
   requirePorts(network, path, ['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
   const runFeatures = features.run(['waveforms', 'waveforms_lens'], ['features', 'features_lens'])
   const runNetwork = network.run(['audio_signal', 'length'], ['outputs', 'encoded_lengths'])
+  const kept = opened.move()
   return {
     encode(sound: Float32Array): EncodedFrames {
       const samples = tensor(runtime, 'float32', sound, [1, sound.length])
@@ -29,10 +31,7 @@ export function openEncoder(runtime: Runtime, featuresPath: string, path: string
       for (const used of [samples, length, spectrum, frames, outputs, lengths]) used.free()
       return { values, count: Math.min(count, all), width }
     },
-    close() {
-      features.close()
-      network.close()
-    },
+    close: () => kept.dispose(),
   }
 }
 

@@ -32,14 +32,17 @@ export async function openTdt(
   const blank = findBlank(tokens)
   if (blank < 0) throw new Error(`${path} has no blank token <blk>`)
   const [encoderPath = '', decoderPath = ''] = findGraphs(folder, 'tdt', device !== 'cpu') ?? []
-  const encoder = openEncoder(runtime, join(folder, tdtFeaturesFile), encoderPath, device)
-  const decoder = openDecoder(runtime, decoderPath, device)
+  const limits = { blank, perFrame: await tokensPerFrame(folder) }
+  using opened = new DisposableStack()
+  const features = join(folder, tdtFeaturesFile)
+  const encoder = opened.adopt(openEncoder(runtime, features, encoderPath, device), each => each.close())
+  const decoder = opened.adopt(openDecoder(runtime, decoderPath, device), each => each.close())
   const scores = decoder.scores
   if (scores !== -1 && scores < tokens.length)
     throw new Error(`${path} has ${tokens.length} tokens, and ${decoderPath} has scores for ${scores}`)
-  const limits = { blank, perFrame: await tokensPerFrame(folder) }
   const decode = (encoded: readonly EncodedFrames[], permitted: Permitted) =>
     decodeTdt(decoder, encoded, { tokens, permitted, ...limits })
+  const kept = opened.move()
   return {
     name,
     languages: languagesByKind.tdt,
@@ -64,10 +67,7 @@ export async function openTdt(
       },
     }),
     detect: null,
-    close() {
-      encoder.close()
-      decoder.close()
-    },
+    close: () => kept.dispose(),
   }
 }
 

@@ -13,6 +13,7 @@ import { addsBytesExactly } from '../onnx/byte-products.ts'
 import { openOperators } from '../onnx/operators.ts'
 import type { Runtime } from '../onnx/runtime.ts'
 import { openSession, type Session, type Tensor, tensor } from '../onnx/session.ts'
+import type { SessionOptions } from '../onnx/session-options.ts'
 import { makeDecoder } from './compact-decoder.ts'
 import { encodedFrames, pictureOfFrames } from './encoded-frames.ts'
 import type { Facts } from './facts.ts'
@@ -37,24 +38,23 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
   // slower.
   const own = operators && { productThreads: isExact ? null : runtime.threads }
   const encoderGraph = encoderModel(tensors, size, own)
-  const encoder = openSession(runtime, encoderGraph, 'cpu', folder, { operators })
+  using opened = new DisposableStack()
+  const open = (graph: Uint8Array, options: SessionOptions) =>
+    opened.adopt(openSession(runtime, graph, 'cpu', folder, options), session => session.close())
+  const encoder = open(encoderGraph, { operators })
   const range = isExact ? fullRange : halfRange
   const decoderGraph = decoderModel(tensors, size, heads ?? [], operators ? null : range)
-  const decoder = openSession(runtime, decoderGraph, 'cpu', folder, {
-    singleThreaded: size.width <= singleThreadedMax,
-    operators,
-  })
-  const voiceNetwork = openVoiceNetwork(runtime, folder, size.width)
+  const decoder = open(decoderGraph, { singleThreaded: size.width <= singleThreadedMax, operators })
+  const voiceNetwork = opened.adopt(openVoiceNetwork(runtime, folder, size.width), network =>
+    network?.close(),
+  )
+  const kept = opened.move()
   return {
     encoder: makeEncoder(runtime, encoder, facts, voiceNetwork),
     decoder: makeDecoder(runtime, decoder, facts, 0),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads.length),
     windowBytes: 2 * facts.layers * facts.width * windowFrames,
-    close: () => {
-      encoder.close()
-      decoder.close()
-      voiceNetwork?.close()
-    },
+    close: () => kept.dispose(),
   }
 }
 

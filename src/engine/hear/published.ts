@@ -25,8 +25,12 @@ export function openPublished(
   { device, variant }: { device: Device; variant: PublishedVariant },
 ): Network {
   const singleThreaded = device === 'cpu' && facts.width <= singleThreadedMax
-  const open = (name: string) =>
-    openSession(runtime, join(folder, 'onnx', `${name}${variant}.onnx`), device, null, { singleThreaded })
+  using opened = new DisposableStack()
+  const open = (name: string) => {
+    const path = join(folder, 'onnx', `${name}${variant}.onnx`)
+    const session = openSession(runtime, path, device, null, { singleThreaded })
+    return opened.adopt(session, each => each.close())
+  }
   const encoder = open('encoder_model')
   const decoder = open('decoder_model_merged')
   checkEncoder(encoder)
@@ -34,15 +38,13 @@ export function openPublished(
   const hasAttention = decoder.outputs.some(({ name }) => name.startsWith('cross_attentions.'))
   const heads = hasAttention ? facts.alignmentHeads : null
   const floatBytes = 4
+  const kept = opened.move()
   return {
     encoder: makeEncoder(runtime, encoder, facts),
     decoder: makeDecoder(runtime, decoder, facts, []),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads),
     windowBytes: 2 * facts.layers * facts.width * windowFrames * floatBytes,
-    close: () => {
-      encoder.close()
-      decoder.close()
-    },
+    close: () => kept.dispose(),
   }
 }
 

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openCompact } from '../../../src/engine/hear/compact.ts'
+import { voiceNetworkFile } from '../../../src/engine/hear/voice-network.ts'
 import { compactFile, writeCompact } from '../../../src/engine/network/compact.ts'
 import { decoderModel, forbidden } from '../../../src/engine/network/decoder.ts'
 import { type ByteRange, fullRange, halfRange } from '../../../src/engine/network/decoder-attention.ts'
@@ -10,9 +13,10 @@ import { readTensorFile } from '../../../src/engine/network/tensor-file.ts'
 import { addsBytesExactly } from '../../../src/engine/onnx/byte-products.ts'
 import { openOperators } from '../../../src/engine/onnx/operators.ts'
 import { openSession, type Session, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
+import { countedSessions } from '../../support/counted-sessions.ts'
 import { runtime } from '../../support/engine-room.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { referenceScores, small, smallSource } from './small-whisper.ts'
+import { referenceScores, small, smallFacts, smallSource } from './small-whisper.ts'
 
 const { width, heads, layers, frames, mels, vocabulary } = small
 const source = smallSource()
@@ -37,6 +41,15 @@ test('the dimensions of a model are derived from its tensors', () => {
     decoderLayers: layers,
     vocabulary,
   })
+})
+
+test('a compact model whose voice network is damaged leaves no session open', async () => {
+  const { counted, counts } = countedSessions()
+  const damaged = temporaryFolder()
+  copyFileSync(join(folder, compactFile), join(damaged, compactFile))
+  await Bun.write(join(damaged, voiceNetworkFile), 'no graph at all')
+  expect(() => openCompact(counted, damaged, smallFacts)).toThrow(voiceNetworkFile)
+  expect(counts).toEqual({ opened: 2, closed: 2 })
 })
 
 const numbers = Array.from({ length: layers }, (_, layer) => layer)

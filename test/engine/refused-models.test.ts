@@ -1,0 +1,60 @@
+// Tests that the sessions of a model are closed if a part of the model is refused after other parts were opened.
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { openCtc } from '../../src/engine/framewise/ctc.ts'
+import { openTdt } from '../../src/engine/framewise/tdt.ts'
+import { openPublished } from '../../src/engine/hear/published.ts'
+import { Graph } from '../../src/engine/onnx/graph.ts'
+import type { Runtime } from '../../src/engine/onnx/runtime.ts'
+import { countedSessions } from '../support/counted-sessions.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { writeCtcModel, writeTdtModel } from '../support/framewise-models.ts'
+import { smallFacts } from './network/small-whisper.ts'
+
+/** The graph of an encoder. It has none of the ports of a decoder. */
+function encoderGraph(): Uint8Array {
+  const graph = new Graph()
+  graph.add('Identity', [graph.input('input_features', 'float32', ['N'])], {}, ['last_hidden_state'])
+  graph.output('last_hidden_state', 'float32', ['N'])
+  return graph.bytes()
+}
+
+async function openPublishedWithoutDecoder(counted: Runtime, folder: string): Promise<void> {
+  for (const name of ['encoder_model', 'decoder_model_merged'])
+    await Bun.write(join(folder, 'onnx', `${name}.onnx`), encoderGraph())
+  openPublished(counted, folder, smallFacts, { device: 'cpu', variant: '' })
+}
+
+async function openCtcOfOtherTokens(counted: Runtime, folder: string): Promise<void> {
+  await writeCtcModel(folder, ['<s>', ' ', 'a'], 9)
+  await openCtc(counted, { name: 'mine', folder }, 'cpu')
+}
+
+async function openTdtOfOtherTokens(counted: Runtime, folder: string): Promise<void> {
+  await writeTdtModel(folder, [' the', '<blk>'])
+  await Bun.write(
+    join(folder, 'vocab.txt'),
+    Array.from({ length: 20 }, (_, id) => `t${id} ${id}\n`)
+      .join('')
+      .concat('<blk> 20\n'),
+  )
+  await openTdt(counted, { name: 'mine', folder }, 'cpu')
+}
+
+async function openTdtWithDamage(counted: Runtime, folder: string): Promise<void> {
+  await writeTdtModel(folder, [' the', '<blk>'])
+  await Bun.write(join(folder, 'encoder-model.int8.onnx'), encoderGraph())
+  await openTdt(counted, { name: 'mine', folder }, 'cpu')
+}
+
+test.each([
+  ['published Whisper model', openPublishedWithoutDecoder, 2, 'is not a merged one'],
+  ['CTC model', openCtcOfOtherTokens, 1, 'tokens.txt has 3 tokens, and'],
+  ['TDT model', openTdtOfOtherTokens, 3, 'vocab.txt has 21 tokens, and'],
+  ['TDT model with a damaged encoder', openTdtWithDamage, 2, 'has no input or output named audio_signal'],
+] as const)('a %s that is refused leaves no session open', async (_, open, opened, message) => {
+  const { counted, counts } = countedSessions()
+  await expect(open(counted, temporaryFolder())).rejects.toThrow(message)
+  expect(counts).toEqual({ opened, closed: opened })
+})

@@ -1,0 +1,31 @@
+// A runtime that counts the sessions of ONNX Runtime that are opened and closed with it.
+
+import { addsBytesExactly } from '../../src/engine/onnx/byte-products.ts'
+import type { Runtime } from '../../src/engine/onnx/runtime.ts'
+import { runtime } from './engine-room.ts'
+
+export type Counts = { opened: number; closed: number }
+
+export function countedSessions(): { counted: Runtime; counts: Counts } {
+  const counts = { opened: 0, closed: 0 }
+  const counted: Runtime = {
+    ...runtime(),
+    CreateSession(...given) {
+      runtime().CreateSession(...given)
+      counts.opened++
+    },
+    CreateSessionFromArray(...given) {
+      runtime().CreateSessionFromArray(...given)
+      counts.opened++
+    },
+    ReleaseSession(...given) {
+      runtime().ReleaseSession(...given)
+      counts.closed++
+    },
+  }
+  // The first call for a runtime opens and closes a session of its own.
+  addsBytesExactly(counted)
+  counts.opened = 0
+  counts.closed = 0
+  return { counted, counts }
+}
