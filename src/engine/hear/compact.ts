@@ -54,6 +54,7 @@ export function openCompact(runtime: Runtime, folder: string, facts: Facts): Net
     decoder: makeDecoder(runtime, decoder, facts, 0),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads.length),
     windowBytes: 2 * facts.layers * facts.width * windowFrames,
+    hasFullRows: false,
     close: () => kept.dispose(),
   }
 }

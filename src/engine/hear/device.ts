@@ -90,6 +90,7 @@ function openSized(
       decoder,
       attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
       windowBytes: decoder.windowBytes,
+      hasFullRows: true,
       close,
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import { windowFrames } from '../audio.ts'
 import { rowsWith } from './batch-rows.ts'
 import { type Attempt, decodeRows, type RecogniseOptions, type Task } from './decode-rows.ts'
 import { type Odds, oddsIn } from './language.ts'
-import type { EncodedWindow } from './network.ts'
+import type { EncodedWindow, Network } from './network.ts'
 import type { Whisper } from './whisper.ts'
 
 /** The windows of one recording that wait until they are decoded. */
@@ -26,6 +26,8 @@ type Detection = {
   reject(error: unknown): void
 }
 
+type BatchOptions = Pick<Network, 'hasFullRows'>
+
 export class JointDecoding {
   /** The number of recordings that are being transcribed at the same time. */
   private recordings = 0
@@ -36,9 +38,12 @@ export class JointDecoding {
 
   /**
    * `rows` is the maximum number of windows that one recording passes to `decode` at a time. A batch of several
-   * recordings may have more windows (see `memoryShare`).
+   * recordings may have more windows (see `memoryShare`). For `hasFullRows`, see `Network`.
    */
-  constructor(private readonly rows: number) {}
+  constructor(
+    private readonly rows: number,
+    private readonly options: BatchOptions = { hasFullRows: false },
+  ) {}
 
   /**
    * Registers a recording whose windows are decoded together with the windows of other recordings. No windows are
@@ -97,7 +102,8 @@ export class JointDecoding {
     }
     const alike = Map.groupBy(this.waiting.splice(0), keyOf)
     for (const requests of alike.values())
-      for (const batch of batchesOf(requests, this.rows)) void this.alone(() => decodeBatch(batch))
+      for (const batch of batchesOf(requests, this.rows, this.options))
+        void this.alone(() => decodeBatch(batch))
   }
 }
 
@@ -107,25 +113,33 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The limit of a batch with windows of several recordings: its number of windows times the length of its longest window
- * is at most this many times `rows` × 30 s. Each recording passes at most `rows` windows of up to 30 s at a time.
+ * The limit of a batch with windows of several recordings, unless each row needs the memory of a full window: its number
+ * of windows times the length of its longest window is at most this many times `rows` × 30 s. Each recording passes at
+ * most `rows` windows of up to 30 s at a time.
  */
 const memoryShare = 1.5
 
 /**
  * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. In a
  * network in the compact form, each row needs the memory of the longest window of the batch. So a batch gets requests
- * with windows of similar length. `memoryShare` limits this memory. The tokens of the prompt need memory in each row
+ * with windows of similar length. `memoryShare` limits this memory. In other networks, each row needs the memory of a
+ * full window, so a batch has at most `rows` windows. The tokens of the prompt need memory in each row
  * too, so a batch with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its
  * own.
  */
-function batchesOf(requests: readonly Request[], rows: number): [Request, ...Request[]][] {
+function batchesOf(
+  requests: readonly Request[],
+  rows: number,
+  { hasFullRows }: BatchOptions,
+): [Request, ...Request[]][] {
   const batches: [Request, ...Request[]][] = []
   let filled = 0
   for (const request of requests.toSorted((one, other) => longestIn(one) - longestIn(other))) {
     const last = batches.at(-1)
     const together = filled + request.tasks.length
-    const isSmall = together * longestIn(request) <= memoryShare * rows * windowFrames
+    const isSmall = hasFullRows
+      ? together <= rows
+      : together * longestIn(request) <= memoryShare * rows * windowFrames
     if (last && isSmall && together <= rowsWith(together, request.options.prompt)) {
       last.push(request)
       filled = together

@@ -100,5 +100,10 @@ export type Network = {
   attendingDecoder: Decoder | null
   /** The memory that the decoder needs for each window of a batch, in bytes. */
   windowBytes: number
+  /**
+   * True if each row of a batch needs the memory of a window of 30 s. False if each row needs only the memory of the
+   * longest window of the batch.
+   */
+  hasFullRows: boolean
   close(): void
 }

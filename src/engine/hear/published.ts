@@ -44,6 +44,7 @@ export function openPublished(
     decoder: makeDecoder(runtime, decoder, facts, []),
     attendingDecoder: heads && makeDecoder(runtime, decoder, facts, heads),
     windowBytes: 2 * facts.layers * facts.width * windowFrames * floatBytes,
+    hasFullRows: true,
     close: () => kept.dispose(),
   }
 }

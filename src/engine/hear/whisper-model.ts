@@ -14,7 +14,7 @@ import { framesOf, soundOf } from './windows.ts'
 export function whisperModel(runtime: Runtime, name: string, whisper: Whisper): SpeechModel {
   const features = openFeatures(runtime, whisper.facts.mels)
   const rows = rowsFor(whisper)
-  const models = { whisper, features, rows, joint: new JointDecoding(rows) }
+  const models = { whisper, features, rows, joint: new JointDecoding(rows, whisper) }
   return {
     name,
     languages: languagesOf(whisper),

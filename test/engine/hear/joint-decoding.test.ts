@@ -120,6 +120,15 @@ test('a batch has windows of similar length, and needs no more memory than three
   ])
 })
 
+test('if each row needs the memory of a full window, a batch has no more short windows than full ones', async () => {
+  const joint = new JointDecoding(2, { hasFullRows: true })
+  const { decoder, batches } = numbering()
+  const numbers = [0, 1, 2, 3, 4]
+  for (const _ of numbers) joint.enter()
+  await Promise.all(numbers.map(number => joint.decode(tasks({ number, frames: 50 }), 0, options(decoder))))
+  expect(batches).toEqual([[0, 1], [2, 3], [4]])
+})
+
 test('languages are detected in one batch, while recordings with a known language wait', async () => {
   const joint = new JointDecoding(8)
   const { decoder, batches } = numbering()
