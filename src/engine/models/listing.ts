@@ -18,7 +18,7 @@ export type ModelListing = {
    * Null if the model is built in or not installed.
    */
   bytes: number | null
-  /** The form of the Whisper weights that a CPU uses. Null for other models, and if there are no such weights. */
+  /** The form of the Whisper weights that a CPU uses. Null for other models, and if the model is not installed. */
   form: 'compact' | 'float' | null
 }
 
@@ -32,10 +32,12 @@ export function listModels(dirOf: (id: string) => string): ModelListing[] {
       const builtIn = findBuiltIn(id) !== null
       const dir = dirOf(id)
       const folder = join(dir, id)
-      const isInstalled = isVoiceModel(id) ? isInstalledVoice(id, dir) : isModel(folder)
+      const isVoice = isVoiceModel(id)
+      const isInstalled = isVoice ? isInstalledVoice(id, dir) : isModel(folder)
       const copy = compactFolderOf(folder, dir)
       const bytes = isInstalled && !builtIn ? bytesIn(folder) + bytesIn(copy) : null
-      const form = isVoiceModel(id) ? null : formOf(builtIn ? null : folder, copy)
+      const hasForm = !isVoice && (isInstalled || builtIn)
+      const form = hasForm ? formOf(builtIn ? null : folder, copy) : null
       return { id, parameters, licence, summary, builtIn, bytes, form }
     })
 }

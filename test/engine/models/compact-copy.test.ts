@@ -2,7 +2,7 @@
 // models with random weights.
 
 import { beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, readdirSync, statSync, truncateSync, utimesSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { writeRandomModel } from '../../../scripts/bench/support/random-model.ts'
 import { draftPath } from '../../../src/base/draft-names.ts'
@@ -119,6 +119,8 @@ test.skipIf(!pocket)(
     expect(await verifyModel(dir, 'tiny')).toEqual([])
     await Bun.write(join(made.folder, compactFile), 'changed')
     expect(await verifyModel(dir, 'tiny')).toEqual([compactFile])
+    rmSync(folder, { recursive: true })
+    expect(listed()).toMatchObject({ bytes: null, form: null })
     expect(removeModel(dir, 'tiny')).toBe(true)
     expect(readdirSync(dir)).toEqual([])
   },
