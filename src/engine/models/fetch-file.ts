@@ -1,6 +1,6 @@
 // Downloads one file. If the source allows it, a download resumes at the byte where the last attempt stopped. It fails
-// after `pullTriesMax` attempts in succession that did not make the partial file longer, and also if the complete file
-// had a wrong hash so often. An error of the disk ends it at once. The file gets its final name only after its hash is
+// after `pullTriesMax` attempts in succession that did not make the partial file longer than it ever was, and also if the
+// complete file had a wrong hash so often. An error of the disk ends it at once. The file gets its final name only after its hash is
 // verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -28,19 +28,22 @@ export async function fetchFile(
   if (existsSync(path)) return onBytes(remote.size)
   const part = `${path}.part`
   let wrong = 0
+  let longest = sizeOf(part)
   for (let tries = 1; ; ) {
-    const before = sizeOf(part)
     try {
       await append(part, remote, onBytes)
     } catch (error) {
       remote.signal.throwIfAborted()
       if (!(error instanceof SourceError)) throw error
-      tries = sizeOf(part) > before ? 1 : tries + 1
+      const size = sizeOf(part)
+      tries = size > longest ? 1 : tries + 1
+      longest = Math.max(longest, size)
       if (tries > limits.pullTriesMax) throw error
       continue
     }
     if (await remote.isGood(part)) return renameSync(part, path)
     rmSync(part)
+    longest = 0
     wrong++
     if (wrong === limits.pullTriesMax)
       throw new SourceError(`${remote.name} does not have the hash that its source gives`)

@@ -40,3 +40,22 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
   await expect(fetchFile(path, remote, () => {})).rejects.toThrow('does not have the hash')
   expect(downloads).toBe(limits.pullTriesMax)
 })
+
+test('a file that cannot be resumed, and does not get longer than it was once, is given up', async () => {
+  const sizes = [50, ...Array.from({ length: 10 }, () => [30, 40]).flat()]
+  let downloads = 0
+  const open = async () => {
+    const size = sizes[downloads++]
+    // So that the test ends also if the file is never given up.
+    if (size === undefined) throw new Error('the file was not given up')
+    async function* body() {
+      yield new Uint8Array(size ?? 0)
+    }
+    return { body: body(), resumed: false, total: 100 }
+  }
+  const { signal } = new AbortController()
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal }
+  const path = join(temporaryFolder(), 'a')
+  await expect(fetchFile(path, remote, () => {})).rejects.toThrow('the transfer of a broke off')
+  expect(downloads).toBe(1 + limits.pullTriesMax)
+})
