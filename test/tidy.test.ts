@@ -76,14 +76,14 @@ const entryFiles: Record<string, string[]> = {
  * from lower layers.
  */
 const engineLine: string[][] = [
-  ['ask', 'audio', 'confine', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],
+  ['ask', 'audio', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],
   ['mel', 'process'],
   ['peaks', 'crosstalk'],
   ['onnx'],
   ['network'],
   ['models'],
-  ['hear', 'who'],
-  ['framewise', 'chinese'],
+  ['hear', 'who', 'devices'],
+  ['framewise', 'chinese', 'confine'],
   ['utterances'],
   ['assemble', 'channels'],
   ['loaded', 'missed', 'speech'],

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { giveUpAllBut } from '../base/sandbox.ts'
 import type { Config } from '../config.ts'
+import { devicesFor } from './devices.ts'
 
 /**
  * Matches the entries of the data folder that the engine must not read: the secret key, the lock file of the server,
@@ -38,11 +39,21 @@ export function confineEngine({
   const paths = dataDir !== null && existsSync(dataDir) ? readablePaths(dataDir, needed) : ['/']
   // The driver of a GPU writes compiled GPU code to cache files, whose paths depend on the driver. So a process that
   // uses a GPU may write to all paths that it may read.
-  const usesGpu = device !== 'cpu' && gpus.some(existsSync)
   giveUpAllBut({
     read: paths,
-    write: [...(usesGpu ? paths : ['/dev']), ...(writes === undefined ? [] : [writes])],
+    write: [...(usesGpu({ device, folder }) ? paths : ['/dev']), ...(writes === undefined ? [] : [writes])],
   })
+}
+
+/**
+ * Returns true if a process that loads the speech model in `folder` may use a GPU. Without a model, it uses none.
+ * `hasGpu` is true if the machine has a GPU.
+ */
+export function usesGpu(
+  { device, folder }: { device: Config['device']; folder: string | undefined },
+  hasGpu = gpus.some(existsSync),
+): boolean {
+  return hasGpu && folder !== undefined && devicesFor(device, folder).some(each => each !== 'cpu')
 }
 
 /**

@@ -3,14 +3,14 @@
 // run on the CPU.
 
 import { firstLineOf } from '../base/reason.ts'
-import type { Config } from '../config.ts'
+import { devicesFor } from './devices.ts'
 import type { SpeechModel } from './hear/speech-model.ts'
 import { type LoadedModels, openModels } from './loaded-models.ts'
 import { whyNoCuda } from './models/cuda-libraries.ts'
 import { isCompact } from './models/layout.ts'
 import type { InstalledModel } from './models/store.ts'
 import type { VoiceChoice } from './models/voices.ts'
-import { hasCuda, runtimeLibrary, vadModel } from './onnx/library.ts'
+import { runtimeLibrary, vadModel } from './onnx/library.ts'
 import { openRuntime, type Runtime } from './onnx/runtime.ts'
 import type { Device } from './onnx/session.ts'
 import type { LoadedFacts, Order } from './protocol.ts'
@@ -35,8 +35,7 @@ export async function openModel({
   const notes: string[] = []
   if (isCompact(folder) && device !== 'cpu' && device !== 'auto')
     notes.push(`weights in the compact form run on the CPU, not on ${device}`)
-  const devices = isCompact(folder) ? (['cpu'] as const) : candidates(device)
-  for (const candidate of devices) {
+  for (const candidate of devicesFor(device, folder)) {
     try {
       const why = candidate === 'cuda' ? whyNoCuda() : null
       if (why !== null) throw new Error(why)
@@ -116,13 +115,4 @@ function openVoicesFor(
         'The models for telling speakers apart cannot be loaded; the log says why when the service starts',
     }
   }
-}
-
-/**
- * Returns the devices to try, in this order. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider (a
- * library) is installed. Otherwise every machine without it would get a note in its log.
- */
-function candidates(device: Config['device']): Device[] {
-  if (device !== 'auto') return [device]
-  return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
 }

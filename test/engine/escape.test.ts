@@ -5,8 +5,11 @@ import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { missingProtections } from '../../src/base/sandbox.ts'
-import { readablePaths } from '../../src/engine/confine.ts'
-import { temporaryFolderOnDisk } from '../support/folder.ts'
+import type { Config } from '../../src/config.ts'
+import { readablePaths, usesGpu } from '../../src/engine/confine.ts'
+import { compactFile } from '../../src/engine/network/compact.ts'
+import { hasCuda } from '../../src/engine/onnx/library.ts'
+import { temporaryFolder, temporaryFolderOnDisk } from '../support/folder.ts'
 
 const isWhole = process.platform === 'linux' && missingProtections().length === 0
 const uuid = 'dbc262fa-145a-4ea5-9c62-bc9d8b0446e0'
@@ -44,6 +47,20 @@ test('the engine can read all paths except the secrets of the data folder', () =
   for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)
   for (const name of secrets) expect(paths.some(path => join(folder, name).startsWith(`${path}`))).toBe(false)
   expect(paths).toContain('/usr')
+})
+
+test('an engine uses a GPU of the machine only if its model can run there', async () => {
+  const [floats, compact] = [temporaryFolder(), temporaryFolder()]
+  writeFileSync(join(compact, compactFile), 'weights')
+  const onMachineWithGpu = (device: Config['device'], folder?: string) => usesGpu({ device, folder }, true)
+  expect(onMachineWithGpu('cuda', floats)).toBe(true)
+  expect(onMachineWithGpu('webgpu', floats)).toBe(true)
+  expect(onMachineWithGpu('auto', floats)).toBe(hasCuda())
+  expect(onMachineWithGpu('cpu', floats)).toBe(false)
+  expect(onMachineWithGpu('auto', compact)).toBe(false)
+  expect(onMachineWithGpu('cuda', compact)).toBe(false)
+  expect(onMachineWithGpu('cpu')).toBe(false)
+  expect(usesGpu({ device: 'cuda', folder: floats }, false)).toBe(false)
 })
 
 test('of the plain files beside the data folder, the engine can read only those that it needs', () => {

@@ -1,0 +1,17 @@
+// The devices on which the engine tries to run a speech model.
+
+import type { Config } from '../config.ts'
+import { isCompact } from './models/layout.ts'
+import { hasCuda } from './onnx/library.ts'
+import type { Device } from './onnx/session.ts'
+
+/**
+ * Returns the devices to try for the speech model in `folder`, in this order. A model in the compact form runs only on
+ * the CPU. With `auto`, CUDA is tried only if ONNX Runtime's CUDA provider (a library) is installed. Otherwise every
+ * machine without it would get a note in its log.
+ */
+export function devicesFor(device: Config['device'], folder: string): Device[] {
+  if (isCompact(folder)) return ['cpu']
+  if (device !== 'auto') return [device]
+  return hasCuda() ? ['cuda', 'cpu'] : ['cpu']
+}
