@@ -31,6 +31,18 @@ async function openCtcOfOtherTokens(counted: Runtime, folder: string): Promise<v
   await openCtc(counted, { name: 'mine', folder }, 'cpu')
 }
 
+/** Opens a CTC model whose ports have 64-bit floats. */
+async function openCtcOfDoubles(counted: Runtime, folder: string): Promise<void> {
+  await writeCtcModel(folder, ['<s>'])
+  const graph = new Graph()
+  graph.add('Identity', [graph.input('x', 'int32', ['N'])], {}, ['logits'])
+  graph.output('logits', 'int32', ['N'])
+  // 08 06 is the field of the element type int32, and 08 0b that of a 64-bit float.
+  const bytes = Buffer.from(graph.bytes()).toString('hex').replaceAll('0806', '080b')
+  await Bun.write(join(folder, 'model.int8.onnx'), Buffer.from(bytes, 'hex'))
+  await openCtc(counted, { name: 'mine', folder }, 'cpu')
+}
+
 async function openTdtOfOtherTokens(counted: Runtime, folder: string): Promise<void> {
   await writeTdtModel(folder, [' the', '<blk>'])
   await Bun.write(
@@ -51,6 +63,7 @@ async function openTdtWithDamage(counted: Runtime, folder: string): Promise<void
 test.each([
   ['published Whisper model', openPublishedWithoutDecoder, 2, 'is not a merged one'],
   ['CTC model', openCtcOfOtherTokens, 1, 'tokens.txt has 3 tokens, and'],
+  ['CTC model of 64-bit floats', openCtcOfDoubles, 1, 'of an element type that is not supported: 11'],
   ['TDT model', openTdtOfOtherTokens, 3, 'vocab.txt has 21 tokens, and'],
   ['TDT model with a damaged encoder', openTdtWithDamage, 2, 'has no input or output named audio_signal'],
 ] as const)('a %s that is refused leaves no session open', async (_, open, opened, message) => {

@@ -149,5 +149,10 @@ export function createSession(
       : pointerFrom(out =>
           runtime.CreateSessionFromArray(runtime.environment, model, model.byteLength, options, out),
         )
-  return new Session(runtime, pointer, weights)
+  try {
+    return new Session(runtime, pointer, weights)
+  } catch (error) {
+    runtime.ReleaseSession(pointer)
+    throw error
+  }
 }
