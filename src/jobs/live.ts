@@ -91,14 +91,12 @@ export class LiveJobs {
   /**
    * Calls `onChange` when the job has changed, when the job has further utterances, and in `refresh` and `close`.
    * Changes of the job in quick succession cause only one call. The calls end when the caller calls the function
-   * `leave` of the returned object. If the job has already ended, `onChange` is never called. Returns null if no job
-   * has this id, or if the database cannot be used at the moment (see `refusalOf`).
+   * `leave` of the returned object. If the job has already ended, `onChange` is never called. `job` is the job that the
+   * caller has just read from the database.
    */
-  follow(jobId: string, onChange: () => void): Following | null {
-    const job = this.#read(jobId)
-    if (!job) return null
+  follow(job: Job, onChange: () => void): Following {
     if (isTerminal(job.state)) {
-      this.changed(jobId)
+      this.changed(job.id)
       return { live: { job, utterances: [], language: '' }, leave: () => {} }
     }
     const entry = this.#entryOf(job)
@@ -110,7 +108,7 @@ export class LiveJobs {
       leave: () => {
         entry.followers.delete(onChange)
         if (entry.followers.size === 0 && entry.utterances.length === 0 && entry.timer === null)
-          this.#entries.delete(jobId)
+          this.#entries.delete(job.id)
       },
     }
   }
@@ -127,17 +125,17 @@ export class LiveJobs {
 
   /**
    * Waits for the end of a job. Resolves when the job has ended, when `signal` is aborted, or when the service stops.
-   * Resolves at once if `follow` returns null.
+   * `job` is the job that the caller has just read from the database.
    */
-  async ended(jobId: string, signal: AbortSignal): Promise<void> {
+  async ended(job: Job, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const following = this.follow(jobId, () => {
-      if (this.#isClosed || (following && isTerminal(following.live.job.state))) resolve()
+    const { live, leave } = this.follow(job, () => {
+      if (this.#isClosed || isTerminal(live.job.state)) resolve()
     })
-    if (!following || isTerminal(following.live.job.state) || signal.aborted || this.#isClosed) resolve()
+    if (isTerminal(live.job.state) || signal.aborted || this.#isClosed) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
     await promise
-    following?.leave()
+    leave()
   }
 
   /**

@@ -76,9 +76,8 @@ export class Runner {
   }
 
   /** Starts the first step of a new job. */
-  start(jobId: string): void {
-    const job = findJob(this.#parts.db, jobId)
-    if (job) this.#prepare(job)
+  start(job: Job): void {
+    this.#prepare(job)
   }
 
   /**

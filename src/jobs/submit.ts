@@ -6,10 +6,11 @@ import { findNewestKey } from '../accounts/key.ts'
 import type { Db } from '../db/db.ts'
 import { takeUpload } from '../uploads/upload.ts'
 import { createJob } from './create.ts'
+import { findJob, type Job } from './job.ts'
 import { invalid, type Submission } from './submission.ts'
 
 /**
- * Creates a job and returns its id. If the job cannot be created, for example because the balance is too low, throws an
+ * Creates a job and returns it. If the job cannot be created, for example because the balance is too low, throws an
  * ApiError and changes nothing. If the request had no API key, the newest key of the account that is not revoked signs
  * the webhooks of the job.
  */
@@ -18,7 +19,7 @@ export function submitJob(
   caller: { accountId: string; keyId: string | null },
   submission: Submission,
   { pricePerHourCents }: { pricePerHourCents: number },
-): string {
+): Job {
   const { accountId } = caller
   return db.tx(() => {
     requireNotDeleted(db, accountId)
@@ -28,7 +29,7 @@ export function submitJob(
     }
     requireAvailable(db, accountId, pricePerHourCents)
     const upload = submission.upload_id == null ? null : takeUpload(db, accountId, submission.upload_id)
-    return createJob(db, accountId, {
+    const id = createJob(db, accountId, {
       keyId,
       sourceUrl: submission.url ?? null,
       uploadId: upload?.id ?? null,
@@ -46,5 +47,8 @@ export function submitJob(
       webhookUrl:
         keyId === null ? null : (submission.webhook_url ?? findAccount(db, accountId)?.webhookUrl ?? null),
     })
+    const job = findJob(db, id)
+    if (!job) throw new Error('the new job is not in the database')
+    return job
   })
 }

@@ -2,6 +2,7 @@ import { expect, mock, test } from 'bun:test'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { openEventStream } from '../../src/api/jobs/event-stream.ts'
 import { failJob } from '../../src/jobs/end.ts'
+import { findJob, type Job } from '../../src/jobs/job.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
 import { setProgress } from '../../src/jobs/progress.ts'
 import { rates } from '../../src/limits.ts'
@@ -29,7 +30,7 @@ async function startJob(options: Parameters<typeof startTestService>[0] = unlimi
       headers: { Authorization: `Bearer ${ana.key}`, ...headers },
       signal,
     })
-  return { service, ana, id, task, open }
+  return { service, ana, id, job: findJob(service.db, id)!, task, open }
 }
 
 async function all(response: Response): Promise<ServerEvent[]> {
@@ -141,18 +142,17 @@ steered('streams end when the service stops', async () => {
 })
 
 steered('a stream without events has comments, so that no proxy closes it', async () => {
-  const { service, id } = await startJob()
-  const { stream } = openStream(new LiveJobs(service.db), id, { aliveEveryMs: 1 })
+  const { service, job } = await startJob()
+  const { stream } = openStream(new LiveJobs(service.db), job, { aliveEveryMs: 1 })
   const events = eventsOf(new Response(stream))
   const read = await readUntil(events, ({ event }) => event === '')
   expect(read.map(({ event }) => event)).toEqual(['job', ''])
 })
 
 steered('a client that reads late gets all utterances, but only the last state', async () => {
-  const { service, id, task } = await startJob()
+  const { service, ana, id, job, task } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: 0 })
-  const { stream } = openStream(live, id)
-  const { job } = live.follow(id, () => {})!.live
+  const { stream } = openStream(live, job)
   for (let count = 0; count < 250; count++) {
     live.heard(job, [utterance(`${count}`)], count, 'en')
     setProgress(service.db, id, { sentence: 'on', percent: count % 100 })
@@ -160,7 +160,8 @@ steered('a client that reads late gets all utterances, but only the last state',
     await Bun.sleep(0)
   }
   service.engine.finish(task)
-  while (live.follow(id, () => {})?.live.job.state !== 'completed') await Bun.sleep(1)
+  await ana.until(id, 'completed')
+  live.changed(id)
   const events = await all(new Response(stream))
   expect(events.filter(isSegment).map(({ data }) => data.index)).toEqual([...Array(250).keys()])
   const jobs = events.filter(({ event }) => event === 'job')
@@ -169,16 +170,16 @@ steered('a client that reads late gets all utterances, but only the last state',
 })
 
 steered('a client that disconnects is forgotten once', async () => {
-  const { service, id } = await startJob()
+  const { service, job } = await startJob()
   const live = new LiveJobs(service.db)
   const follow = () => {
-    const following = live.follow(id, () => {})!
+    const following = live.follow(job, () => {})
     following.leave()
     return following.live
   }
   for (const isAborted of [false, true]) {
     const gone = new AbortController()
-    const { stream, ends } = openStream(live, id, { signal: gone.signal })
+    const { stream, ends } = openStream(live, job, { signal: gone.signal })
     const reader = stream.getReader()
     await reader.read()
     const followed = follow()
@@ -194,17 +195,17 @@ steered('a client that disconnects is forgotten once', async () => {
 
 function openStream(
   live: LiveJobs,
-  id: string,
+  job: Job,
   { signal = new AbortController().signal, ...options }: { signal?: AbortSignal; aliveEveryMs?: number } = {},
 ) {
   const ends = mock()
   const isAdmitted = () => true
-  const stream = openEventStream(live, id, {
+  const stream = openEventStream(live, job, {
     signal,
     utterancesSent: 0,
     isAdmitted,
     onEnd: ends,
     ...options,
-  })!
+  })
   return { stream, ends }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'bun:test'
+import { findJob, type Job } from '../../src/jobs/job.ts'
 import { type Following, LiveJobs } from '../../src/jobs/live.ts'
 import { setProgress } from '../../src/jobs/progress.ts'
 import type { Utterance } from '../../src/transcripts/transcript.ts'
@@ -16,23 +17,24 @@ async function startJob() {
   const service = await startTestService()
   const ana = service.account('ana')
   const id = await ana.transcribe(speech(60))
-  return { service, ana, id, task: await service.engine.given(1) }
+  const task = await service.engine.given(1)
+  return { service, ana, id, task, job: findJob(service.db, id)! }
 }
 
 /** Follows the changes of the job. `states` has the state and the percentage of the job at each notification. */
-function follow(live: LiveJobs, id: string) {
+function follow(live: LiveJobs, job: Job) {
   const states: string[] = []
-  const following: Following = live.follow(id, () => {
+  const following: Following = live.follow(job, () => {
     const { state, progressPercent } = following.live.job
     states.push(`${state} ${progressPercent}`)
-  })!
+  })
   return { following, states }
 }
 
 steered('a follower is told of the progress and of the end of a job', async () => {
-  const { service, ana, id, task } = await startJob()
+  const { service, ana, id, task, job } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: 0 })
-  const { states } = follow(live, id)
+  const { states } = follow(live, job)
   setProgress(service.db, id, { sentence: 'half', percent: 50 })
   live.changed(id)
   service.engine.finish(task)
@@ -42,9 +44,9 @@ steered('a follower is told of the progress and of the end of a job', async () =
 })
 
 steered('within one interval a follower is told once, but of the end immediately', async () => {
-  const { service, ana, id } = await startJob()
+  const { service, ana, id, job } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: never })
-  const { states } = follow(live, id)
+  const { states } = follow(live, job)
   for (const percent of [10, 20, 30]) {
     setProgress(service.db, id, { sentence: 'on', percent })
     live.changed(id)
@@ -57,12 +59,12 @@ steered('within one interval a follower is told once, but of the end immediately
 })
 
 steered('a change inside the interval is told when the interval ends, with the latest state', async () => {
-  const { service, id } = await startJob()
+  const { service, id, job } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: 20 })
   const told = Promise.withResolvers<void>()
-  const following = live.follow(id, () => {
+  const following = live.follow(job, () => {
     if (following.live.job.progressPercent === 30) told.resolve()
-  })!
+  })
   for (const percent of [10, 20, 30]) {
     setProgress(service.db, id, { sentence: 'on', percent })
     live.changed(id)
@@ -73,13 +75,13 @@ steered('a change inside the interval is told when the interval ends, with the l
 steered(
   'a later follower gets the utterances from the start; a job that runs again replaces them',
   async () => {
-    const { service, id } = await startJob()
+    const { service, job } = await startJob()
     const live = new LiveJobs(service.db, { everyMs: 0 })
-    const job = follow(live, id).following.live.job
+    follow(live, job)
     live.heard(job, [utterance('one'), utterance('two')], 0, 'en')
     live.heard(job, [utterance('three')], 2, 'en')
     const texts = (following: Following) => following.live.utterances.map(({ text }) => text)
-    const { following } = follow(live, id)
+    const { following } = follow(live, job)
     expect(texts(following)).toEqual(['one', 'two', 'three'])
     live.heard(job, [utterance('one again')], 0, 'en')
     expect(texts(following)).toEqual(['one again'])
@@ -100,28 +102,27 @@ steered('a follower of an account is told of its jobs only', async () => {
 })
 
 steered('an error in one listener harms neither the job nor the other listeners', async () => {
-  const { service, id } = await startJob()
+  const { service, id, job } = await startJob()
   const live = new LiveJobs(service.db, { everyMs: 0 })
-  live.follow(id, () => {
+  live.follow(job, () => {
     throw new Error('a broken listener')
   })
-  const { states } = follow(live, id)
+  const { states } = follow(live, job)
   setProgress(service.db, id, { sentence: 'on', percent: 1 })
   live.changed(id)
   live.changed(id)
   expect(states).toEqual(['processing 1'])
 })
 
-steered('an ended job has no more changes, and an unknown job no follower', async () => {
+steered('an ended job has no more changes', async () => {
   const { service, ana, id, task } = await startJob()
   service.engine.finish(task)
   await ana.until(id, 'completed')
   const live = new LiveJobs(service.db, { everyMs: 0 })
-  const { following, states } = follow(live, id)
+  const { following, states } = follow(live, findJob(service.db, id)!)
   live.changed(id)
   expect(following.live.job.state).toBe('completed')
   expect(states).toEqual([])
-  expect(live.follow('no-such-job', () => {})).toBeNull()
 })
 
 steered('the runner tells every step of a job, and the utterances of the engine', async () => {
@@ -131,7 +132,7 @@ steered('the runner tells every step of a job, and the utterances of the engine'
   const leave = service.live.followAccount(ana.id, ({ state }) => states.add(state))
   const id = await ana.transcribe(speech(60))
   const task = await service.engine.given(1)
-  const following = service.live.follow(id, () => {})!
+  const following = service.live.follow(findJob(service.db, id)!, () => {})
   task.options.onUtterances?.([utterance('hello')], 0, 'en')
   expect(following.live.utterances).toEqual([utterance('hello')])
   service.engine.finish(task)

@@ -345,10 +345,10 @@ class World {
     const caller = this.#random.pick(this.#callers)
     const submission = { url: 'https://media.test/a.mp3', webhook_url: 'https://hooks.test/' }
     await refusable(async () => {
-      const id = submitJob(db, caller, submission, this.#config)
-      runner.start(id)
+      const job = submitJob(db, caller, submission, this.#config)
+      runner.start(job)
       await db.durable()
-      this.#accepted.set(id, caller)
+      this.#accepted.set(job.id, caller)
     })
   }
 

@@ -1,6 +1,7 @@
 // Tests jobs with messages that are larger than NATS allows. Here, NATS allows only 16 KB.
 
 import { afterAll, expect } from 'bun:test'
+import { findJob } from '../../src/jobs/job.ts'
 import { charges, startFleet } from '../support/fleet.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
 
@@ -24,12 +25,12 @@ natsTest('a job is done although its options and its transcript are larger than 
   expect(task.input).toMatchObject({ vocabulary, prompt })
 
   const { promise: reported, resolve } = Promise.withResolvers<void>()
-  const following = service.live.follow(id, () => {
-    if (following?.live.utterances.length) resolve()
+  const following = service.live.follow(findJob(service.db, id)!, () => {
+    if (following.live.utterances.length) resolve()
   })
   task.options.onUtterances?.(utterances, 0, 'en')
   await reported
-  expect(following?.live.language).toBe('en')
+  expect(following.live.language).toBe('en')
   const full_transcript = utterances.map(({ text }) => text).join(' ')
   task.resolve({ full_transcript, language: 'en', duration_seconds: 60, speakers: null, utterances })
   expect((await ana.until(id, 'completed')).result.utterances).toEqual(utterances)

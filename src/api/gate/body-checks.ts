@@ -36,7 +36,8 @@ export const bodyChecks = (service: Service) => ({
     },
     resolve: ({ requestState }: GateContext) => ({
       caller: callerOf(requestState),
-      once: <Made extends object>(work: () => Made) => once(service, requestState, work),
+      once: <Made extends object>(work: () => Made, answerOf?: (made: Made) => object) =>
+        once(service, requestState, work, answerOf),
     }),
   }),
 })

@@ -45,18 +45,19 @@ export async function takeIdempotentBody(
 }
 
 /**
- * Calls `work`. If the request has an Idempotency-Key, stores the result as the reply for this key. The changes of
- * `work` and the reply are stored in the same transaction.
+ * Calls `work`, and makes the reply from its result. If the request has an Idempotency-Key, stores the reply for this
+ * key. The changes of `work` and the reply are stored in the same transaction.
  */
 export function once<Made extends object>(
   { db }: Service,
   state: RequestState,
   work: () => Made,
+  answerOf: (made: Made) => object = made => made,
 ): { made: Made; reply: Response } {
   const { claim, rawBody } = state
   const { made, json } = db.tx(() => {
     const made = work()
-    const json = JSON.stringify(made)
+    const json = JSON.stringify(answerOf(made))
     if (claim) saveReply(db, claim, rawBody, json)
     return { made, json }
   })

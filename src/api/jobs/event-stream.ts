@@ -2,6 +2,7 @@
 // so events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it
 // lacks and the latest state of the job.
 
+import type { Job } from '../../jobs/job.ts'
 import type { LiveJobs } from '../../jobs/live.ts'
 import { limits } from '../../limits.ts'
 import { Events, encode } from './job-events.ts'
@@ -23,16 +24,15 @@ type Options = {
 
 /**
  * Returns a stream of the job's events. It ends after the job has ended, when the caller may no longer read the job, or
- * when the server stops. Returns null if the job does not exist, or if the database cannot be used at the moment.
+ * when the server stops.
  */
 export function openEventStream(
   live: LiveJobs,
-  jobId: string,
+  job: Job,
   { signal, utterancesSent, isAdmitted, onEnd, aliveEveryMs = limits.streamAliveMs }: Options,
-): ReadableStream<Uint8Array> | null {
+): ReadableStream<Uint8Array> {
   let wake = () => {}
-  const following = live.follow(jobId, () => wake())
-  if (!following) return null
+  const following = live.follow(job, () => wake())
   const events = new Events(following.live, utterancesSent)
   let hasEnded = false
   const end = () => {

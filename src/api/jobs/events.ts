@@ -16,8 +16,8 @@ export const events = (service: Service) => {
   return new Elysia({ prefix: '/v1', tags: ['Transcriptions'] }).use(gate(service)).get(
     '/transcribe/:id/events',
     ({ request, server, caller, params: { id } }) => {
-      const unknown = new ApiError('TRANSCRIPTION_NOT_FOUND')
-      if (!findOwnJob(service.db, caller.accountId, id)) throw unknown
+      const job = findOwnJob(service.db, caller.accountId, id)
+      if (!job) throw new ApiError('TRANSCRIPTION_NOT_FOUND')
       const giveBack = streams.take(caller.countedAs)
       // The event stream may be silent for a long time.
       const resumeTimeout = pauseIdleTimeout(service.config, server, request)
@@ -25,16 +25,12 @@ export const events = (service: Service) => {
         giveBack()
         resumeTimeout()
       }
-      const stream = openEventStream(service.live, id, {
+      const stream = openEventStream(service.live, job, {
         signal: request.signal,
         utterancesSent: Number(/^\d{1,9}$/.exec(request.headers.get('last-event-id') ?? '')?.[0] ?? 0),
         isAdmitted: () => isAdmitted(service, request),
         onEnd,
       })
-      if (!stream) {
-        onEnd()
-        throw unknown
-      }
       return new Response(stream, {
         headers: {
           'Content-Type': 'text/event-stream; charset=utf-8',

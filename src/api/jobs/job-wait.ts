@@ -27,10 +27,11 @@ export async function findAwaited(
   { request, server, caller, params: { id }, query: { wait: seconds } }: Awaited,
 ): Promise<Job> {
   const find = () => findOwnJob(service.db, caller.accountId, id)
-  if (seconds && find()) {
+  const awaited = seconds ? find() : null
+  if (seconds && awaited) {
     // No bytes are sent while the request waits.
     const resumeTimeout = pauseIdleTimeout(service.config, server, request)
-    await service.live.ended(id, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
+    await service.live.ended(awaited, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     resumeTimeout()
   }
   const job = find()

@@ -1,6 +1,7 @@
 // The route that starts a transcription.
 
 import { Elysia } from 'elysia'
+import type { Job } from '../../jobs/job.ts'
 import { checkSubmission } from '../../jobs/submission.ts'
 import { submitJob } from '../../jobs/submit.ts'
 import { gate } from '../gate/gate.ts'
@@ -18,10 +19,9 @@ export const transcribe = (service: Service) =>
         await checkSubmission(body, url => service.checkWebhookUrl(url, caller.accountId))
         const { made, reply } = once(() => {
           if (body.url != null) service.uploads.requireRoom(caller.accountId)
-          const id = submitJob(service.db, caller, body, service.config)
-          return { id, status: 'created', message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.` }
-        })
-        service.runner.start(made.id)
+          return submitJob(service.db, caller, body, service.config)
+        }, answerOf)
+        service.runner.start(made)
         return reply
       },
       {
@@ -43,3 +43,9 @@ export const transcribe = (service: Service) =>
         }),
       },
     )
+
+const answerOf = ({ id }: Job) => ({
+  id,
+  status: 'created',
+  message: `Accepted. Ask GET /v1/transcribe/${id} how it goes.`,
+})

@@ -34,9 +34,9 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
     report(reported, progress ?? '').catch(() => {})
   }
   tell(job)
-  const following = service.live.follow(id, () => following && tell(following.live.job))
-  await service.live.ended(id, stop)
-  following?.leave()
+  const following = service.live.follow(job, () => tell(following.live.job))
+  await service.live.ended(job, stop)
+  following.leave()
 }
 
 /**

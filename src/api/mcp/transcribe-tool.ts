@@ -60,9 +60,9 @@ async function transcribe(context: ToolContext, submission: Transcribe): Promise
   const { service, caller } = context
   await checkSubmission(submission, () => Promise.resolve(null))
   service.uploads.requireRoom(caller.accountId)
-  const id = submitJob(service.db, caller, submission, service.config)
+  const job = submitJob(service.db, caller, submission, service.config)
   await service.db.durable()
-  service.runner.start(id)
-  await waitForEnd(context, id)
-  return readTranscript(context, id, { page: 1, format: 'text' })
+  service.runner.start(job)
+  await waitForEnd(context, job.id)
+  return readTranscript(context, job.id, { page: 1, format: 'text' })
 }

@@ -2,13 +2,14 @@
 // the job.
 
 import { requireBalance } from '../../accounts/funds.ts'
+import type { Job } from '../../jobs/job.ts'
 import { submitJob } from '../../jobs/submit.ts'
 import { listedCode } from '../../languages.ts'
 import { limits } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
 import { type IdleTimer, pauseIdleTimeout } from '../idle-timeout.ts'
 import type { Service } from '../service.ts'
-import { type AwaitedJob, startAwaited } from './awaited-job.ts'
+import { startAwaited } from './awaited-job.ts'
 import { OpenAiError } from './errors.ts'
 import { withForm } from './form.ts'
 import { readFields, type Wanted } from './options.ts'
@@ -38,10 +39,8 @@ export async function answer(service: Service, { request, server, caller, task }
       if (task === 'translate') requireTranslation(service)
       const facts = { filename: form.filename, contentType: 'application/octet-stream' }
       const { id } = await form.file.keep(caller.accountId, facts)
-      return {
-        job: startJob(service, caller, { uploadId: id, wanted, task, signal: request.signal }),
-        wanted,
-      }
+      const submitted = submit(service, caller, { uploadId: id, wanted, task })
+      return { job: startAwaited(service, submitted, request.signal), wanted }
     })
     job.ended.then(resumeTimeout)
     const patience = { quietMs: limits.answerQuietMs, beatMs: limits.answerBeatMs }
@@ -53,14 +52,12 @@ export async function answer(service: Service, { request, server, caller, task }
   }
 }
 
-/**
- * Submits and starts a job for a form that has arrived completely. If the job is refused, removes the uploaded file.
- */
-function startJob(
+/** Submits a job for a form that has arrived completely. If the job is refused, removes the uploaded file. */
+function submit(
   service: Service,
   caller: Caller,
-  { uploadId, wanted, task, signal }: { uploadId: string; wanted: Wanted; task: Task; signal: AbortSignal },
-): AwaitedJob {
+  { uploadId, wanted, task }: { uploadId: string; wanted: Wanted; task: Task },
+): Job {
   const { language, prompt, vocabulary, format } = wanted
   const submission = {
     upload_id: uploadId,
@@ -74,8 +71,7 @@ function startJob(
     align: task === 'transcribe',
   }
   try {
-    const jobId = submitJob(service.db, caller, submission, service.config)
-    return startAwaited(service, caller.accountId, jobId, signal)
+    return submitJob(service.db, caller, submission, service.config)
   } catch (error) {
     service.uploads.discard(uploadId)
     throw error

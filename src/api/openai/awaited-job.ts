@@ -28,17 +28,12 @@ export type AwaitedJob = {
   abandon(): void
 }
 
-/** Starts the job of a request. `signal` is aborted when the caller disconnects. */
-export function startAwaited(
-  { db, live: jobs, runner }: Service,
-  accountId: string,
-  jobId: string,
-  signal: AbortSignal,
-): AwaitedJob {
+/** Starts the new job of a request. `signal` is aborted when the caller disconnects. */
+export function startAwaited({ db, live: jobs, runner }: Service, job: Job, signal: AbortSignal): AwaitedJob {
   const inspected = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   let listener = () => {}
-  const following = jobs.follow(jobId, () => {
+  const { live, leave } = jobs.follow(job, () => {
     const { state } = live.job
     listener()
     if (state !== 'created' && state !== 'downloading') inspected.resolve()
@@ -48,13 +43,11 @@ export function startAwaited(
     inspected.resolve()
     ended.resolve()
   })
-  if (!following) throw new Error('the job of the request is not in the database')
-  const { live, leave } = following
 
   const isStopped = () => jobs.isClosed && !isTerminal(live.job.state)
 
   function abandon(): void {
-    if (!isTerminal(live.job.state)) cancel(runner, accountId, jobId)
+    if (!isTerminal(live.job.state)) cancel(runner, job)
   }
 
   signal.addEventListener('abort', abandon)
@@ -62,7 +55,7 @@ export function startAwaited(
     leave()
     signal.removeEventListener('abort', abandon)
   })
-  runner.start(jobId)
+  runner.start(job)
   if (signal.aborted) abandon()
   return {
     live,
@@ -80,11 +73,11 @@ export function startAwaited(
   }
 }
 
-function cancel(runner: Service['runner'], accountId: string, jobId: string): void {
+function cancel(runner: Service['runner'], { accountId, id }: Job): void {
   try {
-    runner.cancel(accountId, jobId)
+    runner.cancel(accountId, id)
   } catch (error) {
-    log.warn('job not cancelled after its caller left', { job_id: jobId, ...errorFields(error) })
+    log.warn('job not cancelled after its caller left', { job_id: id, ...errorFields(error) })
   }
 }
 

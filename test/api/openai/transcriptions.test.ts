@@ -168,6 +168,23 @@ steered('a caller that goes away cancels its job', async () => {
   expect((await ana.balance()).reserved_cents).toBe(0)
 })
 
+steered('a request for which the database cannot be read leaves neither a job nor a file', async () => {
+  const { service, ana } = await startOpenAi()
+  const list = service.db.list
+  let failing = true
+  service.db.list = (statement, params) => {
+    if (!failing || !statement.includes('from jobs where id =')) return list(statement, params)
+    failing = false
+    throw Object.assign(new Error('busy'), { name: 'SQLiteError', code: 'SQLITE_BUSY' })
+  }
+  const form = new FormData()
+  form.append('file', new Blob([speech(60)]), 'a.mp3')
+  form.append('model', 'whisper-1')
+  expect([(await post(service, ana.key, form)).status, failing]).toEqual([503, false])
+  expect((await ana.get('/v1/transcriptions')).body.items).toEqual([])
+  expect(readdirSync(join(service.dataDir, 'uploads'))).toEqual([])
+})
+
 test('a form that fails leaves no file and no upload', async () => {
   const { service, ana } = await startOpenAi()
   const form = new FormData()
