@@ -10,7 +10,8 @@ import { ApiError } from '../errors.ts'
 import { countLostEvents, listFailures, listHours } from '../jobs/last-hours.ts'
 import { countJobs } from '../jobs/list.ts'
 import { isTerminal, jobStates } from '../jobs/states.ts'
-import { listUse, sumMedia } from '../jobs/usage.ts'
+import { listUse } from '../jobs/usage.ts'
+import { sumMedia } from '../uploads/room.ts'
 import { gate } from './gate/gate.ts'
 import { timestamp } from './jobs/job-json.ts'
 import type { LoggedRequest, RequestLog } from './request-log.ts'
@@ -48,7 +49,7 @@ function overviewOf(service: Service, log: RequestLog): Static<typeof shapes.ove
     disk: {
       free_bytes: bavail * bsize,
       total_bytes: blocks * bsize,
-      media_bytes: sumMedia(db),
+      media_bytes: sumMedia(db, null),
       reserve_bytes: config.diskReserveBytes,
     },
     queue: Object.fromEntries(

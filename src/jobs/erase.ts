@@ -8,6 +8,7 @@ import { removeMailTo } from '../accounts/mail-folder.ts'
 import type { Db } from '../db/db.ts'
 import { deleteTranscript } from '../transcripts/delete-transcript.ts'
 import { uploadPath } from '../uploads/disk.ts'
+import { sumMedia } from '../uploads/room.ts'
 import { failJob } from './end.ts'
 import { type Job, selectJobs } from './job.ts'
 import { removeMedia } from './media-files.ts'
@@ -30,17 +31,15 @@ export function eraseAccount(db: Db, dataDir: string, { id: accountId, email }: 
 }
 
 /**
- * Returns the number of jobs that are not deleted, and the bytes of media, that an erasure of this account would
- * remove.
+ * Returns the number of jobs that are not deleted, and the bytes of media (see `sumMedia`), that an erasure of this
+ * account would remove.
  */
 export function countBelongings(db: Db, accountId: string): { jobs: number; mediaBytes: number } {
   const jobs = jobsOf(db, accountId)
-  const kept = db.find<{ bytes: number }>(
-    `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)
-       + (select coalesce(sum(file_bytes), 0) from uploads where account_id = $accountId and used_at is null) as bytes`,
-    { accountId },
-  )
-  return { jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length, mediaBytes: kept?.bytes ?? 0 }
+  return {
+    jobs: jobs.filter(({ deletedAt }) => deletedAt === null).length,
+    mediaBytes: sumMedia(db, accountId),
+  }
 }
 
 /** Revokes the keys and ends all other access to the account, so that no request adds data during the erasure. */

@@ -1,5 +1,5 @@
 // Reads facts about many jobs at once from the database, for two pages. The operator's page shows how much each account
-// uses the server, and the size of all media files. The statement of an account (the list of its deposits and charges)
+// uses the server. The statement of an account (the list of its deposits and charges)
 // shows the names of the account's jobs.
 
 import type { Db } from '../db/db.ts'
@@ -37,15 +37,6 @@ export function listUse(db: Db): UseOfAccount[] {
      where accounts.deleted_at is null group by accounts.id order by audioMs desc, email limit $most`,
     { after: db.now() - limits.shownAccountsMs, most: limits.shownAccounts },
   )
-}
-
-/** Returns the size of the media files of all jobs and of all unused uploads, in bytes. */
-export function sumMedia(db: Db): number {
-  const row = db.find<{ bytes: number }>(
-    `select (select coalesce(sum(file_bytes), 0) from jobs where media_kept = 1)
-       + (select coalesce(sum(file_bytes), 0) from uploads where used_at is null) as bytes`,
-  )
-  return row?.bytes ?? 0
 }
 
 /**

@@ -31,7 +31,7 @@ export function excessOf(
   { accountDiskBytes }: RoomSettings,
   bytes: number,
 ): string | null {
-  if (findKeptBytes(db, accountId) + bytes <= accountDiskBytes) return null
+  if (sumMedia(db, accountId) + bytes <= accountDiskBytes) return null
   const most = formatSize(accountDiskBytes)
   return `Your media would take more than ${most}; delete transcriptions, or wait until old media is removed.`
 }
@@ -41,13 +41,17 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
   return bavail * bsize - bytes >= diskReserveBytes
 }
 
-/** Returns the number of bytes of an account's media: the media of its jobs, and the uploads that were not used. */
-function findKeptBytes(db: Db, accountId: string): number {
+/**
+ * Returns the bytes of media of an account, or of all accounts if `accountId` is null: the media of jobs, and the uploads
+ * that were not used. An upload that still arrives counts with its declared size.
+ */
+export function sumMedia(db: Db, accountId: string | null): number {
+  const own = accountId === null ? '' : 'account_id = $accountId and'
   const row = db.find<{ bytes: number }>(
-    `select (select coalesce(sum(file_bytes), 0) from jobs where account_id = $accountId and media_kept = 1)
-       + (select coalesce(sum(coalesce(file_bytes, declared_bytes)), 0) from uploads where account_id = $accountId and used_at is null)
+    `select (select coalesce(sum(file_bytes), 0) from jobs where ${own} media_kept = 1)
+       + (select coalesce(sum(coalesce(file_bytes, declared_bytes)), 0) from uploads where ${own} used_at is null)
        as bytes`,
-    { accountId },
+    accountId === null ? {} : { accountId },
   )
   return row?.bytes ?? 0
 }

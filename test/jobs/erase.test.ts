@@ -22,7 +22,7 @@ import { createUpload } from '../../src/uploads/upload.ts'
 import { findCommand } from '../support/command.ts'
 import { speech, statedMedia } from '../support/media.ts'
 import { plainJob } from '../support/plain-job.ts'
-import { startTestService, steered, type TestService } from '../support/service.ts'
+import { marginMs, startTestService, steered, type TestService } from '../support/service.ts'
 
 const secret = 'xylophones in Reykjavik'
 
@@ -180,16 +180,17 @@ test('the row of an erased account stays only if the account has entries in the 
   expect(accounts.map(isKept)).toEqual([true, false])
 })
 
-test('the jobs and media that an erasure would remove include uploads without a job, but nothing deleted', async () => {
+test('the jobs and media of an account include uploads without a job, also while they arrive, but nothing deleted', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   await ana.upload('12345')
+  createUpload(service.db, ana.id, { filename: 'a', contentType: '', ttlMs: marginMs, declaredBytes: 40 })
   const id = await ana.transcribe(speech(60))
-  const mediaBytes = 5 + speech(60).length
+  const mediaBytes = 45 + speech(60).length
   expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 1, mediaBytes })
   failJob(service.db, id, { code: 'CANCELLED' })
   await ana.delete(`/v1/transcribe/${id}`)
-  expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 0, mediaBytes: 5 })
+  expect(countBelongings(service.db, ana.id)).toEqual({ jobs: 0, mediaBytes: 45 })
 })
 
 steered('a job is deleted with its transcript when STENO_TRANSCRIPT_RETENTION has passed', async () => {

@@ -14,7 +14,7 @@ export const operatorWords = {
     preparing: (count: string) => `${count} being prepared`,
     waiting: 'Waiting',
     disk: 'Free disk space',
-    diskParts: (total: string, media: string) => `of ${total}; recordings take ${media}`,
+    diskParts: (total: string, media: string) => `of ${total}; recordings and running uploads take ${media}`,
     memory: 'Memory of the server',
     allWell: 'Nothing is wrong.',
     faults: 'What is wrong',
