@@ -68,7 +68,7 @@ export async function getFrom(
   const range = offset > 0 ? { Range: `bytes=${offset}-` } : {}
   const answer = await get(address, { ...request, headers: { ...headers, ...range } })
   if (!answer.body) throw new SourceError(`${address} sent no bytes`)
-  return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer.headers) }
+  return { body: answer.body, resumed: answer.status === 206, total: totalOf(answer) }
 }
 
 /**
@@ -95,8 +95,9 @@ export async function getJson(address: string, request: SourceRequest): Promise<
   return await (await get(address, request)).json()
 }
 
-function totalOf(headers: Headers): number | null {
+/** Returns the size of the whole file. The Content-Length of a part of a file, which has the status 206, is not used. */
+function totalOf({ status, headers }: Response): number | null {
   const [, total] = /^bytes \d+-\d+\/(\d+)$/.exec(headers.get('content-range') ?? '') ?? []
-  const text = total ?? headers.get('content-length')
+  const text = total ?? (status === 206 ? null : headers.get('content-length'))
   return text === null ? null : Number(text)
 }
