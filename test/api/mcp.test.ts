@@ -8,7 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { revokeKey } from '../../src/accounts/key.ts'
 import { cutPages } from '../../src/api/mcp/pages.ts'
-import { readTranscript, waitForEnd } from '../../src/api/mcp/reading.ts'
+import { nextProgress, readTranscript, waitForEnd } from '../../src/api/mcp/reading.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { LiveJobs } from '../../src/jobs/live.ts'
 import { limits, rates } from '../../src/limits.ts'
@@ -228,6 +228,17 @@ steered('a long transcript comes in pages', async () => {
   ).toBe(words)
   const beyond = await call('get_transcript', { id, page: pages + 1 })
   expect([beyond.isError, beyond.text]).toEqual([true, expect.stringContaining(`the last page is ${pages}`)])
+})
+
+test('each progress report is higher than the one before, and only a completed job has 100', () => {
+  const percents = [0, 0, 99, 100, 100, null, 0, 100]
+  const reports: number[] = []
+  for (const progressPercent of percents)
+    reports.push(nextProgress(reports.at(-1) ?? null, { state: 'processing', progressPercent }))
+  expect(reports.slice(0, 3)).toEqual([0, 0.1, 99])
+  expect(reports).toEqual([...new Set(reports)].toSorted((one, other) => one - other))
+  expect(reports.at(-1)).toBeLessThan(100)
+  expect(nextProgress(reports.at(-1)!, { state: 'completed', progressPercent: 100 })).toBe(100)
 })
 
 test('pages join to the whole text and cut no character', () => {

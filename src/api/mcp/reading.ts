@@ -27,16 +27,29 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
   const job = ownJob(service.db, caller.accountId, id)
   if (isTerminal(job.state)) return
   const stop = AbortSignal.any([signal, AbortSignal.timeout(limits.toolWaitMs)])
-  let reported = -1
-  const tell = ({ progress, progressPercent }: Job) => {
-    // MCP requires that each progress report has a higher number than the previous report.
-    reported = Math.max(progressPercent ?? 0, reported + 0.01)
-    report(reported, progress ?? '').catch(() => {})
+  let reported: number | null = null
+  const tell = (job: Job) => {
+    reported = nextProgress(reported, job)
+    report(reported, job.progress ?? '').catch(() => {})
   }
   tell(job)
   const following = service.live.follow(job, () => tell(following.live.job))
   await service.live.ended(job, stop)
   following.leave()
+}
+
+/**
+ * Returns the number of the next progress report, from 0 to 100. `last` is the number of the previous report, or null
+ * for the first report. MCP requires that each number is higher than the previous one. So the number of an unfinished
+ * job stays below 100, and also grows a little when the progress of the job is the same or lower than before.
+ */
+export function nextProgress(
+  last: number | null,
+  { state, progressPercent }: Pick<Job, 'state' | 'progressPercent'>,
+): number {
+  if (state === 'completed') return 100
+  const percent = Math.min(progressPercent ?? 0, 99)
+  return last === null ? percent : Math.max(percent, last + (100 - last) / 1000)
 }
 
 /**
