@@ -12,13 +12,20 @@ import { transcriptWith } from '../support/transcripts.ts'
 const browser = useBrowser()
 const service = await startTestService({ program: null, settings: { STENO_RATE_LIMITS: 'off' } })
 
-type Open = { transcript: Transcript; recording?: Uint8Array<ArrayBuffer>; part?: string }
+type Open = {
+  transcript: Transcript
+  recording?: Uint8Array<ArrayBuffer>
+  part?: string
+  /** True if the first request for the recording gets the status 500. */
+  failsOnce?: boolean
+}
 
 /** Opens a transcript with its recording. The promise resolves when the player is ready. */
-async function listen(name: string, { transcript, recording, part = '' }: Open) {
+async function listen(name: string, { transcript, recording, part = '', failsOnce = false }: Open) {
   const account = await reader(service, name, transcript, recording ?? silence(transcript.duration_seconds))
   const visit = await browser.enter(service, account)
   await visit.page.emulateMedia({ reducedMotion: 'no-preference' })
+  if (failsOnce) await visit.page.route('**/audio', route => route.fulfill({ status: 500 }), { times: 1 })
   await visit.page.goto(`/jobs/${account.jobId}${part}`)
   await until(visit.page, "document.querySelector('video')?.readyState > 0")
   return { ...visit, account }
@@ -111,10 +118,11 @@ seen('a click on a word plays it, and the page follows until the reader scrolls'
   await until(page, `scrollY > innerHeight && ${isLitVisible}`)
 })
 
-seen('silence is skipped when a person wants it', async () => {
+seen('silence is skipped when a person wants it, also after a first error of the server', async () => {
   const { page } = await listen('cleo', {
     // The utterances of this transcript start ten seconds apart, and each utterance lasts one second.
     transcript: transcriptWith(['One two.', 'Three four.', 'Five six.']),
+    failsOnce: true,
   })
   await page.getByLabel('Skip silence').check()
   await page.getByLabel('Speed').selectOption('3')

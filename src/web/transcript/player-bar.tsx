@@ -17,7 +17,7 @@ export function PlayerBar({ studio }: { studio: Studio }) {
   useLayoutEffect(() => (bar.current ? reserveSpace(bar.current) : undefined), [])
   return (
     <section ref={bar} class="player" aria-label={text.title}>
-      {player.silence.value ? <p class="hint">{text[player.silence.value]}</p> : <Controls studio={studio} />}
+      {player.silence.value ? <p class="hint">{player.silence.value}</p> : <Controls studio={studio} />}
     </section>
   )
 }

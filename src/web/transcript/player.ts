@@ -6,11 +6,13 @@ import { isOnline, needsSignIn } from '../base/connection.ts'
 import { request } from '../base/net.ts'
 import { storedSignal } from '../base/storage.ts'
 import { timing } from '../base/timing.ts'
+import { words } from '../words.ts'
+import { whyRefused } from './why-refused.ts'
 import { pauseAt, type WordTimes } from './word-times.ts'
 
 export const speeds = [0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3]
 
-/** The maximum number of times that the recording is loaded again after the network failed or the session ended. */
+/** The maximum number of times that the recording is loaded again after an error. */
 const reloadsMax = 5
 
 export const speed = storedSignal('speed', 1)
@@ -20,11 +22,8 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /**
-   * The reason why the recording cannot be played: the server does not send it, usually because it was deleted
-   * (`gone`), or the browser cannot play it (`unplayable`). Null if no such reason is known.
-   */
-  readonly silence = signal<'gone' | 'unplayable' | null>(null)
+  /** A sentence that says why the recording cannot be played. Null if no reason is known. */
+  readonly silence = signal<string | null>(null)
   /**
    * The position in the recording, in whole seconds. Components that show the position as text use this signal, so that
    * they are not rendered at each frame.
@@ -127,7 +126,8 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. If the network failed or the session ended, loads the recording again.
+   * Finds the cause of an error of the player. Loads the recording again after the first error, and also if the network
+   * failed or the session ended.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
@@ -140,12 +140,17 @@ export class Player {
     })
     const response = await request('GET', this.source)
     noteWaiting()
+    if (!response.ok) {
+      this.silence.value = await whyRefused(response)
+      return
+    }
     void response.body?.cancel()
-    if (!response.ok) this.silence.value = 'gone'
-    else if (media && (isBroken || waited) && this.#reloads++ < reloadsMax) {
+    // The browser may have got an error in place of the recording, so it loads the recording at least twice.
+    const mayPlay = isBroken || waited || this.#reloads === 0
+    if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()
       media.currentTime = position
       if (wasPlaying) void this.play()
-    } else this.silence.value = 'unplayable'
+    } else this.silence.value = words.player.unplayable
   }
 }

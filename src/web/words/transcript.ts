@@ -52,6 +52,7 @@ export const transcriptWords = {
     skipSilence: 'Skip silence',
     position: 'Position',
     gone: 'The server has deleted the recording, as it does some time after each job. The text stays.',
+    notLoaded: (reason: string) => `The recording could not be loaded. ${reason}`,
     unplayable: 'Your browser cannot play this kind of recording. The text is complete.',
   },
 
