@@ -11,6 +11,7 @@ export const words = {
   loading: 'Loading …',
   tryAgain: 'Try again',
   reload: 'Refresh',
+  outOfDate: 'These data may be out of date, because they could not be loaded again.',
   undo: 'Undo',
   undoKeys: 'Ctrl+Z',
   close: 'Close',

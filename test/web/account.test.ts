@@ -209,7 +209,10 @@ seen('a default webhook is set and tested; a delivery that failed says why and i
   service.engine.finish(await service.engine.given(tasks + 1))
   await dora.until(id, 'completed')
   await arrived[0]?.promise
+  await page.route('**/v1/webhooks/deliveries', route => route.fulfill({ status: 500 }), { times: 1 })
   await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByText('These data may be out of date').waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
   const failed = page.getByRole('row', { name: /Talk 1\.mp3 · processing/ })
   await failed.getByText('not delivered').waitFor()
   await failed.getByText('the status 503 instead of 2xx').waitFor()

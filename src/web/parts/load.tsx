@@ -1,11 +1,12 @@
-// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails and
-// no earlier data are shown.
+// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails. If
+// earlier data are shown, they stay below the error message.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Fault, messageOf } from '../base/fault.ts'
 import { words } from '../words.ts'
+import { FaultText } from './form.tsx'
 
 export type Loaded<Value> = {
   value: Signal<Value | null>
@@ -27,6 +28,7 @@ export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly un
     try {
       value.value = await load()
       fault.value = ''
+      isMissing.value = false
     } catch (error) {
       fault.value = messageOf(error)
       isMissing.value = error instanceof Fault && error.status === 404
@@ -39,7 +41,21 @@ export function useLoaded<Value>(load: () => Promise<Value>, inputs: readonly un
 type ShownProps<Value> = { of: Loaded<Value>; children: (value: Value) => ComponentChildren }
 
 export function Shown<Value>({ of: { value, fault, isMissing, reload }, children }: ShownProps<Value>) {
-  if (value.value !== null) return <>{children(value.value)}</>
+  if (value.value !== null && !isMissing.value) {
+    return (
+      <>
+        {fault.value !== '' && (
+          <div class="line">
+            <FaultText text={`${words.outOfDate} ${fault.value}`} />
+            <button type="button" onClick={reload}>
+              {words.tryAgain}
+            </button>
+          </div>
+        )}
+        {children(value.value)}
+      </>
+    )
+  }
   if (fault.value === '') return <p class="hint loading">{words.loading}</p>
   return (
     <div class="empty" role="alert">
