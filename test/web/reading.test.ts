@@ -3,7 +3,7 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { setOperator } from '../../src/accounts/settings.ts'
-import { litWord, reader, seen, signIn, useBrowser } from '../support/browser-page.ts'
+import { litWord, reader, seen, signIn, until, useBrowser } from '../support/browser-page.ts'
 import { conversation } from '../support/conversation.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
@@ -202,6 +202,13 @@ seen('a selected passage is saved as subtitles, and exported in the formats of t
   const said = parts.slice(1).map(cue => cue.split('\n').slice(1).join(' '))
   expect(said.every(line => line.startsWith('<v Speaker 1>'))).toBe(true)
   expect(said.map(line => line.replace('<v Speaker 1>', '')).join(' ')).toBe(text)
+  const words = dialog.getByLabel('Most words in a subtitle')
+  const content = "document.querySelector('[aria-label=Preview]').textContent"
+  const usual = JSON.stringify(await page.evaluate(content))
+  await words.fill('1')
+  await until(page, `${content} !== ${usual}`)
+  await words.fill('')
+  await until(page, `${content} === ${usual}`)
   await dialog.getByLabel(/^Only the selection/).uncheck()
   await preview.getByText('We should talk', { exact: false }).first().waitFor()
 })
@@ -245,6 +252,8 @@ seen('each format is shown and saved as the API gives it', async () => {
   ])
   await page.getByLabel('Most words in a subtitle').fill('0')
   await page.getByRole('alert').getByText('max_words').waitFor()
+  await page.getByLabel('Most words in a subtitle').fill('')
+  await page.locator('a[href*="max_words=14&"]').waitFor()
   await page.getByLabel('Format').selectOption('json')
   await preview.getByText('"full_transcript"').waitFor()
   expect((await save())[0]).toBe('talk.json')

@@ -12,6 +12,9 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
+/** The limits of a subtitle in the export dialog. They also hold where the person leaves a field empty. */
+const usual = { maxWords: '14', maxChars: '80', maxSeconds: '6' }
+
 /** The options of the export dialog. Each option is stored in a signal, and a field of the dialog sets its value. */
 export function useOptions(studio: Studio) {
   return {
@@ -19,9 +22,9 @@ export function useOptions(studio: Studio) {
     isPart: useSignal(studio.passage.value !== null),
     speakers: useSignal(studio.speakerCount > 1),
     times: useSignal(false),
-    maxWords: useSignal('14'),
-    maxChars: useSignal('80'),
-    maxSeconds: useSignal('6'),
+    maxWords: useSignal(usual.maxWords),
+    maxChars: useSignal(usual.maxChars),
+    maxSeconds: useSignal(usual.maxSeconds),
     sentences: useSignal(true),
   }
 }
@@ -31,16 +34,38 @@ export type Options = ReturnType<typeof useOptions>
 export function CueOptions({ options, isPart }: { options: Options; isPart: boolean }) {
   return (
     <>
-      <Field label={text.maxWords} type="number" min={1} max={50} of={options.maxWords} />
-      <Field label={text.maxChars} type="number" min={10} max={500} of={options.maxChars} />
-      <Field label={text.maxSeconds} type="number" min={1} max={60} of={options.maxSeconds} />
+      <Field
+        label={text.maxWords}
+        type="number"
+        min={1}
+        max={50}
+        of={options.maxWords}
+        placeholder={usual.maxWords}
+      />
+      <Field
+        label={text.maxChars}
+        type="number"
+        min={10}
+        max={500}
+        of={options.maxChars}
+        placeholder={usual.maxChars}
+      />
+      <Field
+        label={text.maxSeconds}
+        type="number"
+        min={1}
+        max={60}
+        of={options.maxSeconds}
+        placeholder={usual.maxSeconds}
+      />
       {!isPart && <Check label={text.sentences} of={options.sentences} />}
     </>
   )
 }
 
 export function queryOf(options: Options): Record<string, string> {
-  const { format, speakers, times, maxWords, maxChars, maxSeconds, sentences } = options
+  const { format, speakers, times, sentences } = options
+  const { maxWords, maxChars, maxSeconds } = limitsIn(options)
   const include = String(speakers.value)
   if (format.value === 'json') return { format: 'json' }
   if (format.value === 'text')
@@ -48,10 +73,18 @@ export function queryOf(options: Options): Record<string, string> {
   return {
     format: format.value,
     include_speakers: include,
-    max_words: maxWords.value,
-    max_chars: maxChars.value,
-    max_duration: maxSeconds.value,
+    max_words: maxWords,
+    max_chars: maxChars,
+    max_duration: maxSeconds,
     sentence_aware: String(sentences.value),
+  }
+}
+
+function limitsIn({ maxWords, maxChars, maxSeconds }: Options): typeof usual {
+  return {
+    maxWords: maxWords.value || usual.maxWords,
+    maxChars: maxChars.value || usual.maxChars,
+    maxSeconds: maxSeconds.value || usual.maxSeconds,
   }
 }
 
@@ -62,12 +95,13 @@ export function queryOf(options: Options): Record<string, string> {
 export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value
   if (!view || format === 'json') return null
+  const { maxWords, maxChars, maxSeconds } = limitsIn(options)
   return writePassage(view, selected, {
     format,
     withSpeakers: options.speakers.value,
     withTimes: options.times.value,
-    maxWords: Number(options.maxWords.value) || 1,
-    maxChars: Number(options.maxChars.value) || 1,
-    maxSeconds: Number(options.maxSeconds.value) || 1,
+    maxWords: Number(maxWords),
+    maxChars: Number(maxChars),
+    maxSeconds: Number(maxSeconds),
   })
 }
