@@ -1,7 +1,9 @@
 // Tests the page on which the operator sees the state of the server.
 
-import { expect } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { setOperator } from '../../src/accounts/settings.ts'
+import { jobErrors } from '../../src/errors.ts'
+import { operatorWords } from '../../src/web/words/operator.ts'
 import { seen, useBrowser } from '../support/browser-page.ts'
 import { speech } from '../support/media.ts'
 import { startTestService } from '../support/service.ts'
@@ -43,7 +45,9 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   expect(await jobs.getByRole('row').last().textContent()).toMatch(/Done: 1Failed: 1$/)
   const audio = page.getByRole('table', { name: 'Audio by hour' })
   expect(await audio.getByRole('row').last().textContent()).toContain('Audio: 1 h')
-  await page.getByRole('row', { name: /^INTERNAL_ERROR .* 1 / }).waitFor()
+  await page
+    .getByRole('row', { name: /^INTERNAL_ERROR There was an error in the server\. See the log, .* 1 / })
+    .waitFor()
   await page.getByRole('row', { name: /^ben@example\.org 4 .*US\$0\.20 US\$4\.80/ }).waitFor()
   await page.getByRole('row', { name: /GET \/v1\/transcribe\/:id 404 .*ben@example\.org/ }).waitFor()
   await page.getByLabel('Only failed ones').check()
@@ -58,6 +62,11 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   service.engine.setReady(false)
   await page.reload()
   await figures.getByText('not ready').waitFor()
+})
+
+test('the page of the operator has a cause for each error of jobs', () => {
+  const { CANCELLED, ...shown } = jobErrors
+  expect(Object.keys(operatorWords.operator.causes).sort()).toEqual(Object.keys(shown).sort())
 })
 
 seen('the page of the operator tells other accounts how to become an operator', async () => {

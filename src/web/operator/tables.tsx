@@ -23,7 +23,7 @@ export function Errors({ errors }: { errors: Overview['errors'] }) {
             key: code,
             cells: [
               <>
-                <code>{code}</code> {words.advice[code] && <span class="hint">{words.advice[code]}</span>}
+                <code>{code}</code> <span class="hint">{text.causes[code]}</span>
               </>,
               showNumber(jobs),
               showAgo(lastAt),
