@@ -25,7 +25,7 @@ export function submitJob(
     requireNotDeleted(db, accountId)
     const keyId = caller.keyId ?? findNewestKey(db, accountId)?.id ?? null
     if (keyId === null && submission.webhook_url != null) {
-      throw invalid('webhook_url needs an API key of the account, because the key signs the webhooks.')
+      throw invalid('Make an API key first: it signs the events that go to webhook_url.')
     }
     requireAvailable(db, accountId, pricePerHourCents)
     const upload = submission.upload_id == null ? null : takeUpload(db, accountId, submission.upload_id)
