@@ -265,20 +265,24 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
   const { page } = await browser.enter(service, jan)
   await page.goto(`/jobs/${jan.jobId}`)
   const marked = "[...(CSS.highlights.get('doubt') ?? [])].length"
-  const button = page.getByRole('button', { name: 'Unsure words' })
-  await button.click()
+  await page.getByRole('button', { name: 'Unsure words' }).click()
   const doubtful = transcript.utterances
     .flatMap(({ words }) => words)
     .filter(word => (word.confidence ?? 1) < 0.5)
   expect(await page.evaluate(marked)).toBe(doubtful.length)
   await page.getByText(`${doubtful.length} words that may be wrong.`).waitFor()
   const current = litWord.replace('spoken', 'current')
+  const middleOf = (part: string) =>
+    `(({ top, bottom }) => (top + bottom) / 2)(document.querySelector('.doubt ${part}').getBoundingClientRect())`
   for (const word of doubtful.slice(0, 2)) {
     await page.getByRole('button', { name: 'Next' }).click()
     expect(await page.evaluate(current)).toBe(word.word)
   }
   await page.getByText(`2 of ${doubtful.length}`).waitFor()
-  await button.click()
+  // In a window of this width, the count has room beside the sentence, but the arrows have none.
+  await page.setViewportSize({ width: 440, height: 800 })
+  expect(await page.evaluate(`${middleOf('.count')} - ${middleOf('[aria-label=Next]')}`)).toBeCloseTo(0, 0)
+  await page.locator('.doubt').getByRole('button', { name: 'Close' }).click()
   expect(await page.evaluate(marked)).toBe(0)
   await page.emulateMedia({ media: 'print' })
   for (const hidden of ['.top', '.tools', '.player', '.speakers .icon', '.unprinted'])

@@ -31,10 +31,12 @@ function OpenDoubtBar({ studio }: { studio: Studio }) {
       <span role="status">
         {count > 0 && <span class="sample">{text.sample}</span>} {text.legend(count)}
       </span>
-      <span class="hint count">
-        {at.value >= 0 && count > 0 ? words.steps.count(at.value + 1, count) : ''}
-      </span>
-      <Steps count={count} onStep={step} />
+      <div class="line">
+        <span class="hint count">
+          {at.value >= 0 && count > 0 ? words.steps.count(at.value + 1, count) : ''}
+        </span>
+        <Steps count={count} onStep={step} />
+      </div>
       <button
         type="button"
         class="quiet icon"
