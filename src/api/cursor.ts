@@ -1,5 +1,5 @@
-// The cursor that names the next page of a list. The cursor contains a signature, and the position of the page as two
-// whole numbers. The signature also covers the account, the filters and the order of the list, so a cursor of one list
+// The cursor that names the next page of a list. The cursor contains a signature, and the position of the page as whole
+// numbers. The signature also covers the account, the filters and the order of the list, so a cursor of one list
 // is not valid for another list.
 
 import type { Secrets } from '../base/seal.ts'
@@ -11,19 +11,19 @@ const signatureLength = 32
 /** The values that identify a list: its account, its filters and its order. */
 type ListKey = readonly (string | number | null)[]
 
-export function writeCursor(secrets: Secrets, list: ListKey, place: [number, number]): string {
+export function writeCursor(secrets: Secrets, list: ListKey, place: readonly number[]): string {
   const text = place.join('.')
   return Buffer.from(`${text}.${signature(secrets, list, text)}`).toString('base64url')
 }
 
 /** Returns the position that a cursor contains. Throws an ApiError if the cursor was not made for this list. */
-export function readCursor(secrets: Secrets, list: ListKey, cursor: string): [number, number] {
+export function readCursor(secrets: Secrets, list: ListKey, cursor: string): number[] {
   const text = Buffer.from(cursor, 'base64url').toString('latin1')
-  const [, place = '', first, second, signed] = /^((\d+)\.(\d+))\.([0-9a-f]+)$/.exec(text) ?? []
+  const [, place = '', signed] = /^(\d+(?:\.\d+)*)\.([0-9a-f]+)$/.exec(text) ?? []
   if (signature(secrets, list, place) !== signed) {
     throw new ApiError('INVALID_REQUEST', 'cursor does not belong to this list.')
   }
-  return [Number(first), Number(second)]
+  return place.split('.').map(Number)
 }
 
 function signature(secrets: Secrets, list: ListKey, place: string): string {

@@ -7,12 +7,12 @@ import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**
- * The place at which the next page of hits starts. A page contains only utterances whose row id is below `top`. In the
- * order `newest`, `top` is the row id of the last hit of the previous page, and `skip` is 0. In the order `best`, `top`
- * is the same for all pages, and `skip` is the number of hits on the earlier pages. So the utterances of newer jobs,
- * which have higher row ids, do not change the order of the hits.
+ * The place at which the next page of hits starts, as whole numbers. In the order `newest`, it is the row id of the last
+ * hit of the previous page. In the order `best`, it is a row id that is the same for all pages, and the score and the row
+ * id of the last hit of the previous page. All pages contain only utterances below the first number, because the
+ * utterances of newer jobs have higher row ids.
  */
-export type SearchPlace = { top: number; skip: number }
+export type SearchPlace = readonly number[]
 
 /** The input of the functions `newestPage` and `bestPage`. */
 export type Query = {
@@ -66,10 +66,10 @@ function matchIn(part: number, phrases: readonly Phrase[]): string {
 
 export function newestPage(db: Db, query: Query): Page {
   const { limit, after } = query
-  const top = after?.top ?? newestTop
+  const [top = newestTop] = after ?? []
   // One row more than `limit` is read. If this row exists, there is a next page.
   const rows = findRows<HitRow>(db, hitColumns, query, { top, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = rows.length > limit ? shown.at(-1) : undefined
-  return { rows: shown, next: last ? { top: last.rowId, skip: 0 } : null }
+  return { rows: shown, next: last ? [last.rowId] : null }
 }

@@ -13,11 +13,12 @@ import { findRows, hitColumns, jobsOfUtterances, newestTop, type Page, type Quer
  */
 const [saturation, lengthWeight, usualLength] = [1.2, 0.75, 80]
 
-/** Returns the BM25 score of an utterance. All phrases have equal weight. */
+/** Returns the BM25 score of an utterance, as a whole number of millionths. All phrases have equal weight. */
 export function scoreOf(text: string, phrases: readonly Phrase[]): number {
   const counts = countPhrases(text, phrases)
   const norm = saturation * (1 - lengthWeight + (lengthWeight * text.length) / usualLength)
-  return counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
+  const score = counts.reduce((sum, count) => sum + (count * (saturation + 1)) / (count + norm), 0)
+  return Math.round(score * 1e6)
 }
 
 /**
@@ -27,17 +28,20 @@ export function scoreOf(text: string, phrases: readonly Phrase[]): number {
  */
 export function bestPage(db: Db, query: Query): Page {
   const { phrases, limit, after } = query
-  const { top, skip } = after ?? { top: newestTop, skip: 0 }
+  const [top = newestTop, lastScore = Number.POSITIVE_INFINITY, lastRowId = 0] = after ?? []
   const candidates = findRows<{ rowId: number; text: string }>(
     db,
     `search.rowid as rowId, substr(utterances.body ->> '$.text', 1, ${limits.searchRankedCharacters}) as text`,
     query,
     { top, limit: limits.searchRankedMax },
   )
+  // The next page starts after the last hit, and not after a number of hits: an older job may have completed, or a job may
+  // have been deleted, since the previous page was read.
   const ranked = candidates
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
+    .filter(({ score, rowId }) => score < lastScore || (score === lastScore && rowId < lastRowId))
     .toSorted((one, other) => other.score - one.score || other.rowId - one.rowId)
-  const shown = ranked.slice(skip, skip + limit)
+  const shown = ranked.slice(0, limit)
   const rows = shown.flatMap(({ rowId }) =>
     db.list<HitRow>(`select ${hitColumns} from utterances ${jobsOfUtterances} where utterances.id = $rowId`, {
       rowId,
@@ -46,6 +50,6 @@ export function bestPage(db: Db, query: Query): Page {
   // The utterances of newer jobs have higher row ids. The next pages contain only row ids below `fixedTop`, so that
   // newer jobs do not change the ranking.
   const fixedTop = Math.min(top, (candidates[0]?.rowId ?? 0) + 1)
-  const isLast = skip + limit >= ranked.length
-  return { rows, next: isLast ? null : { top: fixedTop, skip: skip + limit } }
+  const last = ranked.length > limit ? shown.at(-1) : undefined
+  return { rows, next: last ? [fixedTop, last.score, last.rowId] : null }
 }

@@ -122,6 +122,28 @@ test.each(['newest', 'best'])('pages in the order %s have no gap and no repeat',
   expect(placesIn(paged)).toEqual(placesIn(whole))
 })
 
+test.each(['an older job that completes', 'a deleted job'])(
+  'with order=best, %s moves no hit to another page',
+  async change => {
+    const texts = [4, 3, 2, 1].map(count => ['pear '.repeat(count)])
+    const { service, ids, search } = await serviceWith(...texts)
+    const [oldest, best, second] = ids
+    const setDeleted = (id: string | undefined, deletedAt: number | null) =>
+      service.db.run('update jobs set deleted_at = $deletedAt where id = $id', { id: id!, deletedAt })
+    const page = async (cursor: object) =>
+      (await search({ q: 'pear', order: 'best', limit: '1', ...cursor })).body
+    setDeleted(oldest, 1)
+    const first = await page({})
+    if (change === 'a deleted job') setDeleted(best, 1)
+    else setDeleted(oldest, null)
+    const next = await page({ cursor: first.next_cursor })
+    expect(placesIn([...first.items, ...next.items])).toEqual([
+      [best, 0],
+      [second, 0],
+    ])
+  },
+)
+
 test('a cursor belongs to its account, query and order', async () => {
   const { service, search } = await serviceWith(['one word', 'two words, one word'])
   const { next_cursor: cursor } = (await search({ q: 'word', limit: '1' })).body

@@ -33,16 +33,15 @@ export function hitsOf(
   { q, order = 'newest', limit, cursor }: Static<typeof shapes.searchQuery>,
 ): Static<typeof shapes.searchPage> {
   const list = ['search', accountId, q, order]
-  const [top, skip] = cursor === undefined ? [] : readCursor(secrets, list, cursor)
   const { hits, next } = searchUtterances(db, accountId, {
     query: q,
     order,
     ...(limit === undefined ? {} : { limit }),
-    after: top === undefined || skip === undefined ? null : { top, skip },
+    after: cursor === undefined ? null : readCursor(secrets, list, cursor),
   })
   return {
     items: hits.map(hitJson),
-    next_cursor: next && writeCursor(secrets, list, [next.top, next.skip]),
+    next_cursor: next && writeCursor(secrets, list, next),
   }
 }
 
