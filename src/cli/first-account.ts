@@ -5,23 +5,37 @@ import { createKey } from '../accounts/key.ts'
 import { deposit } from '../accounts/ledger.ts'
 import { setOperator } from '../accounts/settings.ts'
 import { isCompiled } from '../base/carried.ts'
+import { reasonOf } from '../base/reason.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { settings } from '../config/settings.ts'
 import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
 
 /**
- * Creates an account at the first start of the server, and returns the API key of this account. Returns null if the
- * database already has an account.
+ * Creates an account at the first start of the server, and calls `show` with the API key of this account. If `show`
+ * throws, the account is not created: only its key opens it, and the key cannot be shown again. Returns false and does
+ * nothing if the database already has an account.
  */
-export function createFirstAccount({ service: { db, secrets } }: Running): string | null {
+export function createFirstAccount(
+  { service: { db, secrets } }: Pick<Running, 'service'>,
+  show: (key: string) => void,
+): boolean {
   return db.tx(() => {
-    if (listAccounts(db).length > 0) return null
+    if (listAccounts(db).length > 0) return false
     const account = createAccount(db, { email: 'local@localhost', passwordHash: null, verified: true })
-    if (!account) return null
+    const made = account && createKey(db, secrets, account.id, { name: 'first start' })
+    if (!made) return false
     deposit(db, account.id, limits.firstCreditCents)
     setOperator(db, account.id, true)
-    return createKey(db, secrets, account.id, { name: 'first start' })?.key ?? null
+    try {
+      show(made.key)
+    } catch (error) {
+      const reason = reasonOf(error)
+      throw new Error(
+        `the first API key cannot be shown, so it is not made: ${reason}; the next start tries again`,
+      )
+    }
+    return true
   })
 }
 

@@ -36,9 +36,10 @@ export const serve = command({
     })
     try {
       const address = `steno listens on ${running.listening}`
-      const key = createFirstAccount(running)
-      if (key) say(address, `API key of local@localhost, shown this once: ${key}`)
-      else tell(address, keyHint(running, config.dataDir))
+      const isFirst = createFirstAccount(running, key =>
+        say(address, `API key of local@localhost, shown this once: ${key}`),
+      )
+      if (!isFirst) tell(address, keyHint(running, config.dataDir))
       systemd.ready()
       // Signals are handled before the log says that the service listens: a script may read this line and send a signal
       // at once.

@@ -235,7 +235,7 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect(await stop()).toBe(0)
 }, 60_000)
 
-test('a server that cannot print its first API key ends with an error, and later goes on without an address', async () => {
+test('a server that cannot print its first API key makes none and ends with an error; one with an account goes on without an address', async () => {
   const start = () =>
     Bun.spawn(['sh', '-c', `exec ${selfCommand('serve').join(' ')} > /dev/full`], {
       env: environment(join(folder, 'unheard')),
@@ -245,7 +245,12 @@ test('a server that cannot print its first API key ends with an error, and later
   const first = start()
   const told = await new Response(first.stderr).text()
   expect([await first.exited, first.signalCode]).toEqual([1, null])
-  expect(told).toEndWith('steno: standard output cannot be written: the disk is full\n')
+  expect(told).toEndWith(
+    'not made: standard output cannot be written: the disk is full; the next start tries again\n',
+  )
+  const data = join(folder, 'unheard')
+  expect((await findCommand(data, 'accounts', 'list')).out).toBe('')
+  expect((await findCommand(data, 'accounts', 'create', 'a@example.org')).code).toBe(0)
 
   const second = start()
   let logged = ''
