@@ -1,7 +1,7 @@
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { missingSecret } from '../accounts/signing-secret.ts'
-import { secretPath } from '../base/seal.ts'
+import { readSecret, secretPath } from '../base/seal.ts'
 import { shellWord } from '../base/shell-word.ts'
 import { visible } from '../base/visible.ts'
 import { Draft } from '../base/whole-file.ts'
@@ -40,7 +40,7 @@ export const backup = command({
 
 function copySecret(secret: string, draft: string): void {
   if (!existsSync(secret)) throw missingSecret(secret)
-  copyFileSync(secret, draft)
+  writeFileSync(draft, readSecret(secret))
 }
 
 /**

@@ -2,7 +2,16 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, afterEach, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { openSecrets } from '../../src/base/seal.ts'
@@ -387,7 +396,11 @@ test('a backup that fails for its key leaves no file, and can be repeated', asyn
   const file = join(place, 'backup.db')
   const failed = await findCommand(data, 'backup', file)
   expect([failed.code, failed.err]).toEqual([1, expect.stringContaining(join(data, 'secret.key'))])
+  writeFileSync(join(data, 'secret.key'), 'short')
+  const damaged = await findCommand(data, 'backup', file)
+  expect([damaged.code, damaged.err]).toEqual([1, expect.stringContaining('secret.key is damaged: it has 5')])
   expect(readdirSync(place)).toEqual([])
+  rmSync(join(data, 'secret.key'))
   openSecrets(data)
   expect((await findCommand(data, 'backup', file)).code).toBe(0)
   expect(readdirSync(place).sort()).toEqual(['backup.db', 'backup.db.key'])
