@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { reasonOf } from '../base/reason.ts'
 import { formatCount, formatSize } from '../base/units.ts'
 import type { Config } from '../config.ts'
 import { withCompactCopy } from '../engine/models/compact-copy.ts'
@@ -13,7 +12,7 @@ import { barOf, openBar } from './bar.ts'
 import { command } from './command.ts'
 import { say } from './print.ts'
 import { dataOption, type Flags, localConfig } from './settings.ts'
-import { causeOf } from './transcribe/output-file.ts'
+import { unwritableModels } from './unwritable.ts'
 
 export const pull = command({
   usage: 'steno models pull ID',
@@ -44,7 +43,7 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
     onChange: paths => say(`${id}: files that differ from those of the last pull: ${paths.join(', ')}`),
   })
     .catch(error => {
-      throw errorIn(dir, error)
+      throw unwritableModels(error, dir)
     })
     .finally(() => bar.end())
   const bytes = lock.files.reduce((sum, file) => sum + file.size, 0)
@@ -52,16 +51,6 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
     `${id}: ${formatCount(lock.files.length, 'file')}, ${formatSize(bytes)}, revision ${lock.revision.slice(0, 12)}`,
   )
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
-}
-
-/** Returns an error that names the folder of models, if `error` says why it cannot be written. Otherwise returns `error`. */
-function errorIn(dir: string, error: unknown): unknown {
-  const cause = causeOf(error)
-  if (cause === reasonOf(error)) return error
-  return new Error(
-    `the folder of models ${dir} cannot be written: ${cause}; STENO_MODELS_DIR names another`,
-    { cause: error },
-  )
 }
 
 /**

@@ -11,6 +11,7 @@ import { need } from './arguments.ts'
 import { command } from './command.ts'
 import { print, say } from './print.ts'
 import { dataOption, localConfig, recordOptions } from './settings.ts'
+import { unwritableModels } from './unwritable.ts'
 
 export const list = command({
   usage: 'steno models list [--json]',
@@ -87,7 +88,15 @@ export const remove = command({
     const config = localConfig(values)
     const known = listIn(config).find(model => model.id === id)
     if (known?.builtIn) throw new Error(`${id} is built in and cannot be removed`)
-    if (!removeModel(modelsDirOf(id, config), id)) throw new Error(`there is no model ${id} here`)
+    if (!removeFrom(modelsDirOf(id, config), id)) throw new Error(`there is no model ${id} here`)
     say(`${id} removed`)
   },
 })
+
+function removeFrom(dir: string, id: string): boolean {
+  try {
+    return removeModel(dir, id)
+  } catch (error) {
+    throw unwritableModels(error, dir)
+  }
+}

@@ -1,6 +1,7 @@
 import { formatSize } from '../base/units.ts'
 import { installCuda, pullCuda } from '../engine/models/cuda.ts'
 import { whyNoCuda } from '../engine/models/cuda-libraries.ts'
+import { newCudaFolder } from '../engine/onnx/library.ts'
 import { publicSource } from '../net/nuget.ts'
 import { need, refuseEmpty } from './arguments.ts'
 import { barOf, openBar } from './bar.ts'
@@ -8,6 +9,7 @@ import { command } from './command.ts'
 import { UsageError } from './failure.ts'
 import { say } from './print.ts'
 import { dataOption, localConfig } from './settings.ts'
+import { unwritable } from './unwritable.ts'
 
 export const pull = command({
   usage: 'steno runtime pull cuda [--from FILE | --source URL]',
@@ -24,7 +26,12 @@ export const pull = command({
     localConfig(values)
     const [provider] = need(positionals, 'cuda')
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
-    const folder = from === undefined ? await pullFrom(source) : await installCuda(from)
+    const pulled = from === undefined ? pullFrom(source) : installCuda(from)
+    const folder = await pulled.catch(error => {
+      // An error with the path of the package is about reading the package.
+      if (error.path === from) throw error
+      throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
+    })
     say(`the CUDA provider is in ${folder}`)
     const why = whyNoCuda()
     if (why !== null) say(`it cannot be used yet: ${why}`)

@@ -189,11 +189,10 @@ test('an unknown model is an error of one line, with the nearest name', async ()
 test('a folder that cannot be written is named, with what to do', async () => {
   folder = join(folder, 'file')
   writeFileSync(folder, '')
-  const { code, err } = await run('pull', 'tiny')
-  expect([code, err]).toEqual([
-    1,
-    `steno: the folder of models ${folder} cannot be written: a file has this name; STENO_MODELS_DIR names another\n`,
-  ])
+  const words = (cause: string) =>
+    `steno: the folder of models ${folder} cannot be written: ${cause}; STENO_MODELS_DIR names another\n`
+  expect(await run('pull', 'tiny')).toMatchObject({ code: 1, err: words('a file has this name') })
+  expect(await run('remove', 'tiny')).toMatchObject({ code: 1, err: words('a part of the path is a file') })
 })
 
 test('a hub that cannot be reached is named, with what to do', async () => {

@@ -94,6 +94,17 @@ test('the package can be installed from a file', async () => {
   expect(readdirSync(place()).length).toBe(3)
 })
 
+test('a folder for the provider that cannot be written is named, with what to do', async () => {
+  const path = join(folder, 'package.nupkg')
+  writeFileSync(path, whole)
+  writeFileSync(join(folder, 'native'), 'a file where the folder should be')
+  const { code, err } = await run('--from', path)
+  expect([code, err]).toEqual([
+    1,
+    `steno: ${place()} cannot be written: a part of the path is a file; STENO_DATA_DIR names another\n`,
+  ])
+})
+
 byRoot('a provider that root installs belongs to the owner of the data folder', async () => {
   const path = join(folder, 'package.nupkg')
   writeFileSync(path, whole)

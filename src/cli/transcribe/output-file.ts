@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
-import { reasonOf } from '../../base/reason.ts'
+import { firstErrorOf, reasonOf } from '../../base/reason.ts'
 import { placeFile } from '../../base/whole-file.ts'
 import { fitName } from './output-names.ts'
 
@@ -46,5 +46,5 @@ const causes: Record<string, string> = {
 }
 
 export function causeOf(error: unknown): string {
-  return causes[(error as NodeJS.ErrnoException).code ?? ''] ?? reasonOf(error)
+  return causes[Object(firstErrorOf(error)).code ?? ''] ?? reasonOf(error)
 }
