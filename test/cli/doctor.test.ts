@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { cacheDir, nativeHome, setNativeHome } from '../../src/base/carried.ts'
 import { wordErrorRate } from '../../src/cli/doctor/clip.ts'
@@ -12,7 +12,9 @@ import { packageOf } from '../support/cuda-package.ts'
 import { pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runOnFullDisk } from '../support/full-disk.ts'
+import { byRoot, otherUser } from '../support/other-owner.ts'
 import { steno } from '../support/program.ts'
+import { projectRoot } from '../support/source.ts'
 
 const folderBefore = process.env.STENO_NATIVE_DIR
 let folder: string
@@ -132,6 +134,23 @@ test('a data folder that a server would refuse stays as it is', async () => {
     await expect(of(check)).rejects.toThrow('not tried, because the data folder cannot be used')
   expect(linesOf(findingOf('clock', (await of('clock'))!))[0]).toMatch(/^(good|note) .* time service/)
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['media', 'media/kept'])
+})
+
+byRoot('a data folder that this user may not enter is not said to be missing', () => {
+  const dataDir = makeService(join(folder, 'closed/data'))
+  chmodSync(join(folder, 'closed'), 0o700)
+  const script = `
+    const { hostChecks } = await import(${JSON.stringify(join(projectRoot, 'src/cli/doctor/host.ts'))})
+    process.setuid(${otherUser})
+    const host = { dataDir: ${JSON.stringify(dataDir)}, config: {} }
+    for (const check of ['data folder', 'disk space', 'disk speed', 'database'])
+      console.log(await hostChecks[check](host).catch(error => error.message))`
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
+  const notTried = 'not tried, because the data folder cannot be used'
+  expect(`${stdout}`.trim().split('\n')).toEqual([
+    `this user may not read and write ${dataDir}/steno.db: run the command as the user of the service, or as root`,
+    ...[notTried, notTried, notTried],
+  ])
 })
 
 test('an address, a port, a mail server and a disk that cannot be used are named, with what to do', async () => {

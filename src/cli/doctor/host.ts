@@ -11,7 +11,7 @@ import { secretPath } from '../../base/seal.ts'
 import { isClockSynchronised } from '../../base/system-call.ts'
 import { formatSize } from '../../base/units.ts'
 import { type Config, listeningUrl } from '../../config.ts'
-import { makeDataDir } from '../../db/data-dir.ts'
+import { makeDataDir, requireAccess } from '../../db/data-dir.ts'
 import { databasePath } from '../../db/db.ts'
 import { openBeside } from '../../db/open-beside.ts'
 import { limits } from '../../limits.ts'
@@ -40,24 +40,26 @@ export const hostChecks: Record<string, Check> = {
   'data folder': async host => {
     const { dataDir } = host
     if (dataDir === null) return none
-    if (!existsSync(dataDir)) {
-      // The check does not create the folder. If root created it, the user of the service could not use it. The name
-      // may also be misspelt.
-      host.dataDir = null
-      setNativeHome(join(cacheDir(), 'native'))
-      return { note: `${dataDir} is not there; steno serve makes it` }
-    }
     try {
-      makeDataDir(dataDir)
-      await tryWrite(join(dataDir, `.doctor-${process.pid}`))
+      requireAccess(dataDir)
+      if (existsSync(dataDir)) {
+        makeDataDir(dataDir)
+        await tryWrite(join(dataDir, `.doctor-${process.pid}`))
+        return dataDir
+      }
     } catch (error) {
       host.isRefused = true
       setNativeHome(join(cacheDir(), 'native'))
       throw error
     }
-    return dataDir
+    // The check does not create the folder. If root created it, the user of the service could not use it. The name may
+    // also be misspelt.
+    host.dataDir = null
+    setNativeHome(join(cacheDir(), 'native'))
+    return { note: `${dataDir} is not there; steno serve makes it` }
   },
-  'disk space': async ({ dataDir, config: { fileBytesMax } }) => {
+  'disk space': async ({ dataDir, isRefused, config: { fileBytesMax } }) => {
+    if (isRefused && dataDir !== null && !existsSync(dataDir)) throw new Error(notTried)
     const { bavail, bsize } = statfsSync(dataDir ?? '.')
     const free = bavail * bsize
     if (free < fileBytesMax)
