@@ -50,7 +50,7 @@ function copySecret(secret: string, draft: string): void {
 function warnOfForeignSecret(file: string, secret: string): void {
   using copy = openCopy(file)
   const problem = whyForeign(copy, secret)
-  if (problem !== null) terminal.err(`steno: ${visible(problem)}, which steno restore needs\n`)
+  if (problem !== null) terminal.err(`steno: steno restore would refuse this backup: ${visible(problem)}\n`)
 }
 
 /** The entry point of the child process that copies the database for a server of a pair (see db/shared-copies.ts). */

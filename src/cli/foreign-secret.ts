@@ -8,5 +8,5 @@ import type { Db } from '../db/db.ts'
  */
 export function whyForeign(db: Pick<Db, 'find'>, path: string): string | null {
   if (canOpenSecrets(db, readSecrets(path))) return null
-  return `${path} is of another service and cannot open the signing secrets in the database; every earlier backup of this service has the right one`
+  return `${path} is of another service and cannot open the signing secrets in the database; every earlier backup of this service has the right one; if there is none, docs/admin.md says how to go on without it`
 }
