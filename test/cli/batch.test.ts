@@ -247,7 +247,12 @@ test.skipIf(!clips)(
     }
     const interrupted = await run(files, { transcribe: stop, signal: stopped.signal })
     expect(interrupted.error).toBeInstanceOf(Interrupted)
-    expect(textOf(interrupted.err)).toEqual(['[0:00] First in a.flac.', '[0:02] Then in a.flac.'])
+    expect(textOf(interrupted.err)).toEqual([
+      '[0:00] First in a.flac.',
+      '[0:02] Then in a.flac.',
+      '[0:00] First in b.flac.',
+      '[0:02] Then in b.flac.',
+    ])
   },
 )
 
@@ -422,15 +427,15 @@ test.skipIf(!clips)(`a section is transcribed with the times of the whole record
 })
 
 test.skipIf(!clips)(
-  `an interrupted run keeps the finished files and the text that was heard${skipped}`,
+  `an interrupted run keeps the finished files, and the text that was heard in each of the others${skipped}`,
   async () => {
     const folder = temporaryFolder()
-    const files = ['a.flac', 'b.flac', 'c.flac'].map(name => put(folder, name))
+    const files = ['a.flac', 'b.flac', 'c.flac', 'd.flac'].map(name => put(folder, name))
     const controller = new AbortController()
-    let calls = 0
     const transcribe: Transcribe = async (input, options) => {
       const made = await answer(input, options)
-      if (calls++ === 0) return made
+      if (input.path === files[2]) return made
+      if (input.path === files[3]) throw new Error('killed')
       const heard = ['我们开始吧。', 'OK。'].map(text => ({ ...made.utterances[0]!, text }))
       options.onUtterances?.(heard, 0, 'zh')
       controller.abort()
@@ -439,9 +444,14 @@ test.skipIf(!clips)(
     const out = join(folder, 'out')
     const ended = await run(files, { values: { out, quiet: true }, transcribe, signal: controller.signal })
     expect(ended.error).toEqual(
-      new Interrupted(`interrupted in ${files[1]}; its first 0:01 are in ${out}/b.partial.txt`),
+      new Interrupted(
+        ['a', 'b']
+          .map((name, at) => `interrupted in ${files[at]}; its first 0:01 are in ${out}/${name}.partial.txt`)
+          .join('\n'),
+      ),
     )
-    expect(readdirSync(out).sort()).toEqual(['a.txt', 'b.partial.txt'])
+    expect(ended.done).toBe(1)
+    expect(readdirSync(out).sort()).toEqual(['a.partial.txt', 'b.partial.txt', 'c.txt'])
     expect(readFileSync(join(out, 'b.partial.txt'), 'utf8')).toBe('我们开始吧。OK。\n')
   },
 )
@@ -463,11 +473,10 @@ test.skipIf(!clips)(
     const out = join(folder, 'out')
     const values = { out, quiet: true, diarize: true, format: 'text,rttm' }
     const { error } = await run(files, { values, transcribe, signal: controller.signal })
-    expect(error).toEqual(
-      new Interrupted(`interrupted in ${files[0]}; its first 0:01 are in ${out}/a.partial.txt`),
-    )
-    expect(readdirSync(out)).toEqual(['a.partial.txt'])
-    expect(readFileSync(join(out, 'a.partial.txt'), 'utf8')).toBe('It rains.\n')
+    expect(error).toBeInstanceOf(Interrupted)
+    const partial = ['a.partial.txt', 'b.partial.txt']
+    expect(readdirSync(out).sort()).toEqual(partial)
+    for (const name of partial) expect(readFileSync(join(out, name), 'utf8')).toBe('It rains.\n')
   },
 )
 

@@ -12,10 +12,11 @@ import { JobFailure } from '../../errors.ts'
 import { limits } from '../../limits.ts'
 import { openMedia } from '../../media/inspect.ts'
 import type { Transcript } from '../../transcripts/transcript.ts'
+import { Interrupted } from '../failure.ts'
 import { OutputError, terminal } from '../terminal.ts'
 import { openFetcher } from './fetcher.ts'
 import type { Output } from './output-paths.ts'
-import { Results, type Work } from './results.ts'
+import { noTextKept, Results, type Work } from './results.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { partOf } from './section.ts'
 import type { Source } from './source.ts'
@@ -153,7 +154,7 @@ export class Batch {
     const heard = await Promise.allSettled(group.map(prepared => this.#hear(engine, prepared)))
     const elapsedMs = performance.now() - startedAt
     const durationMs = group.reduce((sum, { input }) => sum + input.durationMs, 0)
-    for (const [index, prepared] of group.entries()) {
+    await forAll(group, async (prepared, index) => {
       const { work, missing, input } = prepared
       const result = heard[index]!
       if (
@@ -164,7 +165,7 @@ export class Batch {
         await this.#closeEngine(engine)
         work.utterances = []
         await this.#transcribe([prepared])
-        continue
+        return
       }
       await this.#guard(work, async () => {
         if (result.status === 'rejected') throw result.reason
@@ -173,7 +174,7 @@ export class Batch {
         this.counts.done += 1
         this.counts.seconds += result.value.duration_seconds
       })
-    }
+    })
   }
 
   async #hear(engine: OneShotEngine, { work, input }: Prepared): Promise<Transcript> {
@@ -239,6 +240,28 @@ export class Batch {
 function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
   const durationMs = group.reduce((sum, each) => sum + each.input.durationMs, input.durationMs)
   return group.length < limits.jointFilesMax && durationMs <= limits.jointMsMax
+}
+
+/**
+ * Calls `end` for each source of the group, also after the command was interrupted: other sources of the group may have
+ * a transcript, or text. At the end, throws one error, which says where the text of each interrupted source is.
+ */
+async function forAll(
+  group: readonly Prepared[],
+  end: (prepared: Prepared, index: number) => Promise<void>,
+): Promise<void> {
+  const interruptions: Interrupted[] = []
+  for (const [index, prepared] of group.entries()) {
+    try {
+      await end(prepared, index)
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error
+      interruptions.push(error)
+    }
+  }
+  if (interruptions.length === 0) return
+  const places = interruptions.map(({ message }) => message).filter(message => message !== noTextKept)
+  throw new Interrupted(places.join('\n') || noTextKept)
 }
 
 /**

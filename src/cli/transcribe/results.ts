@@ -39,6 +39,9 @@ export type Work = {
   elapsedMs: number
 }
 
+/** The message of an interruption of a source without text, or whose text the terminal already showed. */
+export const noTextKept = 'interrupted'
+
 export class Results {
   readonly #task: Task
   readonly #stdoutFormat: Output['format']
@@ -104,7 +107,7 @@ export class Results {
     if (!work.isAlone) this.#show(work, utterances)
     const texts = outputs.filter(({ format }) => format !== 'rttm')
     const hasText = outputs.length === 0 ? this.#stdoutFormat !== 'rttm' : texts.length > 0
-    if (!heard || !hasText || this.#isShownLive(work)) return new Interrupted('interrupted')
+    if (!heard || !hasText || this.#isShownLive(work)) return new Interrupted(noTextKept)
     const { fromMs } = this.#task.section
     const transcript = shifted(
       {
