@@ -34,6 +34,7 @@ const notRun: [string, string, string][] = [
   ['native/README.md', 'bun scripts/build-media.ts', 'needs the source of FFmpeg and ten minutes'],
   ['native/README.md', 'bun scripts/build-operators.ts', 'needs the compiler of the media program'],
   ['docs/admin.md', 'STENO_MODELS_DIR=./models steno models pull', 'the model hub is outside'],
+  ['docs/admin.md', 'sed ', 'test/program/systemd.test.ts starts the second service with it'],
   ['docs/admin.md', 'docker compose', 'needs Docker and a GPU'],
   ['docs/admin.md', 'systemctl disable', 'test/program/systemd.test.ts removes the service with it'],
   ['docs/diarization.md', 'steno models pull', 'the model hub is outside'],

@@ -72,8 +72,8 @@ const steps = `
 `
 
 /**
- * The expected output of the commands in `steps`. The last line is printed by a later command, after the test has
- * removed steno.
+ * The expected output of the commands in `steps`. The last two lines are printed by later commands: with a second
+ * service, and after the test has removed the first one.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600
@@ -84,6 +84,7 @@ killed: 1 restart, If it is cloudy this evening, we will stay at home.
 stopped answering: 2 restarts
 stopped: success, code 0
 upgraded: active, If it is cloudy this evening, we will stay at home.
+second: ok, STENO_DATA_DIR=/var/lib/steno-two
 removed: inactive, 2 files gone
 `
 
@@ -93,12 +94,14 @@ test.skipIf(!mayBoot)(
     const folder = temporaryFolderOnDisk()
     placeProgram(join(folder, 'steno'))
     copyFileSync(join(root, 'test/fixtures/speech/doctor.flac'), join(folder, 'talk.flac'))
-    const removal = blocksOf(readDocument('docs/admin.md')).find(block =>
-      block.startsWith('systemctl disable'),
+    const [second, removal] = ['sed ', 'systemctl disable'].map(start =>
+      blocksOf(readDocument('docs/admin.md')).find(block => block.startsWith(start)),
     )
+    const another =
+      'echo "second: $(STENO_ENV_FILE=/etc/steno-two.env steno health), $(systemctl show steno-two -p Environment --value)"; systemctl stop steno-two'
     const after =
       'echo "removed: $(state ActiveState), $(find /var/lib/steno /etc/steno.env 2>&1 | grep -c "No such") files gone"'
-    writeFileSync(join(folder, 'script'), `${steps}\n${removal}\n${after}`)
+    writeFileSync(join(folder, 'script'), [steps, second, another, removal, after].join('\n'))
     // If this test process is killed, `setpriv` makes the kernel end the container too.
     const command = ['setpriv', '--pdeathsig', 'TERM', box, folder]
     const { stderr, exitedDueToTimeout } = Bun.spawnSync(command, { timeout: boxMs })
