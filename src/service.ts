@@ -1,7 +1,6 @@
 // The service. `startService` opens the parts of the service one after the other. `close` closes the parts in reverse
 // order. Tests replace some of the parts.
 
-import { existsSync } from 'node:fs'
 import { requireSecret } from './accounts/signing-secret.ts'
 import { openBaseUrl } from './api/base-url.ts'
 import { serve } from './api/serve.ts'
@@ -9,11 +8,9 @@ import type { Service } from './api/service.ts'
 import { unpackCarried } from './base/carried.ts'
 import { log } from './base/log.ts'
 import { reasonOf } from './base/reason.ts'
-import { secretPath } from './base/seal.ts'
 import { type Config, listeningUrl } from './config.ts'
-import { openCopy } from './db/copy.ts'
+import { openOwn } from './db/copy.ts'
 import { hasDatabase, lockDataDir, makeDataDir } from './db/data-dir.ts'
-import { databasePath } from './db/db.ts'
 import { joinStandby, type Standby } from './db/standby.ts'
 import { removeLeftovers } from './jobs/leftovers.ts'
 import { makeMediaFolders } from './jobs/media-files.ts'
@@ -74,15 +71,18 @@ async function joinPair(
   // Unpacking may take seconds. A server that takes over has its files ready, and one that cannot unpack takes no
   // lease.
   await unpackCarried()
-  const requireOwn = () => requireSecretBefore(dataDir)
+  const requireOwn = () => requireUsable(dataDir)
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce, requireOwn }
   return await joinStandby({ folder, dataDir, afterMs, everyMs }, options)
 }
 
-/** Throws if the data folder has lost the file secret.key that its database needs. The database is only read. */
-function requireSecretBefore(dataDir: string): void {
-  if (!hasDatabase(dataDir) || existsSync(secretPath(dataDir))) return
-  using db = openCopy(databasePath(dataDir))
+/**
+ * Throws if the start would fail for the database of the data folder: it is damaged, a newer program made it, or the
+ * folder has lost the file secret.key that it needs. The database is only read, and not as a whole.
+ */
+function requireUsable(dataDir: string): void {
+  if (!hasDatabase(dataDir)) return
+  using db = openOwn(dataDir)
   requireSecret(db, dataDir)
 }
 

@@ -9,8 +9,9 @@ import { readSecret, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { type Db, databaseFiles, databasePath, type Params } from './db.ts'
-import { listApplied } from './migrate.ts'
-import { openDb } from './open-db.ts'
+import { isOfOlderProgram, listApplied } from './migrate.ts'
+import { damageIn, openDb } from './open-db.ts'
+import { isDamage } from './refusal.ts'
 
 /**
  * Writes a consistent copy of the database in the data folder to `target`. Any file that exists at `target` must be
@@ -48,6 +49,21 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
     find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
     [Symbol.dispose]: () => sql.close(),
   }
+}
+
+/**
+ * Opens the database of the data folder for reading only. Throws if it is damaged, or if a newer program made it. Only
+ * its first pages are checked.
+ */
+export function openOwn(dataDir: string): Pick<Db, 'find'> & Disposable {
+  const path = databasePath(dataDir)
+  try {
+    using sql = new Database(path, { readonly: true })
+    isOfOlderProgram(sql)
+  } catch (error) {
+    throw isDamage(error) ? damageIn(dataDir, error) : error
+  }
+  return openCopy(path)
 }
 
 /** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */

@@ -61,11 +61,7 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
   try {
     return open(dataDir, { ...options, beforeMigrations })
   } catch (error) {
-    if (isDamage(error))
-      throw new Error(
-        `${databasePath(dataDir)} is damaged: ${reasonOf(error)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`,
-        { cause: error },
-      )
+    if (isDamage(error)) throw damageIn(dataDir, error)
     if (!['full', 'disk error'].includes(refusalOf(error) ?? '')) throw error
     const { bavail, bsize } = statfsSync(dataDir)
     const needed = isUpdated
@@ -76,6 +72,14 @@ export function openDb(dataDir: string, options: DbOptions = {}): Db {
       { cause: error },
     )
   }
+}
+
+/** Returns an error that says that the database of the data folder is damaged, and how to restore a backup. */
+export function damageIn(dataDir: string, cause: unknown): Error {
+  return new Error(
+    `${databasePath(dataDir)} is damaged: ${reasonOf(cause)}; to restore a backup, move steno.db, each steno.db-* and secret.key out of ${dataDir}, then run steno restore`,
+    { cause },
+  )
 }
 
 function open(

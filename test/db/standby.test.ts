@@ -1,5 +1,6 @@
 // Tests how the second server of a pair takes over from the first one.
 
+import { Database } from 'bun:sqlite'
 import { afterEach, expect, test } from 'bun:test'
 import {
   copyFileSync,
@@ -18,6 +19,7 @@ import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
+import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { restoreInChild } from '../../src/db/restore-child.ts'
 import { openCopies } from '../../src/db/shared-copies.ts'
@@ -352,13 +354,23 @@ test('a server without a copy of the other one, or with the data of another serv
   await expect(joinPair(empty, four).joined).rejects.toThrow('has no intact copy')
 })
 
-test('a server without the secret.key of its database takes no lease, so the other server can take over', async () => {
+test('a server whose database it cannot use takes no lease, so the other server can take over', async () => {
   const folder = sharedFolder()
   const { dataDir, remove } = prepareData()
   closing.push(async () => remove())
   rmSync(join(dataDir, 'secret.key'))
   const config = readConfig({ STENO_DATA_DIR: dataDir, STENO_STANDBY: folder, STENO_PORT: '0' })
   await expect(startService(config)).rejects.toThrow('secret.key is missing')
+  openSecrets(dataDir)
+  const sql = new Database(databasePath(dataDir))
+  sql.run("insert into migrations (name, applied_at) values ('999_later', 0)")
+  sql.close()
+  await expect(startService(config)).rejects.toThrow('made by a newer steno')
+  writeFileSync(
+    databasePath(dataDir),
+    'not a database, though it is long enough to look like one'.repeat(100),
+  )
+  await expect(startService(config)).rejects.toThrow('steno.db is damaged')
   expect(readdirSync(folder)).toEqual(['steno-pair'])
 })
 
