@@ -8,7 +8,7 @@ import { need, refuseEmpty } from './arguments.ts'
 import { command } from './command.ts'
 import { settingsIn } from './installed.ts'
 import { say } from './print.ts'
-import { requireVisible, unitText } from './unit.ts'
+import { requireSystemd, requireVisible, unitText } from './unit.ts'
 
 const binary = '/usr/local/bin/steno'
 const environmentFile = '/etc/steno.env'
@@ -40,6 +40,7 @@ export const install = command({
     }
     if (!isCompiled()) throw new Error('a checkout cannot be installed: make build, then dist/steno install')
     if (root === null && process.getuid?.() !== 0) throw new Error('run it as root, or see --dry-run')
+    if (root === null) requireSystemd()
     requireNothingForeign(below(dataDir))
 
     putProgram(process.execPath, below(binary))

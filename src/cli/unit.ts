@@ -1,7 +1,7 @@
 // Returns the text of the systemd unit of the server. The unit runs the server as a separate user, with access to the
 // GPU. This user may write only to the data folder and to private folders for temporary files.
 
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
@@ -60,6 +60,14 @@ export function requireVisible(dataDir: string, below: (path: string) => string)
       throw new Error(
         `${dataDir}: ${line} in the unit hides ${folder} from the service; name a folder elsewhere, such as /srv/steno`,
       )
+}
+
+/** Throws if this machine was not booted with systemd, which makes the folder `mark` at each boot. */
+export function requireSystemd(mark = '/run/systemd/system'): void {
+  if (existsSync(mark)) return
+  throw new Error(
+    'systemd does not run on this machine: start steno serve by other means, or write the files for an image with --root',
+  )
 }
 
 /** Returns the path without symbolic links. The last parts of the path need not exist. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { unitText } from '../../src/cli/unit.ts'
+import { requireSystemd, unitText } from '../../src/cli/unit.ts'
 import { findCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -28,6 +28,11 @@ test('a checkout is not installed, and a folder that systemd would misread is re
   expect([checkout.code, checkout.err]).toEqual([1, expect.stringContaining('make build')])
   const odd = await findCommand(folder, 'install', '--dry-run', '--data-dir', '/srv/a b')
   expect([odd.code, odd.out]).toEqual([1, ''])
+})
+
+test('a machine without systemd is named, before anything is installed', () => {
+  expect(() => requireSystemd(join(folder, 'none'))).toThrow('systemd does not run on this machine')
+  requireSystemd(folder)
 })
 
 test('a data folder in the settings file that is not absolute is refused', async () => {
