@@ -19,7 +19,7 @@ import type { Output } from './output-paths.ts'
 import { noTextKept, Results, type Work } from './results.ts'
 import { openScreen, type Screen } from './screen.ts'
 import { partOf } from './section.ts'
-import type { Source } from './source.ts'
+import { isNotUtf8, notUtf8, type Source } from './source.ts'
 import type { Task } from './task.ts'
 
 export type Counts = { done: number; failed: number; skipped: number; seconds: number }
@@ -225,11 +225,7 @@ export class Batch {
   #reason(source: Source, error: unknown): string {
     const { kind, place } = source
     if (kind === 'file' && !existsSync(place)) {
-      // The name of a file may have bytes that are not UTF-8. In the text `place`, the character U+FFFD replaces each
-      // such byte. So no file with the name `place` is found, although the file exists.
-      return place.includes('\ufffd')
-        ? 'the name of the file is not UTF-8: rename the file'
-        : 'the file vanished while it was read'
+      return isNotUtf8(place) ? notUtf8 : 'the file vanished while it was read'
     }
     if (this.#isEngineFault(source, error)) void this.#closeEngine(this.#engine)
     return reasonOf(error)

@@ -50,3 +50,13 @@ export function kindOf(place: string, found: Stats): Source['kind'] {
 export function keyOf({ kind, place }: Source): string {
   return kind === 'file' ? resolve(place) : place
 }
+
+export const notUtf8 = 'the name of the file is not UTF-8: rename the file'
+
+/**
+ * Returns true if the name of a file has bytes that are not UTF-8. In the text `place`, the character U+FFFD replaces
+ * each such byte. So no file with the name `place` is found, although the file exists.
+ */
+export function isNotUtf8(place: string): boolean {
+  return place.includes('\ufffd')
+}

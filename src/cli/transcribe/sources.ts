@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { reasonOf } from '../../base/reason.ts'
 import { mediaIn, nothingIn } from './media-folder.ts'
-import { keyOf, kindOf, type Listed, remote } from './source.ts'
+import { isNotUtf8, keyOf, kindOf, type Listed, notUtf8, remote } from './source.ts'
 
 /**
  * Lists the sources in the order of the arguments `given`. If two arguments name the same source, this source is listed
@@ -34,16 +34,21 @@ function addPath(place: string, recursive: boolean, { sources, problems }: Liste
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    const isAddress = code === 'ENOENT' && /^[a-z][a-z\d+.-]*:\/\//i.test(place)
-    const reason = isAddress ? onlyHttp : (reasons[code ?? ''] ?? reasonOf(error))
-    problems.push({ place, reason })
+    problems.push({
+      place,
+      reason: code === 'ENOENT' ? whyMissing(place) : (reasons[code ?? ''] ?? reasonOf(error)),
+    })
   }
+}
+
+function whyMissing(place: string): string {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(place)) return onlyHttp
+  return isNotUtf8(place) ? notUtf8 : 'there is no such file or folder'
 }
 
 const onlyHttp = 'only addresses that begin with http:// or https:// are read'
 
 const reasons: Record<string, string> = {
-  ENOENT: 'there is no such file or folder',
   EACCES: 'permission denied',
   ENAMETOOLONG: 'the name is too long',
 }
