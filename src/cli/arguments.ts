@@ -1,5 +1,6 @@
 // Parses the arguments of a command.
 
+import { existsSync } from 'node:fs'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { findSimilar } from '../base/edit-distance.ts'
 import { reasonOf } from '../base/reason.ts'
@@ -13,9 +14,10 @@ export function need<const Names extends string[]>(
   positionals: string[],
   ...names: Names
 ): { [Index in keyof Names]: string } {
-  if (positionals.length !== names.length || positionals.includes('')) {
-    throw new UsageError(`${names.length === 0 ? 'no argument' : names.join(' and ')} expected`)
-  }
+  const expected = `${names.length === 0 ? 'no argument' : names.join(' and ')} expected`
+  const further = positionals.slice(names.length).join(' ')
+  if (further !== '') throw new UsageError(`${expected}, without ${further}`)
+  if (positionals.length !== names.length || positionals.includes('')) throw new UsageError(expected)
   return positionals as { [Index in keyof Names]: string }
 }
 
@@ -59,6 +61,8 @@ function complaintOf(error: unknown, { args, known }: { args: string[]; known: s
   if (named !== undefined) {
     // In a group of letters, such as -qx, `parseArgs` names the unknown letter without its hyphen.
     const unknown = named.startsWith('-') ? named : `-${named}`
+    const file = args.find(given => given.startsWith('-') && existsSync(given))
+    if (file !== undefined) return `there is no option ${unknown}; to name the file: ./${file}`
     const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
     return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`
   }

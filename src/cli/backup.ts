@@ -69,7 +69,8 @@ type NewFile = { path: string; fill: (draft: string) => void }
  * it. If one file cannot be written, none is created.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  for (const { path } of files) {
+  // The database is checked first: its path is the one that the user gave.
+  for (const { path } of files.toReversed()) {
     const folder = dirname(path)
     if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)
     if (existsSync(path)) throw alreadyThere(path)

@@ -62,7 +62,7 @@ function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`
   const given = isFamily ? `${name} ${second}` : name
-  const firstWords = known.flatMap(command => [command, command.split(' ')[0] ?? ''])
+  const firstWords = ['help', ...known.flatMap(command => [command, command.split(' ')[0] ?? ''])]
   const meant = findSimilar(given, isFamily ? known : [...new Set(firstWords)])
   if (given.startsWith('-')) return `there is no option ${given}`
   return `there is no command ${given}${meant === null ? '' : `; did you mean ${meant}?`}`

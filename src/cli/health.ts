@@ -14,7 +14,8 @@ export const health = command({
     const { host, port } = serviceConfig(values)
     const url = listeningUrl({ host: localHost(host), port })
     const found = await askHealth(url)
-    if (found !== 'steno') throw new Error(`no steno answers at ${url}: ${found}`)
+    if (found !== 'steno')
+      throw new Error(`no steno answers at ${url}: ${found}; STENO_PORT and STENO_HOST name another address`)
     say('ok')
   },
 })

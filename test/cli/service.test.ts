@@ -171,6 +171,7 @@ test('an invalid request is refused with an error of one line', async () => {
     [['accounts', 'fly'], 2, 'no command accounts fly'],
     [['accounts', 'creat'], 2, 'did you mean accounts create?'],
     [['transcirbe'], 2, 'did you mean transcribe?'],
+    [['hepl'], 2, 'did you mean help?'],
     [['keys'], 2, 'keys needs a command'],
     [['keys', 'list', '--jsn'], 2, 'no option --jsn; did you mean --json?'],
     [['keys', 'create', 'a@example.org', '--name'], 2, '--name needs a value'],
@@ -192,6 +193,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command fly (steno --help says more)'],
     [['help', 'fly'], 2, 'no command fly'],
+    [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected, without backup file ('],
+    [['version', 'please'], 2, 'steno: no argument expected, without please ('],
     [['completion'], 2, 'SHELL expected (steno completion --help says more)'],
     [['runtime', 'pull', 'rocm'], 2, 'there is cuda (steno runtime pull --help says more)'],
     [['--fly'], 2, 'no option --fly'],
@@ -207,6 +210,21 @@ test('an invalid request is refused with an error of one line', async () => {
   const sixth = await run('keys', 'create', 'a@example.org')
   expect([sixth.code, sixth.out]).toEqual([1, ''])
   expect(sixth.err).toContain('5 active keys')
+})
+
+test('the error for a file whose name begins with a hyphen shows how to name it', async () => {
+  const before = process.cwd()
+  process.chdir(temporaryFolder())
+  try {
+    writeFileSync('-talk.mp3', '')
+    const { code, err } = await findCommand(folder, 'transcribe', '-talk.mp3')
+    expect([code, err]).toEqual([
+      2,
+      'steno: there is no option -t; to name the file: ./-talk.mp3 (steno transcribe --help says more)\n',
+    ])
+  } finally {
+    process.chdir(before)
+  }
 })
 
 test('an unusable data folder is reported, with the setting that selects another one', async () => {
@@ -280,7 +298,7 @@ test('a backup of a running server is restored into an empty folder', async () =
   expect([backup.code, backup.out]).toEqual([0, expect.stringContaining(`: steno restore '${file}', with`)])
   expect(statSync(file).mode & 0o777).toBe(0o600)
   const again = await findCommand(sharedData, 'backup', file)
-  expect([again.code, again.err]).toEqual([1, expect.stringContaining('exists already')])
+  expect([again.code, again.err]).toEqual([1, `steno: ${file} exists already\n`])
 
   const restored = join(folder, 'a restored one')
   expect((await findCommand(restored, 'restore', file)).code).toBe(0)
@@ -762,6 +780,8 @@ function collect(stream: ReadableStream<Uint8Array>) {
   return { text: () => text, until }
 }
 
+const advice = 'STENO_PORT and STENO_HOST name another address'
+
 test('health does not take another server with request ids for steno', async () => {
   using other = Bun.serve({
     port: 0,
@@ -773,7 +793,7 @@ test('health does not take another server with request ids for steno', async () 
   const message = await child.stderr.text()
   expect([await child.exited, message]).toEqual([
     1,
-    `steno: no steno answers at http://127.0.0.1:${other.port}: status 200\n`,
+    `steno: no steno answers at http://127.0.0.1:${other.port}: status 200; ${advice}\n`,
   ])
 })
 
@@ -789,6 +809,6 @@ test('health tells whether a service answers on this machine', async () => {
   const down = ask({ STENO_PORT: closed })
   expect([down.exitCode, down.stderr.toString()]).toEqual([
     1,
-    `steno: no steno answers at http://127.0.0.1:${closed}: refused\n`,
+    `steno: no steno answers at http://127.0.0.1:${closed}: refused; ${advice}\n`,
   ])
 })
