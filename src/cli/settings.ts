@@ -8,7 +8,7 @@ import { cacheDir, setNativeHome } from '../base/carried.ts'
 import { requireSystemCalls } from '../base/system-call.ts'
 import { settings } from '../config/settings.ts'
 import { type Config, flagOf, readConfig, whyInvalid } from '../config.ts'
-import { hasDatabase, requireAccess } from '../db/data-dir.ts'
+import { hasDatabase, isClosed, requireAccess } from '../db/data-dir.ts'
 import { jsonOption } from './command.ts'
 import { UsageError } from './failure.ts'
 import { type Environment, installedSettings, unreadable } from './installed.ts'
@@ -81,19 +81,31 @@ export function localConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
   const { HF_ENDPOINT, HF_TOKEN } = serviceEnvironment(flags)
   Object.assign(process.env, HF_ENDPOINT && { HF_ENDPOINT }, HF_TOKEN && { HF_TOKEN })
-  const dataDir = findDataDir(flags)
+  const dataDir = openDataDir(flags)
   setNativeHome(join(dataDir ?? cacheDir(), 'native'))
   return { ...config, modelsDir: config.modelsDir ?? (dataDir === null ? join(cacheDir(), 'models') : null) }
 }
 
 /**
  * Returns the data folder that a setting names. If no setting names a data folder, returns the default folder in the
- * working folder, or null if the default folder has no database.
+ * working folder, or null if the default folder has no database. Also returns a default folder that this user may not
+ * enter, because it may have a database.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
   const { dataDir } = readConfig(environment)
-  return environment.STENO_DATA_DIR || hasDatabase(dataDir) ? dataDir : null
+  return environment.STENO_DATA_DIR || mayHaveDatabase(dataDir) ? dataDir : null
+}
+
+/** Returns the same folder as `findDataDir`, or null for a default folder that this user may not enter. */
+function openDataDir(flags: Flags): string | null {
+  const dataDir = findDataDir(flags)
+  const isNamed = Boolean(serviceEnvironment(flags).STENO_DATA_DIR)
+  return dataDir !== null && !isNamed && isClosed(dataDir) ? null : dataDir
+}
+
+function mayHaveDatabase(dataDir: string): boolean {
+  return isClosed(dataDir) || hasDatabase(dataDir)
 }
 
 /**
@@ -103,7 +115,7 @@ export function findDataDir(flags: Flags): string | null {
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }
-  if (own.STENO_DATA_DIR || hasDatabase(settings.dataDir.parse(settings.dataDir.default))) return own
+  if (own.STENO_DATA_DIR || mayHaveDatabase(settings.dataDir.parse(settings.dataDir.default))) return own
   return { ...installedSettings(), ...own }
 }
 

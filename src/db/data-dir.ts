@@ -71,6 +71,16 @@ function tryAccess(path: string, mode: number): void {
   }
 }
 
+/** Returns true if the folder is there, but this user may not enter it. */
+export function isClosed(dataDir: string): boolean {
+  try {
+    accessSync(dataDir, constants.X_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+  }
+}
+
 const refusals: Record<string, (path: string) => string> = {
   EROFS: path =>
     `${path} is on a read-only file system: make it writable, or copy steno.db, each steno.db-* and secret.key into another folder, and name this folder with --data-dir`,

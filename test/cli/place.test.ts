@@ -1,7 +1,7 @@
 // Tests the folders in which commands keep files, and the output of commands.
 
 import { expect, test } from 'bun:test'
-import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
 import { makeService } from '../support/command.ts'
@@ -100,6 +100,26 @@ byRoot('a command of a user who may not use the data folder names the file and t
   expect(refusalOf(data)).toBe('')
   writeFileSync(join(data, 'steno.db-wal'), '', { mode: 0o644 })
   expect(refusalOf(data)).toBe(words(join(data, 'steno.db-wal')))
+})
+
+byRoot('a default data folder of another user stops only the commands that need its database', () => {
+  const cwd = temporaryFolder()
+  const data = makeService(join(cwd, 'steno-data'))
+  chmodSync(cwd, 0o755)
+  const script = `
+    const { dataConfig, findDataDir, localConfig } = await import(${module('cli/settings.ts')})
+    process.setgid(${otherUser})
+    process.setuid(${otherUser})
+    try { dataConfig() } catch (error) { console.log(error.message) }
+    console.log(findDataDir({}))
+    console.log(localConfig().modelsDir)`
+  const env = { PATH, STENO_CACHE_DIR: '/cache', STENO_ENV_FILE: '/no.env' }
+  const { stdout } = Bun.spawnSync([process.execPath, '-e', script], { cwd, env })
+  expect(`${stdout}`.trim().split('\n')).toEqual([
+    `this user may not read and write ${data}/steno.db: run the command as the user of the service, or as root`,
+    data,
+    '/cache/models',
+  ])
 })
 
 test('models are in the data folder, or in the cache of the user if they came before the data folder', () => {
