@@ -24,7 +24,13 @@ export const create = command({
       if (!made) throw new Error(`${email} has ${limits.activeKeysMax} active keys already; revoke one first`)
       return { key_id: made.id, key: made.key, account_id: account.id }
     })
-    print(values, record, () => record.key)
+    try {
+      print(values, record, () => record.key)
+    } catch (error) {
+      // The key can never be shown again, so it must not stay active.
+      withData(values, db => revokeKey(db, record.key_id))
+      throw error
+    }
   },
 })
 
