@@ -22,7 +22,8 @@ export type Semaphore = {
  */
 const heldPerFree = 3
 
-export function openSemaphore(slots: number): Semaphore {
+/** A key never holds more than `heldMax` slots. */
+export function openSemaphore(slots: number, heldMax: number = slots): Semaphore {
   let free = slots
   const held = new Map<string, number>()
   /**
@@ -35,6 +36,7 @@ export function openSemaphore(slots: number): Semaphore {
   /** Returns true if the caller with the name `key` may take a slot of the semaphore now. */
   function mayTake(key: string): boolean {
     const holds = held.get(key) ?? 0
+    if (holds >= heldMax) return false
     return free > 0 && !rests.has(key) && (holds === 0 || holds + 1 <= heldPerFree * (free - 1))
   }
 

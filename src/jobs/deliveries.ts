@@ -36,6 +36,23 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
   )
 }
 
+/**
+ * Lists the addresses that answered their last delivery, at most `webhookReceiversKeptMs` ago. Reads at most the last
+ * `webhookEventsReadMax` events.
+ */
+export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {
+  // If a query with `max` has other columns without an aggregate function, SQLite takes them from the row of the maximum.
+  const last = `select jobs.account_id as accountId, webhook_url as webhookUrl, outcome, max(attempted_at)
+    from webhook_events join jobs on jobs.id = job_id
+    where webhook_events.id > (select max(id) from webhook_events) - $eventsMax
+      and attempted_at >= $since and outcome is not null and webhook_url is not null
+    group by jobs.account_id, webhook_url`
+  return db.list(`select accountId, webhookUrl from (${last}) where outcome in ('delivered', 'refused')`, {
+    eventsMax: limits.webhookEventsReadMax,
+    since: db.now() - limits.webhookReceiversKeptMs,
+  })
+}
+
 export function findDelivery(
   db: Db,
   accountId: string,

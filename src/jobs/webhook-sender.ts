@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { type Breaker, openBreaker } from '../webhooks/breaker.ts'
 import type { Outcome } from '../webhooks/deliver.ts'
-import { type Delivery, findDelivery, reopenDelivery } from './deliveries.ts'
+import { type Delivery, findDelivery, listAnsweredAddresses, reopenDelivery } from './deliveries.ts'
 import {
   type DueEvent,
   keepBody,
@@ -54,12 +54,16 @@ export class WebhookSender {
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   /** A delivery to a receiver that has not answered lately also needs a slot of this semaphore. */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
+  /** Limits the concurrent deliveries to each of these receivers. The key is the name of the receiver. */
+  readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, limits.webhookTimeoutsMax)
   readonly #breaker: Breaker
   readonly #closing = new AbortController()
 
   constructor(parts: Parts) {
     this.#parts = parts
     this.#breaker = openBreaker(parts.monotonic)
+    for (const { accountId, webhookUrl } of listAnsweredAddresses(parts.db))
+      this.#breaker.answered(receiverOf(accountId, webhookUrl))
   }
 
   /** Starts to send the due events of a job to its webhook, in the background. */
@@ -79,14 +83,21 @@ export class WebhookSender {
   }
 
   /**
-   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account.
-   * So receivers that never answer do not delay the deliveries to other receivers.
+   * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
+   * and each of them gets only a few slots. So receivers that never answer do not delay the deliveries to other
+   * receivers. A job that waits for such a slot needs it no longer when the receiver has answered.
    */
-  #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
+  async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
     const run = () => this.#semaphore.run(accountId, work, signal)
-    if (webhookUrl === null || this.#breaker.answers(receiverOf(accountId, webhookUrl))) return run()
-    return this.#unanswered.run(accountId, run, signal)
+    const receiver = webhookUrl === null ? null : receiverOf(accountId, webhookUrl)
+    if (receiver === null || this.#breaker.answers(receiver)) return await run()
+    const attempt = async () => {
+      if (this.#breaker.answers(receiver)) return false
+      await this.#unanswered.run(accountId, run, signal)
+      return true
+    }
+    if (!(await this.#unansweredOfReceiver.run(receiver, attempt, signal))) await run()
   }
 
   /** Starts to send the due events of all jobs. Called at the start of the server, and then at regular intervals. */

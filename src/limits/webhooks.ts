@@ -10,7 +10,7 @@ export const webhookLimits = {
   webhooksUnansweredMax: 240,
   /**
    * Number of timeouts in a row after which a circuit breaker opens. Each pair of an account and a host has its own
-   * circuit breaker.
+   * circuit breaker. Also the maximum number of concurrent deliveries to a receiver that has not answered lately.
    */
   webhookTimeoutsMax: 10,
   /**
@@ -20,6 +20,8 @@ export const webhookLimits = {
   webhookSkippedMs: 1 * minute,
   /** Time since the last delivery to a receiver after which the server forgets whether this receiver answers. */
   webhookReceiversKeptMs: 1 * hour,
+  /** Maximum number of the last events from which a new process reads which receivers answered lately. */
+  webhookEventsReadMax: 10_000,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so
    * the last of five retries is sent about 23 hours after the first attempt.

@@ -13,6 +13,8 @@ export type Breaker = {
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
   /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */
   answers(receiver: string): boolean
+  /** Records that the receiver answered a delivery of an earlier process. */
+  answered(receiver: string): void
 }
 
 /**
@@ -74,6 +76,9 @@ export function openBreaker(monotonic: () => number): Breaker {
     answers(receiver) {
       forgetOld()
       return receivers.get(receiver)?.timeouts === 0
+    },
+    answered(receiver) {
+      receivers.set(receiver, { timeouts: 0, lastAt: monotonic(), isProbed: false })
     },
   }
 }

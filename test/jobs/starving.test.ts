@@ -79,13 +79,18 @@ steered('downloads that never end do not hold up the download of another account
 steered(
   'webhooks that are never answered do not hold up the webhook of another account',
   async () => {
-    const service = await startTestService({ settings: { ...settings, STENO_WEBHOOK_TIMEOUT: '1h' } })
+    const resolve = async () => ['127.0.0.1']
+    const service = await startTestService({
+      settings: { ...settings, STENO_WEBHOOK_TIMEOUT: '1h' },
+      parts: { resolve },
+    })
     const [dead, good] = [startReceiver(() => new Promise(() => {})), startReceiver()]
     const [mallory, ana] = [service.account('mallory'), service.account('ana')]
     const submit = async (account: typeof ana, webhook_url: string) =>
       await account.post('/v1/transcribe', { url: 'http://127.0.0.1:1/x', webhook_url })
     const more = limits.webhooksInFlightMax + 100
-    await Promise.all(Array.from({ length: more }, () => submit(mallory, dead.url)))
+    const deadHost = (index: number) => dead.url.replace('127.0.0.1', `dead-${index}.test`)
+    await Promise.all(Array.from({ length: more }, (_, index) => submit(mallory, deadHost(index))))
     await dead.got(0.75 * limits.webhooksUnansweredMax)
     await submit(ana, good.url)
     await good.got(1)

@@ -80,6 +80,33 @@ test('a receiver that answered lately does not wait for those that never answer'
   expect(sender.outcomes).toHaveLength(limits.webhooksInFlightMax + 3)
 })
 
+test('many events of one receiver that never answers delay no other new receiver of the account', async () => {
+  const sender = openSender()
+  for (let count = 0; count < limits.webhooksInFlightMax; count++) sender.send('dead.example')
+  for (let count = 0; count < 20; count++) sender.send('first-live.example')
+  expect(await sender.delivered(20)).toHaveLength(20)
+  await sender.end()
+  const count = (outcome: string) => sender.outcomes.filter(each => each === outcome).length
+  expect([count('timeout'), count('skipped')]).toEqual([
+    limits.webhookTimeoutsMax,
+    limits.webhooksInFlightMax - limits.webhookTimeoutsMax,
+  ])
+})
+
+test('a receiver that answered before a restart does not wait for those that never answer', async () => {
+  const before = openSender()
+  before.send('back-live.example')
+  before.send('gone.example')
+  await before.delivered(1)
+  await before.end()
+  const sender = openSender()
+  for (let count = 0; count < limits.webhooksInFlightMax; count++) sender.send(`away-${count}.example`)
+  sender.send('back-live.example')
+  sender.send('gone.example')
+  expect(await sender.delivered(1)).toEqual(['back-live.example'])
+  await sender.end()
+})
+
 test('an event whose delivery the server aborts because it stops is still due', async () => {
   const called = Promise.withResolvers<void>()
   const sender = senderWith((_url, _body, { signal }) => {
