@@ -51,6 +51,11 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
+   * Timeout of a claim, as a multiple of the pause after it. So the first timeout is 2 s: a claim may be lost with the
+   * connection of the server. The timeout grows up to `workerRequestMs`, because a server may need longer to answer.
+   */
+  workerTimeoutsPerPause: 4,
+  /**
    * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time begins with `min`
    * and doubles with each such error, up to `max`. After a completed job, it begins with `min` again.
    */

@@ -122,7 +122,7 @@ export class Assignment {
 
   /** Claims the job at the server. Returns null if the server does not give the job to this worker. */
   async #claimJob(): Promise<Yours | null> {
-    const answer = await this.#ask(() => this.#parts.server.ask('claim', this.#claim))
+    const answer = await this.#ask(timeoutMs => this.#parts.server.ask('claim', this.#claim, timeoutMs))
     if (answer.kind === 'yours') return answer
     if (answer.kind === 'over') this.#delivery.remove()
     else {
@@ -222,12 +222,12 @@ export class Assignment {
 
   /**
    * Repeats a request, with exponential backoff, until the server answers it. Rejects if the assignment is ended
-   * before. Sends no request while there is no connection to NATS.
+   * before. Sends no request while there is no connection to NATS. The timeouts that it passes to `request` grow too.
    */
-  async #ask<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  async #ask<Answer>(request: (timeoutMs: number) => Promise<Answer>): Promise<Answer> {
     for (let pauseMs: number = limits.workerRetryMs; ; pauseMs *= 2) {
       try {
-        return await this.#answerTo(request)
+        return await this.#answerTo(() => request(limits.workerTimeoutsPerPause * pauseMs))
       } catch (error) {
         if (pauseMs >= limits.workerRetryMsMax)
           log.warn('server does not answer', { reason: reasonOf(error) })

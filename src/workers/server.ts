@@ -37,10 +37,15 @@ export class Server {
 
   /**
    * Sends a request to the server over NATS, and returns the answer. Rejects if the server does not answer within the
-   * timeout, or if the connection to NATS breaks, because the answer is then lost.
+   * timeout, or if the connection to NATS breaks, because the answer is then lost. `timeoutMs` can only shorten the
+   * timeout.
    */
-  async ask<Kind extends RequestKind>(kind: Kind, request: Requests[Kind]): Promise<Answers[Kind]> {
-    return await this.#send(kind, bytesOf(request))
+  async ask<Kind extends RequestKind>(
+    kind: Kind,
+    request: Requests[Kind],
+    timeoutMs: number = this.timeoutMs,
+  ): Promise<Answers[Kind]> {
+    return await this.#send(kind, bytesOf(request), Math.min(timeoutMs, this.timeoutMs))
   }
 
   /**
@@ -98,11 +103,15 @@ export class Server {
     return `${this.#settings.address}${path}`
   }
 
-  async #send<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Promise<Answers[Kind]> {
+  async #send<Kind extends RequestKind>(
+    kind: Kind,
+    bytes: Uint8Array,
+    timeoutMs: number = this.timeoutMs,
+  ): Promise<Answers[Kind]> {
     const { cluster, worker } = this.#settings
     const subject = subjectsOf(cluster).request(worker, kind)
     const { lost } = this.#outages
-    const send = () => this.#nats.request(subject, bytes, { timeout: this.timeoutMs })
+    const send = () => this.#nats.request(subject, bytes, { timeout: timeoutMs })
     const answer = lost.aborted ? null : await beforeStop(send(), lost)
     if (!answer) throw new Error('the connection to NATS is broken')
     return answer.json<Answers[Kind]>()

@@ -220,6 +220,30 @@ test('a worker that reports the failure of its machine again, because the answer
   expect(await report()).toEqual({ kind: 'refused' })
 })
 
+test('a claim without an answer is repeated after 2 s, and the next timeouts are longer', async () => {
+  const timeouts: number[] = []
+  jest.useFakeTimers()
+  const { done } = assign(
+    {
+      async ask(_kind, _request, timeoutMs) {
+        timeouts.push(timeoutMs)
+        if (timeouts.length === 4) return { kind: 'over' }
+        throw new Error('timeout')
+      },
+      async connected() {},
+    },
+    limits.workerHelloMs,
+    {},
+  )
+  for (let count = 0; count < 1000 && timeouts.length < 4; count++) {
+    jest.advanceTimersByTime(limits.workerRetryMsMax)
+    await Promise.resolve()
+  }
+  await done
+  jest.useRealTimers()
+  expect(timeouts).toEqual([2000, 4000, 8000, 16_000])
+})
+
 test('a worker that cannot write in its folder gives its job back at once', async () => {
   const file = join(temporaryFolder(), 'file')
   writeFileSync(file, '')
@@ -277,7 +301,8 @@ async function returnedAfter(answer: ClaimAnswer): Promise<number[]> {
 /** Returns an assignment of a worker. The functions of `server` answer the worker in place of a server. */
 function assign(
   server: {
-    ask: (kind: string) => Promise<ClaimAnswer | BeatAnswer>
+    ask: (kind: string, request: object, timeoutMs: number) => Promise<ClaimAnswer | BeatAnswer>
+    connected?: () => Promise<void>
     addressOf?: () => string
     deliver?: () => Promise<ResultAnswer>
   },
