@@ -73,14 +73,20 @@ export async function getFrom(
 
 /**
  * Sends JSON by a PUT request, and returns the JSON of the response. Rejects with a SourceError if the server cannot be
- * reached, or if the status is not 2xx. Also rejects if the body of the response is not JSON.
+ * reached, or if the status is not 2xx. Also rejects if the body of the response is not JSON. If the signal is aborted,
+ * rejects with the reason of the signal.
  */
-export async function putJson(address: string, body: Uint8Array): Promise<unknown> {
+export async function putJson(
+  address: string,
+  body: Uint8Array,
+  { signal }: Pick<SourceRequest, 'signal'>,
+): Promise<unknown> {
   let answer: Response
   try {
     const headers = { 'Content-Type': 'application/json' }
-    answer = await fetch(address, { method: 'PUT', headers, body })
+    answer = await fetch(address, { method: 'PUT', headers, body, signal })
   } catch (error) {
+    signal.throwIfAborted()
     throw new SourceError(`${address} cannot be reached (${reasonOf(error)})`)
   }
   if (!answer.ok) throw new SourceError(`${address} answered ${answer.status}`, answer.status)

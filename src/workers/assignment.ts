@@ -214,7 +214,7 @@ export class Assignment {
    */
   async #deliver(message: ResultMessage): Promise<ResultAnswer> {
     for (;;) {
-      const answer = await this.#ask(() => this.#parts.server.deliver(message))
+      const answer = await this.#ask(() => this.#parts.server.deliver(message, this.#stop.signal))
       if (answer.kind !== 'later') return answer
       await pause(limits.workerRetryMsMax / 4, this.#stop.signal)
     }

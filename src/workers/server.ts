@@ -65,9 +65,10 @@ export class Server {
 
   /**
    * Delivers the result of a job to the server. Uses NATS, or HTTP if the result is larger than a message of NATS may
-   * be. If the result is too large for HTTP too, delivers this failure in place of the result.
+   * be. If the result is too large for HTTP too, delivers this failure in place of the result. The signal aborts the
+   * HTTP request.
    */
-  async deliver(message: ResultMessage): Promise<ResultAnswer> {
+  async deliver(message: ResultMessage, signal: AbortSignal): Promise<ResultAnswer> {
     const { session, job, fence, token } = message
     const held = { session, job, fence, token }
     const bytes = bytesOf(message)
@@ -77,7 +78,7 @@ export class Server {
     if (answer.kind === 'stop') return { kind: 'refused' }
     if (answer.kind === 'later') return answer
     try {
-      return (await putJson(this.addressOf(answer.addresses.result), bytes)) as ResultAnswer
+      return (await putJson(this.addressOf(answer.addresses.result), bytes, { signal })) as ResultAnswer
     } catch (error) {
       if (error instanceof SourceError && error.status === 413) return await this.#refuse(held, bytes.length)
       throw error

@@ -37,6 +37,32 @@ natsTest('a job is done although its options and its transcript are larger than 
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
 })
 
+natsTest('a job that ends while its large result is sent ends the request', async () => {
+  const { service, startOwn } = await startFleet(nats.url)
+  const [sent, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const silent = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ method, url, signal }) => {
+      const { pathname, search } = new URL(url)
+      if (method !== 'PUT') return fetch(`${service.url}${pathname}${search}`)
+      signal.addEventListener('abort', () => ended.resolve())
+      sent.resolve()
+      return new Promise<Response>(() => {})
+    },
+  })
+  afterAll(() => silent.stop(true))
+  const ana = service.account('ana')
+  const { engine } = await startOwn('gpu-1', undefined, `http://127.0.0.1:${silent.port}`)
+  const id = await ana.transcribe()
+  engine.finish(await engine.given(1), 'x'.repeat(messageBytesMax))
+  await sent.promise
+  await ana.post(`/v1/transcribe/${id}/cancel`)
+  await ended.promise
+  await ana.transcribe()
+  await engine.given(2)
+})
+
 natsTest(
   'a job fails with the reason if its transcript is larger than a proxy of the server allows',
   async () => {
