@@ -134,11 +134,18 @@ export function smtpUrl(given: string): string {
 }
 
 export function natsAddress(given: string): string {
-  const fits = given.split(',').every(one => {
-    const url = URL.parse(one)
-    return url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== ''
-  })
-  if (!fits) throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
+  const urls = given.split(',').map(one => URL.parse(one))
+  const [first] = urls
+  const fits = urls.every(url => url !== null && /^(nats|tls):$/.test(url.protocol) && url.host !== '')
+  if (!first || !fits)
+    throw new InvalidValue('nats://HOST:PORT or tls://HOST:PORT is needed, several with commas')
+  // The client of NATS uses TLS for all addresses or for none, and signs in with the same user everywhere.
+  const userOf = ({ username, password }: URL) => `${username}:${password}`
+  const isMixed = urls.some(
+    url => url?.protocol !== first.protocol || (url.username !== '' && userOf(url) !== userOf(first)),
+  )
+  if (isMixed)
+    throw new InvalidValue('all addresses need the same scheme, and no other user than the first one')
   return given
 }
 

@@ -60,6 +60,8 @@ const accepted: [string, string, keyof Config, unknown][] = [
   ['STENO_IDLE_UNLOAD', '5m', 'idleUnloadMs', 5 * minute],
   ['STENO_OFFLINE', '1', 'offline', true],
   ['STENO_LOG', 'json', 'log', 'json'],
+  ['STENO_NATS', 'tls://a:1@one,tls://two', 'nats', 'tls://a:1@one,tls://two'],
+  ['STENO_NATS', 'nats://a:1@one,nats://a:1@two', 'nats', 'nats://a:1@one,nats://a:1@two'],
 ]
 test.each(accepted)('%s=%s is accepted', (variable, given, name, wanted) => {
   expect(readConfig({ [variable]: given })[name] as unknown).toEqual(wanted)
@@ -110,6 +112,14 @@ test('a mail server that is refused does not show its password', () => {
   expect(problem).toStartWith('STENO_SMTP_URL: ')
   expect(problem).not.toContain('hidden')
 })
+
+test.each(['tls://one,nats://two', 'tls://one,tls://a:1@two', 'nats://a:1@one,nats://a:2@two'])(
+  'addresses of NATS with different schemes or users are refused: %s',
+  given => {
+    const message = 'STENO_NATS: all addresses need the same scheme, and no other user than the first one'
+    expect(problemsOf({ STENO_NATS: given })).toEqual([message])
+  },
+)
 
 test('an unknown variable is refused, with the nearest setting', () => {
   expect(problemsOf({ STENO_MODLE: 'base', STENO_PORTS: '8080' })).toEqual([

@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 export type NatsSettings = {
   /**
    * The address of NATS, such as `nats://host:4222` or `tls://user:password@host`. Several addresses are separated by
-   * commas.
+   * commas. They have the same scheme. Only the first one needs the user.
    */
   address: string
   /**
@@ -41,7 +41,7 @@ export function openNats(
     servers: urls.map(({ host }) => host),
     name,
     inboxPrefix,
-    ...(urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {}),
+    ...(first?.protocol === 'tls:' ? { tls: {} } : {}),
     ...(credentials === null ? {} : { authenticator: credsAuthenticator(readFileSync(credentials)) }),
     ...(first?.username
       ? { user: decodeURIComponent(first.username), pass: decodeURIComponent(first.password) }
