@@ -18,6 +18,7 @@ import { type NatsConnection, type NatsSettings, openNats } from './connection.t
 import { type Delivery, pull } from './delivery.ts'
 import { readStopOrder } from './orders.ts'
 import { Outages } from './outages.ts'
+import { poolOf } from './pools.ts'
 import { type Hello, protocol } from './requests.ts'
 import { Server } from './server.ts'
 import { priorities, subjectsOf } from './subjects.ts'
@@ -209,22 +210,23 @@ export class Worker {
   async #sayHello(): Promise<void> {
     try {
       const hello = this.#hello()
-      this.#welcome(await this.#server.ask('hello', hello), hello.ready)
+      this.#welcome(await this.#server.ask('hello', hello), hello)
     } catch {
       // The server did not answer. A retry is not needed here, because `#greet` sends a message `hello` at intervals.
     }
   }
 
   /**
-   * Handles the answer to a message `hello`. `wasReady` is true if this message said that the worker is ready. Before
-   * its answer, the server has tried to create the queues of the pool, but only if the worker is ready.
+   * Handles the answer to a message `hello`. Before its answer, the server has tried to create the queues of the pool, but
+   * only if the worker is ready. If the abilities of the worker have changed since the message, the answer names an old
+   * pool, and the answer to a newer message names the new one.
    */
-  #welcome(answer: HelloAnswer, wasReady: boolean): void {
+  #welcome(answer: HelloAnswer, hello: Hello): void {
     this.#greeted.resolve()
     this.#isGreeted = true
     if (answer.kind === 'welcome') {
       this.#refusal = null
-      if (wasReady) this.#pool = answer.pool
+      if (hello.ready && poolOf(hello) === poolOf(this.#hello())) this.#pool = answer.pool
       this.#leaseMs = answer.leaseMs
       this.#server.timeoutMs = Math.min(limits.workerRequestMs, answer.leaseMs / 2)
       for (const job of answer.stop) this.#assignments.get(job)?.stop()

@@ -1,15 +1,18 @@
-// Tests messages of NATS that reach the server together, as on a busy machine.
+// Tests messages of NATS that reach the server together, and an answer that reaches a worker late, as on a busy machine.
 
 import { expect } from 'bun:test'
+import type { Msg } from '@nats-io/transport-node'
 import { jobErrors } from '../../src/errors.ts'
 import type { ClaimAnswer, HelloAnswer } from '../../src/workers/answers.ts'
 import { openNats } from '../../src/workers/connection.ts'
 import { type Delivery, pull } from '../../src/workers/delivery.ts'
 import { bytesOf, protocol } from '../../src/workers/requests.ts'
-import { type Priority, type RequestKind, subjectsOf } from '../../src/workers/subjects.ts'
+import { type Priority, type RequestKind, streamOf, subjectsOf } from '../../src/workers/subjects.ts'
+import { connect } from '../support/bare-fleet.ts'
 import { helloOf, startFleet, until } from '../support/fleet.ts'
 import { startLossyProxy } from '../support/lossy-proxy.ts'
 import { natsTest, sharedNats } from '../support/nats.ts'
+import { startWorker } from '../support/workers.ts'
 
 const nats = sharedNats()
 
@@ -65,4 +68,47 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
   expect((await second).kind).toBe('yours')
   await wire.close()
   proxy.close()
+})
+
+natsTest('a late answer to a message hello from before a change of the languages has no effect', async () => {
+  const subjects = subjectsOf('late')
+  const { wire } = await connect(nats.url, 'late')
+  const hellos: Msg[] = []
+  const pools: string[] = []
+  const begun = Promise.withResolvers<void>()
+  const changed = Promise.withResolvers<void>()
+  const pulled = Promise.withResolvers<void>()
+  wire.subscribe(subjects.request('gpu-2', 'hello'), {
+    callback(_error, message) {
+      hellos.push(message)
+      if (hellos.length === 1) begun.resolve()
+      else changed.resolve()
+    },
+  })
+  wire.subscribe(`$JS.API.CONSUMER.MSG.NEXT.${streamOf('late')}.*`, {
+    callback(_error, message) {
+      pools.push(message.subject.split('.').at(-1) ?? '')
+      if (pools.length === 4) pulled.resolve()
+      message.respond()
+    },
+  })
+  await wire.flush()
+  const { engine, stop } = await startWorker({
+    nats: nats.url,
+    server: '',
+    cluster: 'late',
+    name: 'gpu-2',
+  })
+  await begun.promise
+  engine.languages = () => ['en']
+  engine.setReady(false)
+  engine.setReady(true)
+  await changed.promise
+  const [before, after] = hellos
+  const answer = { kind: 'welcome', leaseMs: 60_000, stop: [] }
+  after?.respond(bytesOf({ ...answer, pool: 'new' }))
+  before?.respond(bytesOf({ ...answer, pool: 'old' }))
+  await pulled.promise
+  expect(pools.slice(2)).toEqual(['new_again', 'new_first'])
+  await stop()
 })
