@@ -14,10 +14,12 @@ export type Account = {
   balanceUnits: number
   reservedUnits: number
   createdAt: number
+  /** The time at which the erasure of the account began. Null if it has not begun. */
+  deletedAt: number | null
 }
 
 const columns = `id, email, verified_at as verifiedAt, operator, webhook_url as webhookUrl,
-  balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt`
+  balance_units as balanceUnits, reserved_units as reservedUnits, created_at as createdAt, deleted_at as deletedAt`
 
 /** Creates an account. Returns null if an account with this email address already exists. */
 export function createAccount(

@@ -22,13 +22,16 @@ export function recordOf(account: Account) {
     reserved_cents: centsOf(account.reservedUnits),
     webhook_url: account.webhookUrl,
     created_at: new Date(account.createdAt).toISOString(),
+    partly_erased: account.deletedAt !== null,
   }
 }
 
 export function lineOf(account: Account): string {
   const state = account.verifiedAt === null ? 'unverified' : 'verified'
   const mark = account.operator === 1 ? '  operator' : ''
-  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}${mark}`
+  // A command that erases an account may be killed before its end.
+  const erasure = account.deletedAt === null ? '' : '  partly erased: run steno accounts delete again'
+  return `${account.id}  ${account.email}  ${state}  ${dollars(account.balanceUnits)}${mark}${erasure}`
 }
 
 export function dollars(units: number): string {

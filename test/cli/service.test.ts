@@ -115,6 +115,7 @@ test('commands that change accounts and keys take effect at once while the serve
     reserved_cents: 0,
     webhook_url: null,
     created_at: expect.stringMatching(/Z$/),
+    partly_erased: false,
   })
   expect(listed).toContainEqual(shown)
   expect((await run('keys', 'list', email, '--json')).json()).toEqual([

@@ -10,6 +10,7 @@ import { createSession } from '../../src/accounts/session.ts'
 import { findAccountSettings, setPassword } from '../../src/accounts/settings.ts'
 import { purgeVerifications } from '../../src/accounts/verification.ts'
 import { newId } from '../../src/base/id.ts'
+import { lineOf, recordOf } from '../../src/cli/account-record.ts'
 import { createJob } from '../../src/jobs/create.ts'
 import { failJob } from '../../src/jobs/end.ts'
 import { countBelongings, eraseAccount } from '../../src/jobs/erase.ts'
@@ -158,14 +159,17 @@ steered('a request that began before an erasure adds nothing to the account', as
   expect(findAccountSettings(db, id)).toEqual({ operator: false, passwordHash: null, webhookUrl: null })
 })
 
-test('an account is listed until its erasure is complete, and its downloads are removed', async () => {
+test('an account is listed as partly erased until its erasure is complete, and its downloads are removed', async () => {
   const { db, dataDir, account } = await startTestService()
   const { id, email, keyId } = account('unlucky')
   const path = mediaPath(dataDir, findJob(db, createJob(db, id, plainJob(keyId)))!)
   writeFileSync(path, 'media')
-  const isListed = () => listAccounts(db).some(each => each.id === id)
+  const listed = () => listAccounts(db).find(each => each.id === id)
+  const isListed = () => listed() !== undefined
+  expect(lineOf(listed()!)).not.toContain('erase')
   closeAccount(db, id)
-  expect(isListed()).toBe(true)
+  expect(recordOf(listed()!)).toMatchObject({ email, partly_erased: true })
+  expect(lineOf(listed()!)).toEndWith('partly erased: run steno accounts delete again')
   eraseAccount(db, dataDir, { id, email })
   expect(isListed()).toBe(false)
   expect(existsSync(path)).toBe(false)
