@@ -162,7 +162,7 @@ export class Assignment {
       await beats.close()
     }
     const workSeconds = (performance.now() - startedAt) / 1000
-    while (result.transcript && this.#heard < this.#utterances.length && !this.#stop.signal.aborted)
+    while (result.transcript && this.#unreported().length > 0 && !this.#stop.signal.aborted)
       await this.#beat(held)
     const { kind } = await this.#deliver({ ...held, ...result })
     if (kind === 'again') this.#delivery.giveBack(limits.workerRetryMs)
@@ -194,13 +194,20 @@ export class Assignment {
   }
 
   /**
+   * Returns the utterances of the next report. An utterance that is too large for a report ends the reports of
+   * utterances: it and the later ones reach the server with the result.
+   */
+  #unreported(): Utterance[] {
+    return firstOf(this.#utterances.slice(this.#heard), this.#parts.server.reportBytesMax)
+  }
+
+  /**
    * Reports the progress to the server. The answer of the server may contain the index of the next utterance to send,
    * or the order to stop.
    */
   async #beat(held: Pick<ResultMessage, 'session' | 'job' | 'fence' | 'token'>): Promise<void> {
-    const first = this.#heard
-    const utterances = firstOf(this.#utterances.slice(first), this.#parts.server.reportBytesMax)
-    const report = { seconds: this.#seconds, first, utterances, language: this.#language }
+    const utterances = this.#unreported()
+    const report = { seconds: this.#seconds, first: this.#heard, utterances, language: this.#language }
     const beat = () => this.#parts.server.ask('beat', { ...held, ...report })
     const answer = await this.#answerTo(beat).catch(() => null)
     if (answer?.kind === 'stop') this.stop()

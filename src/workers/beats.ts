@@ -40,8 +40,7 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Returns the beginning of the list `utterances`: as many utterances as fit into `bytesMax` bytes of JSON. The first
- * utterance, if there is one, is returned even if it is larger.
+ * Returns the beginning of the list `utterances`: as many utterances as fit into `bytesMax` bytes of JSON.
  */
 export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] {
   let bytes = 0
@@ -49,5 +48,5 @@ export function firstOf(utterances: Utterance[], bytesMax: number): Utterance[] 
     bytes += Buffer.byteLength(JSON.stringify(utterance))
     return bytes > bytesMax
   })
-  return end < 0 ? utterances : utterances.slice(0, Math.max(1, end))
+  return end < 0 ? utterances : utterances.slice(0, end)
 }

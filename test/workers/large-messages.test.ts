@@ -37,6 +37,19 @@ natsTest('a job is done although its options and its transcript are larger than 
   expect(charges(service, id)).toEqual(['reserve', 'settle'])
 })
 
+natsTest('a job is done although one of its utterances is larger than NATS allows', async () => {
+  const { service, startOwn } = await startFleet(nats.url)
+  const ana = service.account('ana')
+  const { engine } = await startOwn()
+  const id = await ana.transcribe()
+  const task = await engine.given(1)
+  const [small, ...others] = utterances
+  const all = [small!, { ...small!, text: 'x'.repeat(messageBytesMax) }, ...others]
+  task.options.onUtterances?.(all, 0, 'en')
+  engine.finish(task)
+  expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
+})
+
 natsTest('a job that ends while its large result is sent ends the request', async () => {
   const { service, startOwn } = await startFleet(nats.url)
   const [sent, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
