@@ -54,8 +54,10 @@ export class WebhookSender {
   readonly #semaphore = openSemaphore(limits.webhooksInFlightMax)
   /** A delivery to a receiver that has not answered lately also needs a slot of this semaphore. */
   readonly #unanswered = openSemaphore(limits.webhooksUnansweredMax)
-  /** Limits the concurrent deliveries to each of these receivers. The key is the name of the receiver. */
-  readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, limits.webhookTimeoutsMax)
+  /** A delivery to a receiver whose last delivery timed out also needs a slot of this semaphore. */
+  readonly #silent = openSemaphore(limits.webhooksSilentMax)
+  /** Each receiver that has not answered lately gets one delivery at a time. The key is the name of the receiver. */
+  readonly #unansweredOfReceiver = openSemaphore(Number.POSITIVE_INFINITY, 1)
   readonly #breaker: Breaker
   readonly #closing = new AbortController()
 
@@ -84,8 +86,9 @@ export class WebhookSender {
 
   /**
    * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
-   * and each of them gets only a few slots. So receivers that never answer do not delay the deliveries to other
-   * receivers. A job that waits for such a slot needs it no longer when the receiver has answered.
+   * and each of them gets one slot. Receivers whose last delivery timed out leave slots for new receivers. So receivers
+   * that never answer do not delay the deliveries to other receivers. A job that waits for such a slot needs it no longer
+   * when the receiver has answered.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
@@ -94,7 +97,8 @@ export class WebhookSender {
     if (receiver === null || this.#breaker.answers(receiver)) return await run()
     const attempt = async () => {
       if (this.#breaker.answers(receiver)) return false
-      await this.#unanswered.run(accountId, run, signal)
+      const start = () => this.#unanswered.run(accountId, run, signal)
+      await (this.#breaker.isSilent(receiver) ? this.#silent.run(accountId, start, signal) : start())
       return true
     }
     if (!(await this.#unansweredOfReceiver.run(receiver, attempt, signal))) await run()

@@ -8,9 +8,11 @@ export const webhookLimits = {
   webhooksInFlightMax: 256,
   /** Maximum number of concurrent deliveries to receivers that have not answered lately, over all jobs. */
   webhooksUnansweredMax: 240,
+  /** Maximum number of concurrent deliveries to receivers whose last delivery timed out, over all jobs. */
+  webhooksSilentMax: 160,
   /**
    * Number of timeouts in a row after which a circuit breaker opens. Each pair of an account and a host has its own
-   * circuit breaker. Also the maximum number of concurrent deliveries to a receiver that has not answered lately.
+   * circuit breaker.
    */
   webhookTimeoutsMax: 10,
   /**

@@ -13,6 +13,8 @@ export type Breaker = {
   run(receiver: string, deliver: () => Promise<Outcome>): Promise<Outcome>
   /** Returns true if the receiver answered its last delivery, less than `webhookReceiversKeptMs` ago. */
   answers(receiver: string): boolean
+  /** Returns true if the last delivery to the receiver timed out, less than `webhookReceiversKeptMs` ago. */
+  isSilent(receiver: string): boolean
   /** Records that the receiver answered a delivery of an earlier process. */
   answered(receiver: string): void
 }
@@ -76,6 +78,10 @@ export function openBreaker(monotonic: () => number): Breaker {
     answers(receiver) {
       forgetOld()
       return receivers.get(receiver)?.timeouts === 0
+    },
+    isSilent(receiver) {
+      forgetOld()
+      return (receivers.get(receiver)?.timeouts ?? 0) > 0
     },
     answered(receiver) {
       receivers.set(receiver, { timeouts: 0, lastAt: monotonic(), isProbed: false })

@@ -93,6 +93,61 @@ test('many events of one receiver that never answers delay no other new receiver
   ])
 })
 
+test('a receiver that has not answered lately gets one event at a time until it answers', async () => {
+  let running = 0
+  let isAlive = false
+  let most = 0
+  const together = Promise.withResolvers<void>()
+  const sender = senderWith(async () => {
+    running += 1
+    most = Math.max(most, running)
+    if (!isAlive) await Bun.sleep(1)
+    else if (running === 2) together.resolve()
+    else await together.promise
+    running -= 1
+    if (sender.outcomes.length === 2) {
+      isAlive = true
+      expect(most).toBe(1)
+    }
+    return isAlive ? { kind: 'delivered', status: 200 } : { kind: 'timeout' }
+  })
+  for (let count = 0; count < 10; count++) sender.send('slow.example')
+  await sender.close()
+  expect(most).toBeGreaterThan(1)
+  expect(sender.outcomes).toEqual(['timeout', 'timeout', ...Array.from({ length: 8 }, () => 'delivered')])
+})
+
+test('a receiver that timed out ten times in a row is skipped, for this account only', async () => {
+  const sender = senderWith(async () => ({ kind: 'timeout' }))
+  for (let count = 0; count < 11; count++) sender.send('absent.example')
+  while (sender.outcomes.length < 11) await Bun.sleep(2)
+  sender.send('absent.example', ben)
+  await sender.close()
+  const timeouts = Array.from({ length: 10 }, () => 'timeout')
+  expect(sender.outcomes).toEqual([...timeouts, 'skipped', 'timeout'])
+})
+
+test('receivers that timed out before leave slots for new receivers of the account', async () => {
+  const ended = Promise.withResolvers<Outcome>()
+  const known = new Set<string>()
+  const delivered = Promise.withResolvers<void>()
+  const sender = senderWith(async url => {
+    const { host } = new URL(url)
+    if (known.has(host)) return await ended.promise
+    known.add(host)
+    if (host.includes('dead')) return { kind: 'timeout' }
+    delivered.resolve()
+    return { kind: 'delivered', status: 200 }
+  })
+  for (let count = 0; count < 2 * limits.webhooksInFlightMax; count++)
+    sender.send(`dead-${count % limits.webhooksInFlightMax}.example`)
+  while (sender.outcomes.length < limits.webhooksInFlightMax) await Bun.sleep(2)
+  sender.send('second-live.example')
+  await delivered.promise
+  ended.resolve({ kind: 'timeout' })
+  await sender.close()
+})
+
 test('a receiver that answered before a restart does not wait for those that never answer', async () => {
   const before = openSender()
   before.send('back-live.example')
