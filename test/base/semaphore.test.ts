@@ -19,6 +19,13 @@ test('one key gets three quarters of the slots, also while no other key waits', 
   }
 })
 
+test('no key gets more slots than the maximum of a key, and other keys are not delayed', async () => {
+  const room = openRoom(openSemaphore(Number.POSITIVE_INFINITY, 2))
+  for (const key of ['ana', 'ana', 'ana', 'ben']) room.add(key)
+  await turn()
+  expect(room.running()).toEqual(['ana', 'ana', 'ben'])
+})
+
 test('when four keys request all slots, every key gets at least one', async () => {
   const room = openRoom(openSemaphore(32))
   for (const key of ['ana', 'ben', 'cem', 'dia']) {

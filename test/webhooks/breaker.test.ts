@@ -89,19 +89,29 @@ test('timeouts that are long ago do not count', async () => {
   expect(await room.deliver('delivered')).toBe('delivered')
 })
 
-test('a receiver answers if its last delivery was answered, not long ago', async () => {
+test('a receiver answers, or is silent, if its last delivery was answered, or timed out, not long ago', async () => {
   const room = openRoom()
-  const answers = () => room.breaker.answers('receiver')
-  expect(answers()).toBe(false)
-  await room.deliver('delivered', 'receiver')
-  expect(answers()).toBe(true)
-  await room.deliver('stopped', 'receiver')
-  expect(answers()).toBe(true)
-  await room.deliver('timeout', 'receiver')
-  expect(answers()).toBe(false)
-  await room.deliver('forbidden-address', 'receiver')
-  expect(answers()).toBe(false)
-  await room.deliver('delivered', 'receiver')
+  const state = () => [room.breaker.answers('receiver'), room.breaker.isSilent('receiver')]
+  const unknown = [false, false]
+  const answers = [true, false]
+  const silent = [false, true]
+  expect(state()).toEqual(unknown)
+  for (const [outcome, wanted] of [
+    ['delivered', answers],
+    ['stopped', answers],
+    ['timeout', silent],
+    ['stopped', silent],
+    ['forbidden-address', unknown],
+    ['delivered', answers],
+  ] as const) {
+    await room.deliver(outcome, 'receiver')
+    expect(state()).toEqual(wanted)
+  }
   room.later(webhookReceiversKeptMs)
-  expect(answers()).toBe(false)
+  expect(state()).toEqual(unknown)
+  room.breaker.answered('receiver')
+  expect(state()).toEqual(answers)
+  await room.deliver('timeout', 'receiver')
+  room.later(webhookReceiversKeptMs)
+  expect(state()).toEqual(unknown)
 })
