@@ -18,6 +18,11 @@ test.each([
     reason: 'CUDA failure 100: no CUDA-capable device is detected',
   },
   {
+    name: 'a failed allocation',
+    message: 'Exception during initialization: std::bad_alloc',
+    reason: 'there is not enough memory',
+  },
+  {
     name: 'another error',
     message: 'Load model from /data/encoder_model.onnx failed:Protobuf parsing failed.',
     reason: 'Load model from /data/encoder_model.onnx failed:Protobuf parsing failed.',
