@@ -58,7 +58,8 @@ test('an output file whose name is too long is refused before any work', () => {
   )
 })
 
-test('a hyphen as --out is stdout, and an empty --out, as from a variable that is not set, is refused', () => {
-  expect(readTarget('-', 'srt', 1)).toEqual({ folder: null, file: null, formats: ['srt'] })
+test('a hyphen or /dev/stdout as --out is stdout, and an empty --out, as from an unset variable, is refused', () => {
+  for (const out of ['-', '/dev/stdout'])
+    expect(readTarget(out, 'srt', 1)).toEqual({ folder: null, file: null, formats: ['srt'] })
   expect(() => readTarget('', 'srt', 1)).toThrow('--out is empty')
 })

@@ -22,11 +22,11 @@ const extensions = formatNames.map(name => `.${formats[name].extension}`).join('
 
 /**
  * Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. A
- * hyphen as --out means stdout.
+ * hyphen or /dev/stdout as --out means stdout.
  */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === '') throw new UsageError('--out is empty')
-  if (out === undefined || out === '-') {
+  if (out === undefined || out === '-' || out === '/dev/stdout') {
     const chosen = readFormats(list ?? 'text')
     if (chosen.length > 1) throw new UsageError('several formats need --out FOLDER')
     if (sources > 1 && chosen.some(format => formats[format].between === null))
