@@ -2,7 +2,7 @@ import { findAccount, listAccounts } from '../accounts/account.ts'
 import { centsOf } from '../accounts/price.ts'
 import type { Db } from '../db/db.ts'
 import { cancelJob } from '../jobs/end.ts'
-import { findJob, type Job } from '../jobs/job.ts'
+import { costCentsOf, findJob, type Job } from '../jobs/job.ts'
 import { listNewestJobs } from '../jobs/list.ts'
 import { type JobState, jobStates } from '../jobs/states.ts'
 import { limits } from '../limits.ts'
@@ -97,7 +97,7 @@ function recordOf(job: Job, email: string | undefined) {
     state: job.state,
     progress: job.progress,
     duration_seconds: job.durationMs === null ? null : job.durationMs / 1000,
-    cost_cents: job.costUnits === null ? null : centsOf(job.costUnits),
+    cost_cents: costCentsOf(job),
     error_code: job.errorCode,
     error_message: job.errorMessage,
     created_at: date(job.createdAt),

@@ -1,10 +1,9 @@
 // The failure of a job: the conversion of an error to a failure, and the log line at the end of a job.
 
 import { LedgerError } from '../accounts/ledger.ts'
-import { centsOf } from '../accounts/price.ts'
 import { errorFields, log } from '../base/log.ts'
 import { type JobErrorCode, JobFailure } from '../errors.ts'
-import type { Job } from './job.ts'
+import { costCentsOf, type Job } from './job.ts'
 
 /**
  * Converts an error to the failure that the account sees. A JobFailure is returned as it is. A LedgerError means that
@@ -26,13 +25,16 @@ const ownFaults = new Set<JobErrorCode>([
   'INTERNAL_ERROR',
 ])
 
-export function logEnd({ id, accountId, state, errorCode, durationMs, costUnits }: Job): void {
-  const write = errorCode !== null && ownFaults.has(errorCode) ? log.warn : log.info
+export function logEnd(job: Job): void {
+  const { id, accountId, state, errorCode, errorMessage, durationMs } = job
+  const isOwnFault = errorCode !== null && ownFaults.has(errorCode)
+  const write = isOwnFault ? log.warn : log.info
   write(`job ${state}`, {
     job_id: id,
     account_id: accountId,
     code: errorCode,
     audio_ms: durationMs,
-    cost_cents: state === 'completed' ? centsOf(costUnits ?? 0) : 0,
+    cost_cents: costCentsOf(job) ?? 0,
+    ...(isOwnFault && errorMessage !== null ? { reason: errorMessage } : {}),
   })
 }

@@ -1,5 +1,6 @@
 // A job, and its row in the database.
 
+import { centsOf } from '../accounts/price.ts'
 import type { Db, Params } from '../db/db.ts'
 import type { TranscribeChoices } from '../engine/request.ts'
 import type { JobErrorCode } from '../errors.ts'
@@ -105,6 +106,15 @@ export function findOwnJob(db: Db, accountId: string, id: string): Job | null {
     accountId,
   })
   return job ?? null
+}
+
+/**
+ * Returns the cost of a job in cents, or null if the length of its media is not known yet. The cost of a failed job
+ * is 0, although the database keeps its `costUnits`.
+ */
+export function costCentsOf({ state, costUnits }: Pick<Job, 'state' | 'costUnits'>): number | null {
+  if (state === 'failed') return 0
+  return costUnits === null ? null : centsOf(costUnits)
 }
 
 /** Runs an SQL `update` of one job. Returns the changed job, or null if the statement has changed no row. */

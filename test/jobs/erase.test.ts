@@ -250,6 +250,7 @@ steered(
     service.later(0)
     expect(task.options.signal.aborted).toBe(true)
     expect(await ana.job(id)).toMatchObject({ status: 'failed', error: { code: 'CANCELLED' } })
+    expect((await run('show', id, '--json')).json()).toMatchObject({ state: 'failed', cost_cents: 0 })
     expect(await ana.balance()).toMatchObject({ reserved_cents: 0 })
   },
 )

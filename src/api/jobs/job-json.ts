@@ -1,9 +1,9 @@
 // Converts a job to the JSON of the API.
 
 import type { Static } from '@sinclair/typebox'
-import { centsOf, wholeSeconds } from '../../accounts/price.ts'
+import { wholeSeconds } from '../../accounts/price.ts'
 import { errorOf } from '../../jobs/events.ts'
-import type { Job } from '../../jobs/job.ts'
+import { costCentsOf, type Job } from '../../jobs/job.ts'
 import type * as shapes from '../shapes/job.ts'
 
 export function listedJob(job: Job): Static<typeof shapes.listedJob> {
@@ -19,7 +19,7 @@ export function listedJob(job: Job): Static<typeof shapes.listedJob> {
     align: job.align,
     channels: job.splitChannels ? 'split' : 'mix',
     metadata: job.metadata,
-    cost_cents: costCents(job),
+    cost_cents: costCentsOf(job),
     filename: job.filename,
     ...(job.sourceUrl === null ? {} : { source_url: job.sourceUrl }),
     progress: job.progress,
@@ -43,13 +43,4 @@ export function jobJson(job: Job, resultJson: string | null): string {
 
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString()
-}
-
-/**
- * Returns the cost of a job in cents, or null if the length of its media is not known yet. The cost of a failed job
- * is 0, although the database keeps its `costUnits`.
- */
-function costCents(job: Job): number | null {
-  if (job.state === 'failed') return 0
-  return job.costUnits === null ? null : centsOf(job.costUnits)
 }
