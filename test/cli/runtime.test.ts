@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nativeEnvironment } from '../../src/base/carried.ts'
 import { neededLibraries } from '../../src/base/elf.ts'
@@ -177,4 +177,12 @@ test('the hint names the packages of the matching CUDA version', () => {
     'install libcudnn9-cuda-12',
   )
   expect(installHint(['libcuda.so.1'])).toBe('the NVIDIA driver')
+})
+
+test('a download to a full disk says so', async () => {
+  using served = startSource()
+  mkdirSync(join(folder, 'native'))
+  symlinkSync('/dev/full', join(folder, 'native', `${id}.${version}.nupkg.part`))
+  const { err } = await run('--source', served.source)
+  expect(err).toContain(`${place()} cannot be written: the disk is full; STENO_DATA_DIR names another\n`)
 })
