@@ -61,7 +61,8 @@ function complaintOf(error: unknown, { args, known }: { args: string[]; known: s
   if (named !== undefined) {
     // In a group of letters, such as -qx, `parseArgs` names the unknown letter without its hyphen.
     const unknown = named.startsWith('-') ? named : `-${named}`
-    const file = args.find(given => given.startsWith('-') && existsSync(given))
+    const letters = unknown.replace(/^-+/, '')
+    const file = args.find(given => given.startsWith('-') && given.includes(letters) && existsSync(given))
     if (file !== undefined) return `there is no option ${unknown}; to name the file: ./${file}`
     const meant = unknown.startsWith('--') ? findSimilar(unknown.slice(2), known) : null
     return `there is no option ${unknown}${meant === null ? '' : `; did you mean --${meant}?`}`

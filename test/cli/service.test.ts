@@ -223,6 +223,8 @@ test('the error for a file whose name begins with a hyphen shows how to name it'
       2,
       'steno: there is no option -t; to name the file: ./-talk.mp3 (steno transcribe --help says more)\n',
     ])
+    const misspelt = await findCommand(folder, 'transcribe', '--modle', 'base', '--', '-talk.mp3')
+    expect(misspelt.err).toContain('there is no option --modle; did you mean --model?')
   } finally {
     process.chdir(before)
   }
