@@ -83,7 +83,7 @@ async function joinPair(
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return
   using db = openOwn(dataDir)
-  requireSecret(db, dataDir)
+  if (db) requireSecret(db, dataDir)
 }
 
 /**

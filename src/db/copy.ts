@@ -9,7 +9,7 @@ import { readSecret, secretPath } from '../base/seal.ts'
 import { Draft } from '../base/whole-file.ts'
 import { limits } from '../limits.ts'
 import { type Db, databaseFiles, databasePath, type Params } from './db.ts'
-import { isOfOlderProgram, listApplied } from './migrate.ts'
+import { isNew, listApplied } from './migrate.ts'
 import { damageIn, openDb } from './open-db.ts'
 import { isDamage } from './refusal.ts'
 
@@ -44,7 +44,7 @@ export function checkCopy(file: string): void {
 
 /** Opens a copy of the database for reading only. */
 export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
-  const sql = new Database(file, { readonly: true, strict: true })
+  const sql = openReadOnly(file)
   return {
     find: <Row>(statement: string, params: Params = {}) => sql.query<Row, [Params]>(statement).get(params),
     [Symbol.dispose]: () => sql.close(),
@@ -52,18 +52,26 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 }
 
 /**
- * Opens the database of the data folder for reading only. Throws if it is damaged, or if a newer program made it. Only
- * its first pages are checked.
+ * Opens the database of the data folder for reading only. Returns null if it has no tables, because its first start was
+ * killed. Throws if it is damaged, or if a newer program made it. Only its first pages are checked.
  */
-export function openOwn(dataDir: string): Pick<Db, 'find'> & Disposable {
+export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)
   try {
-    using sql = new Database(path, { readonly: true })
-    isOfOlderProgram(sql)
+    using sql = openReadOnly(path)
+    if (isNew(sql)) return null
+    listApplied(sql)
   } catch (error) {
     throw isDamage(error) ? damageIn(dataDir, error) : error
   }
   return openCopy(path)
+}
+
+/** Opens a database for reading only. A command may hold the lock of the database for a moment, for example at its end. */
+function openReadOnly(file: string): Database {
+  const sql = new Database(file, { readonly: true, strict: true })
+  sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)
+  return sql
 }
 
 /** Returns the reason why a copy of the database must not be restored. Returns null if the copy is intact. */

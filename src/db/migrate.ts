@@ -92,11 +92,15 @@ export function listApplied(sql: Database, migrations: Migration[] = shipped): s
   return applied.map(({ name }) => name)
 }
 
+/** Returns true if no migration was ever applied to the database. */
+export function isNew(sql: Database): boolean {
+  return sql.query("select 1 from sqlite_schema where name = 'migrations'").get() === null
+}
+
 /**
  * Returns true if the database lacks migrations because it is of an older program. Returns false if the database is
  * new.
  */
 export function isOfOlderProgram(sql: Database): boolean {
-  const isNew = sql.query("select 1 from sqlite_schema where name = 'migrations'").get() === null
-  return !isNew && listApplied(sql).length < shipped.length
+  return !isNew(sql) && listApplied(sql).length < shipped.length
 }

@@ -19,12 +19,14 @@ import { createAccount, listAccounts } from '../../src/accounts/account.ts'
 import { createSession, useSession } from '../../src/accounts/session.ts'
 import { openSecrets } from '../../src/base/seal.ts'
 import { readConfig } from '../../src/config.ts'
+import { openOwn } from '../../src/db/copy.ts'
 import { databasePath } from '../../src/db/db.ts'
 import { openDb } from '../../src/db/open-db.ts'
 import { restoreInChild } from '../../src/db/restore-child.ts'
 import { openCopies } from '../../src/db/shared-copies.ts'
 import { joinStandby } from '../../src/db/standby.ts'
 import { claimJob } from '../../src/jobs/moves.ts'
+import { limits } from '../../src/limits.ts'
 import { startService } from '../../src/service.ts'
 import { childrenOf, isRunning, watchChildren } from '../media/processes.ts'
 import { steeredEngine } from '../support/engine.ts'
@@ -352,6 +354,17 @@ test('a server without a copy of the other one, or with the data of another serv
   await closing.pop()?.()
   for (const name of readdirSync(empty)) if (name.startsWith('copy-')) rmSync(join(empty, name))
   await expect(joinPair(empty, four).joined).rejects.toThrow('has no intact copy')
+})
+
+test('the database of a killed first start, and one with a lock of a command, do not stop a server of a pair', () => {
+  const dataDir = temporaryFolder()
+  const sql = new Database(databasePath(dataDir))
+  sql.run('pragma journal_mode = wal')
+  sql.close()
+  expect(openOwn(dataDir)).toBeNull()
+  addAccount(dataDir, 'ana')
+  using db = openOwn(dataDir)
+  expect(db?.find('pragma busy_timeout')).toEqual({ timeout: limits.databaseBusyMs })
 })
 
 test('a server whose database it cannot use takes no lease, so the other server can take over', async () => {
