@@ -67,35 +67,25 @@ function openSized(
   facts: Facts,
   { device, type, size }: DeviceOptions & { size: FloatSize },
 ): Network {
-  const opened: { close(): void }[] = []
-  const close = () => {
-    for (const each of opened.toReversed()) each.close()
-  }
-  const keep = <Part extends { close(): void }>(part: Part): Part => {
-    opened.push(part)
-    return part
-  }
+  using opened = new DisposableStack()
+  const keep = <Part extends { close(): void }>(part: Part) => opened.adopt(part, each => each.close())
   const open = (layers: FloatLayers, options: SessionOptions = {}) =>
     keep(openSession(runtime, layers.bytes(), device, constantsOf(layers), options))
-  try {
-    const encoder = open(floatEncoder(weights, size, type))
-    const { suppressed } = rulesOf(facts, true)
-    const layers = floatDecoder(weights, size, type, { ...facts, suppressed })
-    const session = open(layers, { cudaGraphs: device === 'cuda' })
-    const memory = keep(session.memory(device))
-    const sessions = keep(new CacheSessions({ runtime, device, size, type }))
-    const decoder = keep(new DeviceDecoder({ runtime, session, memory, device, facts, size, type }, sessions))
-    return {
-      encoder: makeEncoder(runtime, encoder, memory, { facts, size, type }),
-      decoder,
-      attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
-      windowBytes: decoder.windowBytes,
-      hasFullRows: true,
-      close,
-    }
-  } catch (error) {
-    close()
-    throw error
+  const encoder = open(floatEncoder(weights, size, type))
+  const { suppressed } = rulesOf(facts, true)
+  const layers = floatDecoder(weights, size, type, { ...facts, suppressed })
+  const session = open(layers, { cudaGraphs: device === 'cuda' })
+  const memory = keep(session.memory(device))
+  const sessions = keep(new CacheSessions({ runtime, device, size, type }))
+  const decoder = keep(new DeviceDecoder({ runtime, session, memory, device, facts, size, type }, sessions))
+  const kept = opened.move()
+  return {
+    encoder: makeEncoder(runtime, encoder, memory, { facts, size, type }),
+    decoder,
+    attendingDecoder: size.alignmentHeads.length > 0 ? decoder : null,
+    windowBytes: decoder.windowBytes,
+    hasFullRows: true,
+    close: () => kept.dispose(),
   }
 }
 
