@@ -87,6 +87,60 @@ test('for any input, times increase, are inside the recording and have a duratio
     before = end
   }
   expect(before).toBeLessThanOrEqual(60)
+  // A word is moved only as far as the words after it need.
+  expect(words.map(({ start, end }) => [start, end])).toEqual([
+    [5, 5.01],
+    [5.01, 6],
+    [59, 59.98],
+    [59.98, 59.99],
+    [59.99, 60],
+  ])
+})
+
+const placed = (text: string, from: number, to: number): PlacedText => ({
+  text,
+  from: from * sampleRate,
+  to: to * sampleRate,
+  probability: 0.9,
+})
+
+test('no word begins before a recording that is too short for its words', () => {
+  const words = [' one', ' two', ' three'].map(text => placed(text, 5, 6))
+  const { transcript } = assemble(words, { ...facts, samples: 0.02 * sampleRate })
+  expect(transcript.utterances.flatMap(({ words }) => words.map(({ start, end }) => [start, end]))).toEqual([
+    [0, 0],
+    [0, 0.01],
+    [0.01, 0.02],
+  ])
+})
+
+test.each([
+  ['a pause of 1.2 s ends an utterance', [placed(' one', 0, 2), placed(' two', 3.2, 4)], ['one', 'two']],
+  ['a shorter pause does not', [placed(' one', 0, 2), placed(' two', 3.199, 4)], ['one two']],
+  ['a long word is no pause', [placed(' one', 0, 2), placed(' two', 2, 4)], ['one two']],
+  [
+    'a word that ends after 30 s is not added',
+    [placed(' one', 0, 29.5), placed(' two', 29.5, 30.1)],
+    ['one', 'two'],
+  ],
+  ['spaces and line breaks become one space', [placed(' one', 0, 1), placed(' \n two ', 1, 2)], ['one two']],
+])('%s', (_, words, expected) => {
+  expect(texts(words)).toEqual(expected)
+})
+
+test('in a language without spaces, the spaces of the model stay', () => {
+  expect(texts([placed('そう', 0, 1), placed('\u3000です', 1, 2)], { language: 'ja' })).toEqual([
+    'そう\u3000です',
+  ])
+})
+
+test('a confidence has three decimal places', () => {
+  const [one, two] = wordsOf(' one two.') as [PlacedText, PlacedText]
+  one.probability = 0.12345
+  expect(assemble([one, two], facts).transcript.utterances[0]).toMatchObject({
+    confidence: 0.512,
+    words: [{ confidence: 0.123 }, { confidence: 0.9 }],
+  })
 })
 
 test.each([
@@ -154,4 +208,13 @@ test('an utterance that may still grow is not complete', () => {
   expect(soFar.add([one!], 'en')).toEqual([])
   expect(soFar.add([two!], 'en')).toEqual([])
   expect(soFar.add([three!], 'en').map(({ text }) => text)).toEqual(['One two.'])
+})
+
+test('an utterance during the transcription begins after the word of the block before it', () => {
+  const soFar = new UtterancesSoFar(facts)
+  soFar.add([placed(' One.', 0, 3)], 'en')
+  const [one] = soFar.add([placed(' Two.', 1, 4)], 'en')
+  const [two] = soFar.add([placed(' Three.', 4, 5)], 'en')
+  expect([one?.end, two?.start]).toEqual([3, 3])
+  expect(soFar.end('en', 4.5 * sampleRate)).toMatchObject([{ text: 'Three.', start: 4, end: 4.5 }])
 })

@@ -24,9 +24,15 @@ test('a speaker has the number of its channel, and a silent channel has no speak
   expect(mergeChannels([silent]).speakers).toEqual([])
 })
 
-test('a warning of two channels is given once', () => {
-  const warned = { ...transcriptWith(['a']), warnings: ['made by a model for tests'] }
-  expect(mergeChannels([warned, warned]).warnings).toEqual(['made by a model for tests'])
+test('a warning of two channels is given once, and a warning of any channel is kept', () => {
+  const warned = (...warnings: string[]) => ({ ...transcriptWith(['a']), warnings })
+  const merged = mergeChannels([warned('for tests'), warned('for tests', 'text doubtful')])
+  expect(merged.warnings).toEqual(['for tests', 'text doubtful'])
+})
+
+test('the duration is that of the longest channel, even if another channel has more text', () => {
+  const short = { ...transcriptWith(['Most of the text.']), duration_seconds: 5 }
+  expect(mergeChannels([short, { ...transcriptWith(['a']), duration_seconds: 7 }]).duration_seconds).toBe(7)
 })
 
 test('the peaks of all channels are the highest of them', () => {

@@ -121,6 +121,20 @@ test('the silence after the last word of a sentence is removed from it, in any s
   expect(lastWord(7).to).toBeLessThan(175)
 })
 
+test('a word whose attention is outside its segment does not end before it begins', () => {
+  const said = ([from, to]: [number, number]) => attendTo(200, from, to)
+  const early = segment([0, 1], 100, 140, [said([86, 92]), said([92, 140]), said([150, 200])])
+  const late = segment([0, 1], 20, 80, [said([20, 88]), said([88, 95]), said([95, 200])])
+  for (const { from, to } of [early, late].flatMap(each => wordTimes(tokenizer, 'en', [each], 200)))
+    expect(to).toBeGreaterThan(from)
+})
+
+test('no word ends after the sound of its window', () => {
+  const said = [attendTo(200, 20, 150), attendTo(200, 150, 200), attendTo(200, 0, 200)]
+  const found = wordTimes(tokenizer, 'en', [segment([0, 1], 20, 200, said)], 200)
+  expect(found[1]!.to).toBeLessThanOrEqual(199)
+})
+
 test('without segments there are no words', () => {
   expect(wordTimes(tokenizer, 'en', [], 100)).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Attempt, Row } from '../../../src/engine/hear/decode-rows.ts'
+import type { Attempt, RecogniseOptions, Row } from '../../../src/engine/hear/decode-rows.ts'
 import { decodeWindows, type WhisperModels, withEncoded } from '../../../src/engine/hear/decode-windows.ts'
 import { emptyHypothesis, type Unfinished } from '../../../src/engine/hear/hypothesis.ts'
 import { EncodedWindow, type Encoder, type EncoderInput } from '../../../src/engine/hear/network.ts'
@@ -198,4 +198,60 @@ test('the rest of a window begins in the pause before its first sentence, not in
   expect(await restOf(said)).toEqual({ textsKept: 1, from: 2.5 })
   // The word times of a translation are estimated, so a pause between two words is not that of the speaker.
   expect(await restOf(said, { translate: true })).toEqual({ textsKept: 2, from: 4.5 })
+})
+
+test('a word that is mostly in the added speech belongs to the next window', async () => {
+  const [window, extended] = [windowFrom(0, 2), windowFrom(0, 2, [2, 4])]
+  const attention = [anywhere, [0, 1.6], [1.6, 2.8], [2.8, 4], anywhere].map(([from = 0, to = 0]) =>
+    Float32Array.from({ length: 200 }, (_, frame) => (frame >= from * 50 && frame < to * 50 ? 1 : 1e-5)),
+  )
+  const tokens = [at(0), 0, 1, 2]
+  const hypothesis = {
+    ...emptyHypothesis(200, 0, 0),
+    ...{ tokens, attention, logProbabilities: tokens.map(() => -0.1) },
+  }
+  const joint = { decode: async ([task]: unknown[]) => [{ task, hypothesis, looped: false }] }
+  const facts = { languages: new Map(), end, firstTimestamp }
+  const whisper = { facts, tokenizer: tokenizerOf([' one', ' two', ' three']), attendingDecoder: {} }
+  const models = { whisper, joint } as unknown as WhisperModels
+  const options = { language: 'en', context: [], translate: false, onShare: async () => {} }
+  const [decoded] = await decodeWindows(models, [window], [extended], [new NamedWindow(0)], options)
+  expect(decoded!.texts.map(({ text }) => text)).toEqual([' one'])
+})
+
+/** Decodes a window of three seconds. Returns the options of the decoder and the language of the words. */
+async function optionsFor(translate: boolean) {
+  const found: unknown[] = []
+  const hypothesis = { ...emptyHypothesis(150, 0, 0), tokens: [0], logProbabilities: [-0.1] }
+  const joint = {
+    decode: async ([task]: unknown[], _: number, { prompt, promptAgain, attention }: RecogniseOptions) => {
+      found.push({ prompt, promptAgain, attention })
+      return [{ task, hypothesis, looped: false }]
+    },
+  }
+  const words = (_: unknown, language: string) => {
+    found.push(language)
+    return []
+  }
+  const whisper = {
+    facts: { languages: new Map([['de', 5]]), start: 4, transcribe: 6, translate: 7, firstTimestamp },
+    tokenizer: { decode: () => ' eins', words },
+    attendingDecoder: {},
+  }
+  const windows = [windowFrom(0, 3)]
+  const models = { whisper, joint } as unknown as WhisperModels
+  const options = { language: 'de', context: [8, 9], translate, onShare: async () => {} }
+  await decodeWindows(models, windows, windows, [new NamedWindow(0)], options)
+  return found
+}
+
+test('a window that is decoded again has no context, and a translation has English words without attention', async () => {
+  expect(await optionsFor(false)).toEqual([
+    { prompt: [8, 9, 4, 5, 6], promptAgain: [4, 5, 6], attention: true },
+    'de',
+  ])
+  expect(await optionsFor(true)).toEqual([
+    { prompt: [8, 9, 4, 5, 7], promptAgain: [4, 5, 7], attention: false },
+    'en',
+  ])
 })

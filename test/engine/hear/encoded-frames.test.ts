@@ -4,13 +4,15 @@ import { encodedFrames, pictureOfFrames } from '../../../src/engine/hear/encoded
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-test.each([1, 250, 1000, 1400])(
+test.each([1, 250, 1003, 1400])(
   'all frames of %i frames of sound are encoded, and few of the silence',
   sound => {
     const { places, counts } = encodedFrames(sound)
     expect(places.slice(0, sound + 50)).toEqual(Array.from({ length: sound + 50 }, (_, place) => place))
     expect(sum(counts)).toBe(windowFrames)
     expect(counts).toHaveLength(places.length)
+    expect(counts[sound + 50]).toBe(8)
+    expect(places.slice(-10)).toEqual(Array.from({ length: 10 }, (_, index) => windowFrames - 10 + index))
     expect(places.at(-1)).toBe(windowFrames - 1)
     expect(places.length).toBeLessThan(sound + 250)
     for (const [index, place] of places.entries())

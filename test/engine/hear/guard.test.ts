@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { deflateSync } from 'node:zlib'
 import { compressionOf } from '../../../src/engine/hear/compression.ts'
 import { judge, repeatsItself } from '../../../src/engine/hear/guard.ts'
 import { loopStart } from '../../../src/engine/hear/loop.ts'
@@ -23,13 +24,16 @@ test.each([
   ['unlikely text in a window without speech', { logProbability: -1.2, noSpeech: 0.7 }, 'silence'],
   ['likely text in a window without speech', { noSpeech: 0.9 }, 'good'],
   ['no text for seconds of speech', { text: '' }, 'again'],
+  ['no text for seconds of sound without speech', { text: '', noSpeech: 0.7 }, 'good'],
   ['no text for a second of speech', { text: '', speechSeconds: 1 }, 'good'],
 ] as const)('%s is judged %p', (_, change, verdict) => {
   expect(verdictOf({ ...fine, ...change })).toBe(verdict)
 })
 
 test('two different sentences have a low compression ratio', () => {
-  expect(compressionOf('Where is the invoice? The code is nine five one three zero.')).toBeLessThan(1.5)
+  const text = 'Where is the invoice? The code is nine five one three zero.'
+  expect(compressionOf(text)).toBeLessThan(1.5)
+  expect(compressionOf(text)).toBeCloseTo(text.length / deflateSync(text).length, 3)
   expect(compressionOf('')).toBe(0)
 })
 
@@ -52,8 +56,8 @@ test.each([
   expect(verdictOf({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
 })
 
-test('a loop of Chinese text is decoded again', () => {
-  expect(verdictOf({ ...fine, text: '谢谢大家的收看。'.repeat(12) })).toBe('again')
+test.each([5, 12])('a loop of Chinese text that occurs %i times is decoded again', times => {
+  expect(verdictOf({ ...fine, text: '谢谢大家的收看。'.repeat(times) })).toBe('again')
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { WhisperModels } from '../../../src/engine/hear/decode-windows.ts'
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { hearBlock } from '../../../src/engine/hear/hear-block.ts'
+import { hearRest } from '../../../src/engine/hear/hear-rest.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow, type Encoder } from '../../../src/engine/hear/network.ts'
 import { Recording } from '../../../src/engine/hear/recording.ts'
@@ -44,17 +45,23 @@ class WindowFrom extends EncodedWindow {
 /**
  * Returns fake models that return prepared tokens and use no neural network. In the test recording, the value of each
  * sample is its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and
- * returns the tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows.
+ * returns the tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows, and
+ * `encoded` lists the lengths of all encoded windows in model frames. `batches` lists the number of windows in each batch.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
   decoded: number[]
+  encoded: number[]
+  batches: number[]
 } {
   const decoded: number[] = []
+  const encoded: number[] = []
+  const batches: number[] = []
   const decoder: Decoder = {
     begin(windows): Batch {
       const seconds = (windows as WindowFrom[]).map(({ second }) => second)
       decoded.push(...seconds)
+      batches.push(seconds.length)
       const live = seconds.map(second => ({ tokens: tokensFrom(second), at: 0 }))
       return fakeBatch(live, ({ tokens, at }) => {
         const scores = new Float32Array(facts.vocabulary!).fill(-30)
@@ -63,14 +70,19 @@ function modelsThatSay(tokensFrom: (second: number) => number[]): {
       })
     },
   }
-  const encoder: Encoder = { encode: ({ picture }) => new WindowFrom(picture[0]!) }
+  const encoder: Encoder = {
+    encode({ picture, soundFrames = 0 }) {
+      encoded.push(soundFrames)
+      return new WindowFrom(picture[0]!)
+    },
+  }
   const models = {
     whisper: { facts, tokenizer: tokenizerOf(words), encoder, decoder, attendingDecoder: null },
     features: { logMel: (sound: Float32Array) => sound.subarray(0, 1) },
     rows: 4,
     joint: new JointDecoding(4),
   }
-  return { models: models as unknown as WhisperModels, decoded }
+  return { models: models as unknown as WhisperModels, decoded, encoded, batches }
 }
 
 const at = (second: number) => firstTimestamp + Math.round(second * 50)
@@ -150,7 +162,7 @@ test('speech after the last sentence of a window is recognised again, together w
 })
 
 test('speech is recognised again with the speech after it, whose text comes from its own window', async () => {
-  const { models, decoded } = modelsThatSay(
+  const { models, decoded, encoded } = modelsThatSay(
     second =>
       ({
         0: [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)],
@@ -163,12 +175,16 @@ test('speech is recognised again with the speech after it, whose text comes from
     [21, 30],
   ])
   expect(decoded).toEqual([0, 21, 8])
+  expect(encoded).toEqual([950, 450, 1100])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 5, 6, 7, 9].map(id => words[id]!))
 })
 
-test('a sentence keeps its text when the second recognition finds nothing, and is doubtful', async () => {
+test.each([
+  ['finds nothing', [at(0)]],
+  ['repeats itself', [at(0), ...Array(20).fill(5)]],
+])('a sentence keeps its text when the second recognition %s, and is doubtful', async (_, again) => {
   const { models } = modelsThatSay(second =>
-    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : [at(0)],
+    second === 0 ? [at(0), 1, 2, at(8), at(8), 3, 4, at(18), at(18)] : again,
   )
   const { texts, warnings } = await hear(models, [[0, 19]])
   expect(texts.map(({ text }) => text)).toEqual([1, 2, 3, 4].map(id => words[id]!))
@@ -188,4 +204,46 @@ test('the text of a window that fails all checks is doubtful, and a window that 
     ['text doubtful', 0, 19],
     ['speech without text', 30, 40],
   ])
+})
+
+test('short speech whose second recognition has no text is not recognised a third time, and gives a warning', async () => {
+  const { models, decoded } = modelsThatSay(second =>
+    second === 0 ? [at(0), 1, 2, at(17.6), at(17.6)] : [at(0)],
+  )
+  const { warnings } = await hear(models, [[0, 19]])
+  expect(decoded).toEqual([0, 17.6].map(second => expect.closeTo(second, 3)))
+  expect(warnings).toEqual([['speech without text', 17.6, 19]])
+})
+
+test('a window that was judged as silence is not recognised again, and gives no warning', async () => {
+  const voice = { from: 0, to: 5 * sampleRate }
+  const decoded = {
+    window: windowOf([{ ...voice, voice }]),
+    verdict: 'silence',
+    texts: [],
+    rest: null,
+  } as const
+  // Without models, a second recognition would throw an error.
+  const options = { listener: {} } as unknown as Parameters<typeof hearRest>[2]
+  expect(await hearRest({} as WhisperModels, [{ ...decoded, texts: [] }], options)).toEqual([])
+})
+
+test('windows that are recognised again are decoded in batches of at most `rows` windows', async () => {
+  const { models, batches } = modelsThatSay(() => [at(0)])
+  const spans = [0, 12, 24, 36, 48].map((from): [number, number] => [from, from + 2])
+  await hear(models, spans)
+  expect(Math.max(...batches.slice(1))).toBe(models.rows)
+})
+
+test('a text with more tokens than its sound can have is cut off, and is doubtful', async () => {
+  const long = Array.from({ length: 80 }, (_, id) => id)
+  const cut = modelsThatSay(() => [at(0), ...long])
+  const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
+  // 0.2 s may have 32 + 0.2 × 36 tokens. The first token is a timestamp token, and the last one is left out.
+  expect(texts.length).toBe(38)
+  expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
+  // The end of such a text is not recognised in a window of its own.
+  const { models, decoded } = modelsThatSay(() => [at(0), ...long.slice(0, 20), at(0.6), at(0.6), ...long])
+  await hear(models, [[0, 1]])
+  expect(new Set(decoded)).toEqual(new Set([0]))
 })

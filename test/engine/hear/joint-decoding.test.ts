@@ -165,3 +165,10 @@ test('an error of the decoder fails all recordings of the batch, and no later on
   for (const leave of leaves) leave()
   expect(tokensOf(await joint.decode(tasks({ number: 3 }), 0, options(plain)))).toEqual([[3]])
 })
+
+test('work that fails does not stop the work after it', async () => {
+  const joint = new JointDecoding(8)
+  const failed = joint.alone(() => Promise.reject(new Error('no memory')))
+  await expect(failed).rejects.toThrow('no memory')
+  expect(await joint.alone(() => 'done')).toBe('done')
+})

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { samplesPerFrame } from '../../../src/engine/audio.ts'
+import { estimatedTimes } from '../../../src/engine/hear/estimate.ts'
 import { placeInRecording } from '../../../src/engine/hear/place.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { windowOf } from '../../../src/engine/hear/windows.ts'
@@ -39,6 +40,7 @@ function speech(from: number, to: number) {
   return { ...voice, voice }
 }
 
+const span = (from: number, to: number) => ({ from, to })
 const at = (frame: number) => firstTimestamp + frame
 const anywhere: [number, number] = [0, frames]
 
@@ -158,6 +160,26 @@ test('without attention the words of a segment share its speech by their lengths
     [' two.', 1 + 8 / 9, 3],
     [' three', 3.5, 6.25],
     [' four.', 6.25, 9],
+  ])
+})
+
+test('without attention, words that meet at a pause end before it and begin after it', () => {
+  const logProbabilities = [-0.1, -2]
+  const segment = { ids: [0, 0], logProbabilities, attention: [], from: 0, to: 230 }
+  const words = estimatedTimes(tokenizer, 'en', [segment], [span(0, 100), span(130, 230)])
+  expect(words.map(({ from, to }) => [from, to])).toEqual([
+    [0, 100],
+    [130, 230],
+  ])
+  expect(words.map(({ probability }) => Math.log(probability))).toEqual(
+    logProbabilities.map(each => expect.closeTo(each, 6)),
+  )
+})
+
+test('without attention, the words of a segment without speech have the times of the segment', () => {
+  const segment = { ids: [0], logProbabilities: [-0.1], attention: [], from: 110, to: 120 }
+  expect(estimatedTimes(tokenizer, 'en', [segment], [span(0, 100), span(130, 230)])).toMatchObject([
+    { from: 110, to: 120 },
   ])
 })
 

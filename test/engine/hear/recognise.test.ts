@@ -79,12 +79,13 @@ function recogniseAll(
   decoder = scripted(scripts),
   timed = false,
   needed: { neededFrames?: number } = {},
+  model = whisper,
 ) {
   return recognise(
     scripts.map((_, script) => new ScriptedWindow(script)),
     scripts.map(() => ({ frames: timed ? 1500 : 500, speechSeconds: 5, ...needed })),
     {
-      whisper,
+      whisper: model,
       decoder,
       prompt: [7, 22],
       promptAgain: [22],
@@ -105,6 +106,8 @@ test('rows that end at different steps keep their own tokens', async () => {
   const hypotheses = await recogniseAll(tokens.map(own => ({ attempts: [own] })))
   expect(hypotheses.map(({ tokens }) => tokens)).toEqual(tokens)
   expect(hypotheses.every(({ verdict, temperature }) => verdict === 'good' && temperature === 0)).toBe(true)
+  // The mean includes the end token, which is as probable as the only token of the first text.
+  expect(hypotheses[0]!.logProbability).toBeCloseTo(hypotheses[0]!.logProbabilities[0]!, 6)
 })
 
 test('a batch whose first scores cannot be read is closed, so that the decoder can begin another one', async () => {
@@ -266,7 +269,19 @@ test.each([
   const scripts = [{ attempts: [text] }]
   const [hypothesis] = await recogniseAll(scripts, scripted(scripts), true, { neededFrames })
   expect(hypothesis).toMatchObject({ tokens: expected, verdict: 'good', unfinished: null })
-  expect(hypothesis?.logProbabilities.length).toBe(expected.length)
+  const { logProbability = 0, logProbabilities = [] } = hypothesis ?? {}
+  expect(logProbabilities.length).toBe(expected.length)
+  expect(logProbability).toBeCloseTo(logProbabilities.reduce((sum, each) => sum + each) / expected.length, 2)
   const [whole] = await recogniseAll(scripts, scripted(scripts), true)
   expect(whole?.tokens).toEqual(text)
+})
+
+test('a text has no more tokens than the positions of the decoder that the prompt leaves', async () => {
+  const text = Array.from({ length: 20 }, (_, id) => id)
+  const scripts = [{ attempts: [text] }]
+  const few = { ...whisper, facts: { ...facts, positions: 12 } } as Whisper
+  const [hypothesis] = await recogniseAll(scripts, scripted(scripts), false, {}, few)
+  // The longest of the texts is that of the second attempt, whose prompt has one token. One position is for the end
+  // token, and the last token of a text that is cut off is left out.
+  expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
 })

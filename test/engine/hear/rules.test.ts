@@ -34,6 +34,7 @@ test.each([
   ['the first time is at most a second', { [first + 51]: 9, [first + 50]: 1 }, [], first + 50],
   ['text follows the first timestamp token', { 16: 9, 5: 1 }, [15], 5],
   ['an opening timestamp token follows a closing one', { 5: 9, 21: 1 }, [15, 5, 20], 21],
+  ['a segment does not end at the time at which it begins', { 20: 9, 21: 1 }, [20, 5], 21],
   ['the opening time may equal the closing one', { 20: 1, 19: 9 }, [15, 5, 20], 20],
   ['the end may follow a closing timestamp token', { 5: 9, [end]: 8, 21: 1 }, [15, 5, 20], end],
   [

@@ -83,6 +83,28 @@ test('a recording with rare speech is heard while it is read, and its sound is n
   expect(first.includes(1)).toBe(false)
 })
 
+test('the sound of a window that continues in the next chunks is kept until the window is complete', async () => {
+  const sound = async function* () {
+    for (const value of [1, 2]) yield new Float32Array(chunkSamples).fill(value)
+  }
+  let chunk = 0
+  // Speech ends 1 s before the end of the first chunk. The second chunk has a word every 9 s.
+  const vad: Vad = {
+    start: () => samples => {
+      const probabilities = new Float32Array(samples.length / frameSamples)
+      if (chunk++ === 0) return probabilities.fill(0.9, -93, -31)
+      return probabilities.map((_, frame) => (frame % 280 < 10 ? 0.9 : 0))
+    },
+    close() {},
+  }
+  const recording = new Recording()
+  const sounds = []
+  for await (const block of findBlocks(vad, sound(), recording, { rows: 8, isOneOfChannels: true }))
+    sounds.push(...block.map(window => soundOf(window, recording)))
+  expect(sounds.length).toBe(1)
+  expect([sounds[0]![0], sounds[0]!.at(-1), sounds[0]!.includes(0)]).toEqual([1, 2, false])
+})
+
 test('no window is longer than 30 s and no speech is lost, for random spans', () => {
   const random = seeded(7)
   const packer = new Packer()
