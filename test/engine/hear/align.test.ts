@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { type Segment, wordTimes } from '../../../src/engine/hear/align.ts'
+import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { mergePunctuation } from '../../../src/engine/hear/punctuation.ts'
+import { segmentsOf } from '../../../src/engine/hear/segments.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
 
 /** The vocabulary of the test, with one token for each word. The id of a token is its index in this list. */
@@ -160,6 +162,10 @@ test.each([
   ],
   [['.'], ['.']],
   [
+    [' so', ' -'],
+    [' so', ' -'],
+  ],
+  [
     [' Oui', ' !', ' Non', ' ?'],
     [' Oui !', ' Non ?'],
   ],
@@ -200,4 +206,16 @@ test('a word ends at most 0.2 s after its last sound, however long the times of 
   expect(ends(piece(' one', 0, 40), piece('.', 40, 60), piece('"', 60, 90), next)).toEqual([50, 110])
   // A percent sign is spoken.
   expect(ends(piece(' 5', 0, 20), piece('%', 20, 60), piece(',', 60, 90), next)).toEqual([70, 110])
+})
+
+test('a segment has the attention of its tokens and of the token after it', () => {
+  const attention = Array.from({ length: 7 }, (_, token) => Float32Array.of(token))
+  const hypothesis = { ...emptyHypothesis(100, 0, 0), tokens: [50, 0, 1, 90, 95, 2], attention }
+  const segments = segmentsOf({ ...hypothesis, logProbabilities: [0, 1, 2, 3, 4, 5] }, 50)
+  expect(segments.map(({ from, to, attention }) => [from, to, ...attention.map(([token]) => token)])).toEqual(
+    [
+      [0, 40, 1, 2, 3],
+      [45, 100, 5, 6],
+    ],
+  )
 })

@@ -50,3 +50,12 @@ test('a short input, and an input of zeros, have finite values', () => {
     expect(row!.values.every(Number.isFinite)).toBe(true)
   }
 })
+
+test('the attention of a window that is too short to be smoothed is finite', () => {
+  const row = (...values: number[]) => ({ begin: 0, end: 2, attention: Float32Array.from(values) })
+  const rows = attentionIn([row(1, 0), row(0, 1)], 2)
+  expect(rows.map(({ values }) => [...values])).toEqual([
+    [1, -1],
+    [-1, 1],
+  ])
+})

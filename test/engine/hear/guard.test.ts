@@ -67,6 +67,7 @@ test.each([
   ['one token ten times', [9, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], 2],
   ['three tokens three times', [1, 2, 3, 1, 2, 3, 1, 2, 3], null],
   ['three tokens four times', [7, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3], 4],
+  ['24 tokens four times', Array.from({ length: 96 }, (_, at) => at % 24), 24],
   ['three tokens four times and another one', [1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4], null],
 ])('loopStart of %s', (_, tokens, kept) => {
   expect(loopStart(tokens)).toBe(kept)

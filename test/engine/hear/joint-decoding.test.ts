@@ -3,6 +3,7 @@ import type { RecogniseOptions, Task } from '../../../src/engine/hear/decode-row
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
+import { detectJointly } from '../../../src/engine/hear/language.ts'
 import { type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { fakeBatch } from '../../support/fake-batch.ts'
@@ -171,4 +172,60 @@ test('work that fails does not stop the work after it', async () => {
   const failed = joint.alone(() => Promise.reject(new Error('no memory')))
   await expect(failed).rejects.toThrow('no memory')
   expect(await joint.alone(() => 'done')).toBe('done')
+})
+
+test('a long prompt makes the batches smaller', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder, batches } = numbering()
+  const prompt = [22, ...Array(399).fill(5)]
+  for (const _ of [1, 2, 3]) joint.enter()
+  await Promise.all([1, 2, 3].map(number => joint.decode(tasks({ number }), 0, options(decoder, { prompt }))))
+  expect(batches).toEqual([[1, 2], [3]])
+})
+
+test('each recording of a batch gets its progress', async () => {
+  const joint = new JointDecoding(8)
+  const { decoder } = numbering()
+  const heard: number[] = []
+  for (const _ of [1, 2]) joint.enter()
+  const onShare = (number: number) => async (share: number) => void (share === 0 && heard.push(number))
+  await Promise.all(
+    [1, 2].map(number => joint.decode(tasks({ number }), 0, options(decoder, { onShare: onShare(number) }))),
+  )
+  expect(new Set(heard)).toEqual(new Set([1, 2]))
+})
+
+test('languages are detected in batches of at most the maximum, and an error fails all recordings of a batch', async () => {
+  const languages = new Map([['en', 1]])
+  const detected = async (decoder: Decoder) => {
+    const joint = new JointDecoding(2)
+    const whisper = { facts: { ...facts, languages }, decoder } as unknown as Whisper
+    const numbers = [1, 2, 3, 4, 5]
+    for (const _ of numbers) joint.enter()
+    const all = numbers.map(number => joint.detect(whisper, [new NumberedWindow(number)]))
+    return (await Promise.allSettled(all)).map(({ status }) => status)
+  }
+  const { decoder, batches } = numbering()
+  expect(await detected(decoder)).toEqual(Array(5).fill('fulfilled'))
+  expect(batches).toEqual([[1, 2], [3, 4], [5]])
+  const broken: Decoder = {
+    begin() {
+      throw new Error('no memory')
+    },
+  }
+  expect(await detected(broken)).toEqual(Array(5).fill('rejected'))
+})
+
+test('eight windows vote on the language, and a model without languages is English', async () => {
+  const windows = Array.from({ length: 10 }, (_, number) => new NumberedWindow(number))
+  const voters: number[] = []
+  const oddsOfAll = async (encoded: readonly EncodedWindow[]) => {
+    voters.push(encoded.length)
+    return [new Map([['de', 1]])]
+  }
+  const languageOf = (languages: Map<string, number>) =>
+    detectJointly({ facts: { ...facts, languages } } as unknown as Whisper, windows, [], oddsOfAll)
+  expect(await languageOf(new Map([['de', 1]]))).toBe('de')
+  expect(await languageOf(new Map())).toBe('en')
+  expect(voters).toEqual([8])
 })

@@ -13,6 +13,11 @@ const missed = (words: ReturnType<typeof word>[]) =>
 
 test.each([
   ['words that cover all speech leave nothing', [word(10, 20), word(22, 30), word(31, 38)], []],
+  [
+    'a word within the time of another one leaves nothing',
+    [word(10, 20), word(12, 14), word(22, 30), word(31, 38)],
+    [],
+  ],
   ['short gaps are not missed speech', [word(11, 14), word(16, 19.5), word(22.5, 28), word(30, 36.5)], []],
   [
     'a window without words is missed as a whole',

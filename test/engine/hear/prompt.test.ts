@@ -88,4 +88,7 @@ test('the prompt of a window is the context, the start, the language and the tas
   ])
   expect(promptOf(whisper, [], { language: 'de', translate: true })).toEqual([50258, 50261, 50358])
   expect(promptOf(whisper, [], { language: 'xx', translate: false })).toEqual([50258])
+  // Javanese has the code jv in steno and jw in Whisper.
+  const javanese = { ...whisper, facts: { ...whisper.facts, languages: new Map([['jw', 50356]]) } } as Whisper
+  expect(promptOf(javanese, [], { language: 'jv', translate: false })).toEqual([50258, 50356, 50359])
 })

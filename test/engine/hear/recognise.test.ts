@@ -5,6 +5,7 @@ import { emptyHypothesis } from '../../../src/engine/hear/hypothesis.ts'
 import { JointDecoding } from '../../../src/engine/hear/joint-decoding.ts'
 import { type Batch, type Decoder, EncodedWindow } from '../../../src/engine/hear/network.ts'
 import { recognise } from '../../../src/engine/hear/recognise.ts'
+import { unfinishedAtEnd } from '../../../src/engine/hear/unfinished.ts'
 import type { Whisper } from '../../../src/engine/hear/whisper.ts'
 import { fakeBatch } from '../../support/fake-batch.ts'
 import { tokenizerOf } from '../../support/tokenizer.ts'
@@ -284,4 +285,13 @@ test('a text has no more tokens than the positions of the decoder that the promp
   // The longest of the texts is that of the second attempt, whose prompt has one token. One position is for the end
   // token, and the last token of a text that is cut off is left out.
   expect(hypothesis!.tokens.length).toBe(12 - 1 - 1 - 1)
+})
+
+test.each([
+  [0.48, null],
+  [0.5, { tokens: 4, frame: 25 }],
+])('a text that ends with two timestamp tokens at %d s leaves %j to be heard again', (second, unfinished) => {
+  const tokens = [at(0), 1, 2, at(second), at(second)]
+  const hypothesis = { ...emptyHypothesis(1500, 0, 0), tokens, logProbabilities: tokens.map(() => -0.1) }
+  expect(unfinishedAtEnd(hypothesis, firstTimestamp)).toEqual(unfinished)
 })

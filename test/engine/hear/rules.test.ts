@@ -109,6 +109,17 @@ test('above temperature 0 tokens are sampled by their probability, within the ru
   expect(counts.get(6)).toBeCloseTo(250, -1)
 })
 
+test('a lower temperature makes the probable tokens more probable, and no forbidden token is drawn', () => {
+  const drawn = (random: number, temperature: number, suppressed = [3]) =>
+    choose(rulesOf({ ...facts, suppressed }, false), scores({ 5: Math.log(3), 6: 0 }), one, {
+      temperature,
+      random: () => random,
+    }).token
+  // At temperature 0.5, the odds are 9 to 1 instead of 3 to 1.
+  expect([drawn(0.8, 1), drawn(0.8, 0.5)]).toEqual([6, 5])
+  expect(drawn(0, 1, [0])).not.toBe(0)
+})
+
 test('the probability of a token differs by less than 0.005 % from the exact probability', () => {
   const scores = Float32Array.from({ length: 1000 }, (_, id) => -id / 50)
   const total = scores.reduce((sum, score) => sum + Math.exp(score), 0)

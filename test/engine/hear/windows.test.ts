@@ -32,6 +32,54 @@ test('a window ends at the longest pause in its last third', () => {
   ])
 })
 
+const windowsOf = (...spans: ReturnType<typeof span>[]) => {
+  const packer = new Packer()
+  return [...spans.flatMap(each => packer.add(each)), ...packer.end()].map(each => each.speech.map(inSeconds))
+}
+
+test.each([
+  [
+    'exactly 30 s fit',
+    [
+      [0, 15],
+      [15.5, 30],
+      [30.5, 40],
+    ],
+    [
+      [
+        [0, 15],
+        [15.5, 30],
+      ],
+      [[30.5, 40]],
+    ],
+  ],
+  [
+    'a long span after a short rest',
+    [
+      [0, 20],
+      [21, 29.9],
+      [30, 59],
+    ],
+    [[[0, 20]], [[21, 29.9]], [[30, 59]]],
+  ],
+  [
+    'spans that overlap',
+    [
+      [0, 10],
+      [9.5, 12],
+      [10, 11.5],
+    ],
+    [
+      [
+        [0, 10],
+        [10, 12],
+      ],
+    ],
+  ],
+] as const)('the windows of spans: %s', (_, spans, windows) => {
+  expect(windowsOf(...spans.map(([from, to]) => span(from, to)))).toEqual(windows as never)
+})
+
 test('a pause of ten seconds ends a window', () => {
   const packer = new Packer()
   const spans = [span(0, 2), span(11.9, 13), span(23, 24)]
@@ -126,6 +174,7 @@ test('a long pause is shortened, and times map back to the recording', () => {
   expect(sampleOf(window, 250) / second).toBe(10)
   expect(sampleOf(window, 6 * 50) / second).toBeCloseTo(70, 5)
   expect(sampleOf(window, 8.5 * 50) / second).toBeCloseTo(72.5, 5)
+  expect(sampleOf(window, 20 * 50) / second).toBe(75)
 
   const recording = new Recording()
   const sound = Float32Array.from({ length: 80 * second }, (_, n) => n)
@@ -172,6 +221,12 @@ test.each([
       [22, 48],
     ],
   ],
+  ['a click shortly before the end', `${'-'.repeat(20)}ss${'-'.repeat(5)}`, []],
+  [
+    'a word, and doubtful speech after it',
+    `${'-'.repeat(20)}${'s'.repeat(10)}-${'~'.repeat(30)}${'-'.repeat(10)}`,
+    [[12, 38]],
+  ],
   ['speech to the very end', `${'-'.repeat(20)}${'s'.repeat(10)}`, [[12, 30]]],
 ])('spans of %s', (_, frames, spans) => {
   expect(spansIn(frames)).toEqual(spans)
@@ -180,4 +235,21 @@ test.each([
 test('speech without a pause is cut at its lowest speech probability', () => {
   const frames = `${'s'.repeat(80)}~${'s'.repeat(40)}`
   expect(spansIn(frames, 110 * frameSamples)[0]![1]).toBe(80 + 8)
+})
+
+test('speech of one probability is cut into spans that fit, and each later span begins after the settled sound', () => {
+  const speech = new SpeechSpans(110 * frameSamples)
+  const found = []
+  for (let at = 0; at < 300; at += 10) {
+    const { settled } = speech
+    const spans = speech.push(new Float32Array(10).fill(0.9))
+    for (const { from } of spans) expect(from).toBeGreaterThanOrEqual(settled)
+    found.push(...spans)
+  }
+  found.push(...speech.end(300 * frameSamples))
+  expect(Math.max(...found.map(({ from, to }) => to - from))).toBeLessThanOrEqual(110 * frameSamples)
+  expect(found.map(({ voice }) => voice.from)).toEqual([
+    0,
+    ...found.slice(0, -1).map(({ voice }) => voice.to),
+  ])
 })

@@ -135,3 +135,8 @@ test('a voice with little speech is merged at a larger distance', () => {
   expect(findVoices(weighted(nearVoices([40, 40], 0.3)), close).length).toBe(2)
   expect(findVoices(weighted(nearVoices([40, 4], 0.3)), close).length).toBe(1)
 })
+
+test('in a recording with little speech, a voice needs half of the minimum speech', () => {
+  const little = weighted([...embeddings([4], 0.1), ...embeddings([0, 1], 0.1)])
+  expect(findVoices(little, options).length).toBe(1)
+})

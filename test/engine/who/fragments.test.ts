@@ -15,8 +15,10 @@ test('a gap of less than 0.1 s joins two turns of one speaker, and a turn of les
     [2.5, 2.6, 1],
     [2.65, 2.7, 1],
     [4, 4.09, 2],
+    [5, 7, 2],
+    [5.5, 6, 2],
   )
-  expect(withoutFragments(given)).toEqual(turns([0, 2, 0], [2.1, 3, 0], [2.5, 2.7, 1]))
+  expect(withoutFragments(given)).toEqual(turns([0, 2, 0], [2.1, 3, 0], [2.5, 2.7, 1], [5, 7, 2]))
 })
 
 test('turns that overlap stay, in order of their starts', () => {

@@ -64,3 +64,20 @@ test('a pause of a fifth of a second stays in the turn', () => {
   expect(turns[0]?.to).toBe(12 * rate)
   expect((turns[0]?.from ?? 0) / rate).toBeCloseTo(8, 1)
 })
+
+test('the background of a turn at the start of a recording is measured around it, and not at the end', () => {
+  const sound = new Float32Array(12 * rate)
+  sound.set(soundOver(0))
+  sound.set(noise(8, 0.3, 2), 4 * rate)
+  expect(partsOf(sound, rate).length).toBe(2)
+})
+
+test('a turn whose only sound is very short stays as it is', () => {
+  const loudness = new Loudness()
+  // The only sound of the turn lasts 0.03 s.
+  const sound = new Float32Array(rate)
+  sound.set(noise(0.03, 0.3, 1), rate / 2)
+  loudness.add(sound)
+  const short = { from: 0.4 * rate, to: 0.6 * rate, speaker: 0 }
+  expect(loudness.withoutPauses([short])).toEqual([short])
+})

@@ -76,10 +76,11 @@ test('no pieces are in silence, in overlaps, or without views', () => {
 test('a voice of a view is the speaker of most of its frames; a sure piece outweighs unsure ones', () => {
   const views = viewsOf([...repeat(200, 1), ...repeat(200, 2), ...repeat(189, 4)])
   const pieces = [
-    { from: 0, to: 100, speaker: 1, isSure: true },
-    { from: 100, to: 200, speaker: 0, isSure: false },
+    { from: 0, to: 20, speaker: 1, isSure: true },
+    { from: 20, to: 200, speaker: 0, isSure: false },
     { from: 200, to: 400, speaker: 0, isSure: true },
     { from: 400, to: 589, speaker: -1, isSure: false },
   ]
   expect(speakersOfViews(views, stepFrames, pieces, 2)).toEqual([Int16Array.of(1, 0, -1)])
+  expect(speakersOfViews(views, stepFrames, pieces.slice(0, 2), 2)).toEqual([Int16Array.of(1, -1, -1)])
 })

@@ -35,14 +35,23 @@ async function* soundOf(values: readonly number[]): AsyncGenerator<Float32Array>
 }
 
 test('a print is made of the longest spans, up to 30 seconds', () => {
-  const spans = [seconds(0, 3), seconds(10, 30), seconds(40, 40.5), seconds(50, 62)]
-  expect(longestSpans(spans)).toEqual([seconds(10, 30), seconds(50, 60)])
+  const spans = [seconds(0, 12), seconds(20, 23), seconds(40, 40.5), seconds(50, 70)]
+  expect(longestSpans(spans)).toEqual([seconds(0, 10), seconds(50, 70)])
 })
 
 test('each print is made of the sound of its own spans, and needs five seconds', async () => {
   const groups = [[seconds(1, 9), seconds(20, 30)], [seconds(10.25, 16.25)], [seconds(12, 16)], []]
   const prints = await printsOf(embedder, soundOf([1, -1, 1]), groups)
   expect(prints.map(print => print && [...print])).toEqual([[1, 0], [0, 1], null, null])
+  expect(await printsOf(embedder, soundOf([1]), [[seconds(0, 5)]])).toEqual([Float32Array.of(1, 0)])
+})
+
+test('a longer part of the speech counts more, and each sound is at its own place in its span', async () => {
+  // The parts last 2.4 s. The third part of the last span has the first sound for 0.2 s, and then the second one.
+  const groups = [[seconds(0, 4.8), seconds(10, 11.2)], [seconds(5, 15)]]
+  const prints = await printsOf(embedder, soundOf([1, -1]), groups)
+  const ratios = prints.map(print => (print?.[1] ?? 0) / (print?.[0] ?? 0))
+  expect(ratios).toEqual([1.2 / 4.8, (1 + 2 / 2.4) / 2].map(ratio => expect.closeTo(ratio, 3)))
 })
 
 test('the most alike pair gets the name, and each name is given once', () => {
@@ -53,6 +62,7 @@ test('the most alike pair gets the name, and each name is given once', () => {
   const prints = [Float32Array.of(0.9, 0.436), Float32Array.of(1, 0), null, Float32Array.of(0, -1)]
   expect(namesOf(prints, known, 0.7)).toEqual(['Ben', 'Ann', null, null])
   expect(namesOf(prints, known, 0.99)).toEqual([null, 'Ann', null, null])
+  expect(namesOf(prints, known.slice(0, 1), 0.7)).toEqual([null, 'Ann', null, null])
 })
 
 test('the speakers of a transcript get names, and voices of another model are named in a warning', async () => {
@@ -64,10 +74,13 @@ test('the speakers of a transcript get names, and voices of another model are na
     { name: 'Ann', model: 'm', print: [0, 1] },
     { name: 'Old', model: 'other', print: [1, 0] },
   ]
-  const named = await nameSpeakers(voices, transcript, known, () => soundOf([1, -1, 1]))
+  const warned = { ...transcript, warnings: ['for tests'] }
+  const named = await nameSpeakers(voices, warned, known, () => soundOf([1, -1, 1]))
   expect(named.speakers).toEqual(['SPEAKER 1', 'Ann'])
   expect(named.utterances.map(({ speaker }) => speaker)).toEqual(['SPEAKER 1', 'Ann', 'SPEAKER 1'])
   expect(named.utterances[1]?.words[0]?.speaker).toBe('Ann')
-  expect(named.warnings).toEqual([expect.stringContaining('were not compared: Old.')])
+  expect(named.warnings).toEqual(['for tests', expect.stringContaining('were not compared: Old.')])
   expect(await nameSpeakers(voices, transcript, [], () => soundOf([]))).toBe(transcript)
+  const silent = transcriptWith([])
+  expect(await nameSpeakers(voices, silent, known, () => soundOf([]))).toBe(silent)
 })

@@ -94,7 +94,16 @@ test('where the embedding of a piece is nearly equally similar to both centroids
   const frames = framesOfWindows({ placed: placedFrom0(values), values })
   const labelled = speakersOfPieces(pieces, centroids, frames)
   expect(speakersIn(labelled, 0, 5)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
-  expect(labelled.at(-1)).toMatchObject({ speaker: 1, isSure: true })
+  expect(labelled.at(-1)).toMatchObject({ from: framesOf(5), speaker: 1, isSure: true })
+})
+
+test('with one speaker, the frame embeddings are not used', () => {
+  const frames = framesOfWindows({ placed: placedFrom0(sureFrames), values: sureFrames })
+  const labelled = speakersOfPieces([piece(0, 2, [1, 0]), piece(2, 2.2, null)], centroids.slice(0, 1), frames)
+  expect(labelled.map(({ speaker, isSure }) => [speaker, isSure])).toEqual([
+    [0, true],
+    [-1, false],
+  ])
 })
 
 test('a change of speaker inside a piece is found, but not against a clear embedding', () => {

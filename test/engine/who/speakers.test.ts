@@ -11,6 +11,7 @@ const wordsOf = (words: string) =>
   words
     .split(' ')
     .map((text, at) => ({ text: ` ${text}`, from: at * 16_000, to: at * 16_000 + 8000, probability: 0.9 }))
+type Word = ReturnType<typeof wordsOf>[number]
 const turn = (from: number, to: number, speaker: number) => ({
   from: from * 16_000,
   to: to * 16_000,
@@ -24,6 +25,11 @@ test('a word gets the speaker of the turn that it overlaps most, and speakers ar
   const words = 'Hello there. Who is it?'
   expect(speakersOfWords(words, [turn(0, 2, 7), turn(2, 5, 3)])).toEqual([0, 0, 1, 1, 1])
   expect(speakersOfWords(words, [turn(0, 2.1, 3), turn(1.9, 5, 0)])).toEqual([0, 0, 1, 1, 1])
+})
+
+test('several turns of one speaker within a word count together', () => {
+  const turns = [turn(0, 0.15, 1), turn(0.15, 0.35, 0), turn(0.35, 0.5, 1), turn(1, 2, 0)]
+  expect(speakersOfWords('Yes. No.', turns)).toEqual([0, 1])
 })
 
 test('a word outside all turns gets the speaker of the nearest one', () => {
@@ -42,6 +48,11 @@ test('a stray word within a sentence gets the speaker of the sentence, a sentenc
   const inHindi = 'क्या यह ठीक है। हाँ। तो हम चलें।'
   expect(speakersOfWords(inHindi, [turn(0, 4, 0), turn(4, 5, 1), turn(5, 9, 0)])).toEqual([
     0, 0, 0, 0, 1, 0, 0, 0,
+  ])
+  expect(speakersOfWords('No. Oh yes.', [turn(0, 2, 0), turn(2, 4, 1)])).toEqual([0, 0, 1])
+  const long = 'we can meet on Monday or maybe on Tuesday'
+  expect(speakersOfWords(long, [turn(0, 3, 0), turn(3, 6, 1), turn(6, 9, 0)])).toEqual([
+    0, 0, 0, 1, 1, 1, 0, 0, 0,
   ])
   // The speech model joined the words of two speakers into one sentence. Each word must still have its own speaker.
   expect(speakersOfWords('how are you fine thanks you', [turn(0, 3, 0), turn(3, 6, 1)])).toEqual([
@@ -93,4 +104,11 @@ test('silence has an empty list of speakers, and a transcript without diarizatio
   expect(speakers).toBeNull()
   expect(utterances[0]).toMatchObject({ speaker: null })
   expect(utterances[0]!.words[0]).not.toHaveProperty('speaker')
+})
+
+test('a pause of 1.2 s ends a sentence, so that the word after it keeps its speaker', () => {
+  const [one, two, three, four] = wordsOf('well I think yes') as [Word, Word, Word, Word]
+  const later = { ...four, from: three.to + 1.2 * 16_000, to: three.to + 2 * 16_000 }
+  const turns = [turn(0, 3, 0), turn(3, 9, 1)]
+  expect(speakersOf([one, two, three, later], { turns, exclusive: turns }).ofWords).toEqual([0, 0, 0, 1])
 })

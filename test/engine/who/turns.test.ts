@@ -3,6 +3,7 @@ import { assign } from '../../../src/engine/who/assignment.ts'
 import type { SegmentedRecording } from '../../../src/engine/who/segmented-recording.ts'
 import type { Turn } from '../../../src/engine/who/turn.ts'
 import { turnsOf } from '../../../src/engine/who/turns.ts'
+import { withAllSpeakers } from '../../../src/engine/who/unknown-speakers.ts'
 import { classVoices, frameStep, localVoices, viewFrames } from '../../../src/engine/who/views.ts'
 
 const stepFrames = 59
@@ -68,6 +69,29 @@ test('a speaker with less than a second of speech is dropped', () => {
   expect([...new Set(turns.map(turn => turn.speaker))]).toEqual([0])
 })
 
+test('if all speakers have less than a second of speech, all keep their turns', () => {
+  const frames = [...repeat(50, 0), ...repeat(100), ...repeat(40, 1), ...repeat(300)]
+  const { turns } = turnsOf(recordingOf(frames, () => [0, 1, -1]))
+  expect(turns.map(turn => turn.speaker)).toEqual([0, 1])
+})
+
+test('a speaker who is dropped has no turn in a piece either, and no turn ends after the recording', () => {
+  const frames = [...repeat(500, 0), ...repeat(40, 1), ...repeat(300, 0)]
+  const recording = { ...recordingOf(frames, () => [0, 1, -1]), samples: 800 * frameStep }
+  const { exclusive } = turnsOf({ ...recording, pieces: [{ from: 500, to: 540, speaker: 1 }] })
+  expect(exclusive.map(({ speaker }) => speaker)).toEqual([0, 0])
+  expect(exclusive[1]?.to).toBe(recording.samples)
+})
+
+test('a voice without a speaker does not get the speaker of another voice of its view', () => {
+  const frames = [...repeat(400, 0), ...repeat(300, 0, 1), ...repeat(400, 0)]
+  const recording = recordingOf(frames, () => [0, 1, -1])
+  const views = recording.views.map(({ classes }) => ({ classes, speakers: Int16Array.of(0, -1, -1) }))
+  const { turns } = turnsOf({ ...recording, views })
+  expect(new Set(turns.map(({ speaker }) => speaker))).toEqual(new Set([0]))
+  expect(withAllSpeakers({ ...recording, views })[0]!.speakers).toEqual(Int16Array.of(0, -1, -1))
+})
+
 test('a view without embeddings gets its speakers from the surrounding views', () => {
   const frames = [...repeat(400, 0), ...repeat(500, 1), ...repeat(400, 0)]
   const recording = recordingOf(frames, () => [0, 1, -1])
@@ -108,6 +132,12 @@ test('the voices of a view are different speakers, chosen by the greatest sum of
       [0.3, 0.7],
     ]),
   ).toEqual([1, 1, 1])
+  expect(
+    assign([
+      [0.9, 0.8],
+      [0.8, 0.1],
+    ]),
+  ).toEqual([1, 0])
   expect(assign([[0.5]])).toEqual([0])
   expect(assign([])).toEqual([])
 })
