@@ -49,7 +49,6 @@ export function wordTimes(
   allSegments: readonly Segment[],
   frames: number,
 ): AlignedWord[] {
-  if (allSegments.length === 0) return []
   const segments = withoutTimes(allSegments)
   const within = alignedIn(tokenizer, language, segments, { bands: bandsOf(segments, frames), frames })
   const merged = mergePunctuation(within.flatMap((words, index) => withinTimes(words, segments[index]!)))
@@ -106,7 +105,7 @@ function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
 }
 
 function bandsOf(segments: readonly Segment[], frames: number): AttendedBand[] {
-  const beginOf = ({ from }: Segment) => Math.max(0, Math.min(from - timeErrorMax, frames - 1))
+  const beginOf = ({ from }: Segment) => Math.max(0, from - timeErrorMax)
   return segments.flatMap((segment, index) => {
     const begin = beginOf(segment)
     const end = Math.min(frames, Math.max(segment.to + timeErrorMax, begin + 1))

@@ -103,5 +103,5 @@ async function fetchModel(download: ModelDownload): Promise<ModelLock> {
 
 /** Returns true if `path` is a relative path that cannot leave its folder. Otherwise returns false. */
 function isPlain(path: string): boolean {
-  return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part) && part !== '..')
+  return path.split('/').every(part => /^[\w][\w .+-]*$/.test(part))
 }

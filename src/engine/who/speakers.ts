@@ -34,7 +34,6 @@ export function speakersOf(words: readonly TimedWord[], { turns, exclusive }: Ti
 function speakersOfTurns(words: readonly TimedWord[], turns: readonly Turn[]): number[] {
   let near = 0
   return words.map(({ from, to }) => {
-    while (near > 0 && (turns[near]?.from ?? 0) > from) near--
     while (near + 1 < turns.length && (turns[near]?.to ?? 0) <= from) near++
     const shared = new Map<number, number>()
     for (let index = near; index < turns.length; index++) {
