@@ -114,8 +114,10 @@ test('a job whose worker exits is retried on a new worker', async () => {
 })
 
 test('a job whose worker exits twice fails', async () => {
-  const opened = open('dies')
+  let exits = 0
+  const opened = open('dies', { onCrash: () => exits++ })
   await expect(run(opened)).rejects.toMatchObject({ code: 'PROCESSING_ERROR' })
+  expect(exits).toBe(2)
 })
 
 test('each worker that exits by itself is counted, during a job and while idle', async () => {

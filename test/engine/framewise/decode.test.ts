@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { decodeCtc } from '../../../src/engine/framewise/ctc-greedy.ts'
 import { languagesByKind, lettersOf } from '../../../src/engine/framewise/languages.ts'
+import { isForeign, withLetters } from '../../../src/engine/framewise/script.ts'
 import type { TdtDecoder } from '../../../src/engine/framewise/tdt-decoder.ts'
 import { decodeTdt } from '../../../src/engine/framewise/tdt-greedy.ts'
 import { parseTokens } from '../../../src/engine/framewise/tokens.ts'
@@ -61,6 +63,46 @@ test('windows decoded in one batch have the tokens of the definition, each for i
   const decoded = decodeTdt(decoder, encoded, { tokens, permitted: null, blank, perFrame: 3 })
   const shown = decoded.map(row => row.map(({ text, from }) => `${text}${from / 4} `).join(''))
   expect(shown).toEqual(counts.map((count, row) => defined(100 * row, count, 3)))
+})
+
+test('a decoder that never moves on gives the maximum of tokens for each frame, within the sound', () => {
+  let left = 20
+  const stuck = (token: number, duration: number): TdtDecoder => ({
+    ...decoder,
+    step: steps =>
+      steps.map(({ state }) => {
+        // So that the test ends also if the decoder is asked without end.
+        if (left-- === 0) throw new Error('the decoder is asked without end')
+        const scores = new Float32Array(tokens.length + 5)
+        scores[token] = 1
+        scores[tokens.length + duration] = 1
+        return { scores, state }
+      }),
+  })
+  const window = { values: new Float32Array(3), count: 3, width: 1 }
+  const decode = (model: TdtDecoder, names = tokens) =>
+    decodeTdt(model, [window], { tokens: names, permitted: null, blank, perFrame: 2 })[0]?.map(
+      ({ from, to }) => [from, to],
+    )
+  expect(decode(stuck(0, 0))).toEqual([0, 0, 4, 4, 8, 8].map(from => [from, from + 4]))
+  expect(decode(stuck(0, 2))).toEqual([
+    [0, 8],
+    [8, 12],
+  ])
+  expect(decode(stuck(0, 1), ['<unk>', ...tokens.slice(1)])).toEqual([])
+})
+
+test('a control token of a CTC model has no text', () => {
+  const values = Float32Array.of(0, 1, 0, 0, 0, 1)
+  expect(
+    decodeCtc({ values, frames: 2, count: 3 }, ['<s>', '<unk>', 'a'], null).map(({ text }) => text),
+  ).toEqual(['a'])
+})
+
+test('a text is foreign if more than half of its letters are of another script, and marks alone are no text', () => {
+  expect(['ab д', 'a дд', '.', ''].map(text => isForeign(text, 'en'))).toEqual([false, true, false, false])
+  const marks = [{ text: '.', from: 0, to: 1, probability: 1 }]
+  expect(withLetters(marks)).toEqual([])
 })
 
 test('a vocabulary is one token and its number in each line; a line without a token is the space', () => {

@@ -17,6 +17,8 @@ let ctc: SpeechModel
 let tdt: SpeechModel
 /** The warnings of the last call of `hear`, with the start and the end of their spans in seconds. */
 let warnings: [string, number, number][] = []
+/** The positions that the last call of `hear` reported, in seconds. */
+let reached: number[] = []
 
 beforeAll(async () => {
   const folders = [temporaryFolder(), temporaryFolder()] as const
@@ -32,6 +34,7 @@ beforeAll(async () => {
  */
 async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], language: string | null = 'en') {
   warnings = []
+  reached = []
   const second = (sample: number) => Math.round((100 * sample) / 16_000) / 100
   const recording = new Recording()
   const windows: Window[] = []
@@ -42,7 +45,7 @@ async function hear(model: SpeechModel, parts: readonly (readonly Tone[])[], lan
     windows.push(windowOf([{ ...voice, voice }]))
   }
   const listener = {
-    onSamples: async () => {},
+    onSamples: async (samples: number) => void reached.push(second(samples)),
     onWarning: (kind: string, { from, to }: Span) => void warnings.push([kind, second(from), second(to)]),
   }
   const { texts } = await model
@@ -97,6 +100,9 @@ test('a second decoding in a script of its own keeps the silence between the let
   // Most letters of the sound are Latin, so the window is decoded again without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
+  // Only the window in another script is decoded again.
+  const texts = await hear(tdt, [steps(1, 0, 2), steps(5, 0, 5)], 'en')
+  expect(texts.map(([text]) => text)).toEqual([' the', ' cat'])
 })
 
 test('a TDT model gives each window its own words and times in one batch', async () => {
@@ -115,6 +121,7 @@ test('speech for which these models return no text is reported, as for Whisper',
   const parts = [[word, { token: 0, seconds: 3.92 }], [{ token: 0, seconds: 2 }], [word]]
   for (const model of [ctc, tdt]) {
     expect(await hear(model, parts)).toHaveLength(2)
+    expect(reached).toEqual([4, 6, 6.08])
     expect(warnings).toEqual([
       ['speech without text', 0.58, 4],
       ['speech without text', 4, 6],

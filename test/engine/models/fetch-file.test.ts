@@ -59,3 +59,53 @@ test('a file that cannot be resumed, and does not get longer than it was once, i
   await expect(fetchFile(path, remote, () => {})).rejects.toThrow('the transfer of a broke off')
   expect(downloads).toBe(1 + limits.pullTriesMax)
 })
+
+/**
+ * Downloads a file of 100 bytes, of which the part `partBytes` is already on the disk. Each transfer gives as many bytes
+ * as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the bytes at which the transfers began, and the size of the file, or the error.
+ */
+async function fetched(partBytes: number, sizes: number[], failure?: Error) {
+  const stop = new AbortController()
+  const path = join(temporaryFolder(), 'a')
+  await Bun.write(`${path}.part`, new Uint8Array(partBytes))
+  const begins: number[] = []
+  const open = async (from: number) => {
+    begins.push(from)
+    const size = sizes.shift() ?? 0
+    async function* body() {
+      yield new Uint8Array(size)
+      if (failure) stop.abort(failure)
+    }
+    return { body: body(), resumed: true, total: 100 }
+  }
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal: stop.signal }
+  const error = await fetchFile(path, remote, () => {}).catch(({ message }) => message)
+  return { begins, result: error ?? Bun.file(path).size }
+}
+
+test.each([
+  ['a part that is complete needs no transfer', 100, [], [], 100],
+  ['a part that is longer than the file is downloaded from its start', 150, [100], [0], 100],
+  ['a part is continued', 30, [20, 50], [30, 50], 100],
+])('%s', async (_, partBytes, sizes, begins, result) => {
+  expect(await fetched(partBytes, sizes)).toEqual({ begins, result })
+})
+
+test('a transfer that is longer than the file is refused', async () => {
+  const { result } = await fetched(0, Array(20).fill(101))
+  expect(result).toBe('a is longer than its source says')
+})
+
+test('a download that is aborted, or that fails on this machine, is not tried again', async () => {
+  const stopped = await fetched(0, [30, 70], new Error('stopped'))
+  expect(stopped).toEqual({ begins: [0], result: 'stopped' })
+  let opened = 0
+  const open = async () => {
+    opened++
+    throw new Error('no memory')
+  }
+  const { signal } = new AbortController()
+  const remote = { name: 'a', size: 100, open, isGood: async () => true, signal }
+  await expect(fetchFile(join(temporaryFolder(), 'a'), remote, () => {})).rejects.toThrow('no memory')
+  expect(opened).toBe(1)
+})

@@ -31,14 +31,17 @@ test('a whole folder has no fault, with its lock file and without', async () => 
   expect(faultOf(await modelFolder({ [lockName]: JSON.stringify({ files }) }))).toBeNull()
 })
 
-test.each(['{"files": 5}', '{"files": [null]}', '{"files": [{"path": "config.json"}]}'])(
-  'a damaged list of files, %s, is left out, and a check of the files names it',
-  async lock => {
-    const folder = await modelFolder({ [lockName]: lock })
-    expect(faultOf(folder)).toBeNull()
-    expect(await verifyModel(dirname(folder), basename(folder))).toEqual([lockName])
-  },
-)
+test.each([
+  '{"files": 5}',
+  '{"files": [null]}',
+  '{"files": [{"path": "config.json"}]}',
+  '{"files": [{"path": "config.json", "size": 1}]}',
+  '{"files": [{"path": "config.json", "hash": {}}]}',
+])('a damaged list of files, %s, is left out, and a check of the files names it', async lock => {
+  const folder = await modelFolder({ [lockName]: lock })
+  expect(faultOf(folder)).toBeNull()
+  expect(await verifyModel(dirname(folder), basename(folder))).toEqual([lockName])
+})
 
 const missing = [
   'config.json',
