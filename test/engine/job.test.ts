@@ -1,7 +1,7 @@
 // Runs `work`, which does one job in the engine process, with a fake speech model. The messages to the server are
 // collected.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import type { SpeechModel } from '../../src/engine/hear/speech-model.ts'
 import { work } from '../../src/engine/job.ts'
@@ -9,6 +9,7 @@ import { type LoadedModels, openModels } from '../../src/engine/loaded-models.ts
 import { vadModel } from '../../src/engine/onnx/library.ts'
 import type { Report } from '../../src/engine/protocol.ts'
 import type { TranscribeInput } from '../../src/engine/request.ts'
+import { Diarization } from '../../src/engine/who/diarize.ts'
 import { openVoices } from '../../src/engine/who/voices.ts'
 import { decode } from '../../src/media/decode.ts'
 import { clips, runtime, unless, voices } from '../support/engine-room.ts'
@@ -96,6 +97,15 @@ test('a job fails if its file has much more sound than was measured, but not if 
   expect(await lastOf({ durationMs: 5000, section })).toMatchObject({ kind: 'done' })
 })
 
+test('a translation is done by a model that can translate, in English, with the warning of the model', async () => {
+  const input = plainInput({ path: await writeSilence(1), language: 'zh', translate: true })
+  expect((await reportsOf(writing([]), input)).at(-1)).toMatchObject({ kind: 'failed' })
+  const plain = writing([])
+  const start: SpeechModel['start'] = context => ({ ...plain.start(context), warning: 'mind this' })
+  const reports = await reportsOf({ ...plain, start, translates: true }, input)
+  expect(reports.at(-1)).toMatchObject({ transcript: { language: 'en', warnings: ['mind this'] } })
+})
+
 test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {
   const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
   const model = writing(['这里说的是简体。', '這裡說的是繁體。'])
@@ -133,12 +143,15 @@ test.skipIf(!clips || !voices)(
   `the turns of the diarization are reported only if they are wanted${unless(clips && voices && 'here', 'clips with voice models')}`,
   async () => {
     const opened = openVoices(runtime(), voices!)
-    const input = plainInput({ path: join(clips ?? '', 'doctor.flac'), language: 'zh', diarize: true })
+    const path = join(clips ?? '', 'doctor.flac')
+    const input = plainInput({ path, language: 'zh', diarize: true, speakerCount: 3 })
+    using finish = spyOn(Diarization.prototype, 'finish')
     for (const wantsTurns of [true, false]) {
       const reports = await reportsOf(writing(['一。']), input, { wantsTurns, voices: opened })
       const done = reports.find(report => report.kind === 'done')
       expect(done?.transcript.speakers).toEqual(['SPEAKER 1'])
       expect(reports.some(report => report.kind === 'turns')).toBe(wantsTurns)
+      expect(finish).toHaveBeenLastCalledWith(3)
     }
   },
 )

@@ -60,16 +60,16 @@ function runTwo(opened: Worker) {
   const folder = temporaryFolder()
   const signal = new AbortController().signal
   return Promise.allSettled(
-    ['one', 'other'].map(async name => {
+    ['en', 'de'].map(async language => {
       const reached: number[] = []
-      const input = plainInput({ path: join(folder, name) })
-      const { full_transcript } = await opened.run(input, { signal, onSeconds: each => reached.push(each) })
-      return { full_transcript, reached }
+      const input = plainInput({ path: join(folder, language), language })
+      const answer = await opened.run(input, { signal, onSeconds: each => reached.push(each) })
+      return { full_transcript: answer.full_transcript, language: answer.language, reached }
     }),
   )
 }
 
-test('two jobs at the same time each get their own progress and transcript', async () => {
+test('two jobs at the same time get their own transcripts, and an abort rejects a job with its reason', async () => {
   const opened = open('slow')
   await opened.load()
   const answer = {
@@ -77,9 +77,16 @@ test('two jobs at the same time each get their own progress and transcript', asy
     reached: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
   }
   expect(await runTwo(opened)).toEqual([
-    { status: 'fulfilled', value: answer },
-    { status: 'fulfilled', value: answer },
+    { status: 'fulfilled', value: { ...answer, language: 'en' } },
+    { status: 'fulfilled', value: { ...answer, language: 'de' } },
   ])
+  const stop = new AbortController()
+  const input = plainInput({ path: join(temporaryFolder(), 'job') })
+  const stopped = opened.run(input, {
+    signal: stop.signal,
+    onSeconds: () => stop.abort(new Error('stopped')),
+  })
+  await expect(stopped).rejects.toThrow('stopped')
 })
 
 test('the exit of the child process rejects all its jobs', async () => {

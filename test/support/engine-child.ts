@@ -55,7 +55,7 @@ process.on('message', async (order: Order): Promise<void> => {
     id,
     transcript: {
       full_transcript,
-      language: 'en',
+      language: input.language ?? 'en',
       duration_seconds: 1,
       speakers: null,
       utterances: [],

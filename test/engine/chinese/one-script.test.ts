@@ -95,3 +95,10 @@ test('words of other languages do not change', async () => {
   for (const language of ['yue', 'ja', 'ko', 'en'])
     expect(await unify(script, '後來変長', language)).toBe('後來変長')
 })
+
+test('each word keeps its characters, also after a character outside the Basic Multilingual Plane', async () => {
+  const texts = ['𠮷', '这里', '，', '後來']
+  const words = texts.map((text, at) => ({ text, from: at, to: at + 1, probability: 1 }))
+  const unified = await new OneScript(noContext).unify(words, 'zh')
+  expect(unified.map(({ text }) => text)).toEqual(['𠮷', '這裡', '，', '後來'])
+})

@@ -25,3 +25,13 @@ test('the parts in which the sound arrives make no difference', async () => {
   const whole = await muted(5 * hopSamples, [1, 0, 1, 1, 0])
   for (const size of [1, 1000, 1024, 3000]) expect(await muted(size, [1, 0, 1, 1, 0])).toEqual(whole)
 })
+
+test('a single hop of crosstalk is silent between its fades, and the sound of the caller stays', async () => {
+  const whole = new Float32Array(3 * hopSamples).fill(0.5)
+  const sound = async function* () {
+    yield whole
+  }
+  const [found] = await Array.fromAsync(withoutCrosstalk(sound(), Uint8Array.of(0, 1, 0)))
+  expect(Math.min(...found!)).toBe(0)
+  expect(whole.every(sample => sample === 0.5)).toBe(true)
+})
