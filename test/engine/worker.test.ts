@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { log } from '../../src/base/log.ts'
 import { voicesFor } from '../../src/engine/models/voices.ts'
-import { Worker } from '../../src/engine/worker.ts'
+import { allowedCores } from '../../src/engine/onnx/cores.ts'
+import { type EngineSettings, Worker } from '../../src/engine/worker.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -14,7 +15,7 @@ let worker: Worker | null = null
 
 afterEach(() => worker?.kill())
 
-function open(behaviour: string): Worker {
+function open(behaviour: string, settings: Partial<EngineSettings> = {}): Worker {
   const model = {
     folder: '',
     name: 'fake',
@@ -23,7 +24,11 @@ function open(behaviour: string): Worker {
     voices: { problem: 'fake' },
     notice: null,
   }
-  worker = new Worker(model, defaults, { command: [process.execPath, fakeChild, behaviour] })
+  worker = new Worker(
+    model,
+    { ...defaults, ...settings },
+    { command: [process.execPath, fakeChild, behaviour] },
+  )
   return worker
 }
 
@@ -70,7 +75,8 @@ function runTwo(opened: Worker) {
 }
 
 test('two jobs at the same time get their own transcripts, and an abort rejects a job with its reason', async () => {
-  const opened = open('slow')
+  const opened = open('slow', { threads: 3, workers: 2 })
+  expect(opened.threads).toBe(3)
   await opened.load()
   const answer = {
     full_transcript: `heard by ${opened.pid}`,
@@ -89,8 +95,9 @@ test('two jobs at the same time get their own transcripts, and an abort rejects 
   await expect(stopped).rejects.toThrow('stopped')
 })
 
-test('the exit of the child process rejects all its jobs', async () => {
-  const opened = open('dies')
+test('the exit of the child process, which has its share of the cores, rejects all its jobs', async () => {
+  const opened = open('dies', { threads: null, workers: 2 })
+  expect(opened.threads).toBe(Math.max(1, Math.floor(allowedCores() / 2)))
   await opened.load()
   expect((await runTwo(opened)).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
