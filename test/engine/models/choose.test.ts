@@ -156,7 +156,20 @@ test('auto-fast serves its languages with the fast model, and all others with th
     others: [{ name: builtInSpeech }],
     detector: null,
   })
+  await installFramewise('omnilingual')
+  expect(await prepare({ model: 'auto-fast' })).toMatchObject({
+    others: [{ name: builtInSpeech }, { name: 'omnilingual' }],
+  })
   expect(hub.asked).toEqual([])
+})
+
+test('a GPU uses the float weights of a model, and no compact copy is made', async () => {
+  const folder = await install('tiny')
+  const messages: string[] = []
+  const chosen = await prepareModel(settings({ model: 'tiny', device: 'cuda' }), message =>
+    messages.push(message),
+  )
+  expect([chosen.folder, messages]).toEqual([folder, []])
 })
 
 test('several GPUs are used only by a model that runs on a GPU', () =>

@@ -3,6 +3,7 @@ import { truncateSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { faultOf } from '../../../src/engine/models/fault.ts'
+import { framewiseWeights } from '../../../src/engine/models/framewise-layout.ts'
 import { isModel, weightFiles } from '../../../src/engine/models/layout.ts'
 import { lockName } from '../../../src/engine/models/lock.ts'
 import { verifyModel } from '../../../src/engine/models/verify.ts'
@@ -115,4 +116,25 @@ test('the weight files of a variant come with their external data', async () => 
     ].map(name => join(folder, 'onnx', name)),
   )
   expect(weightFiles(folder, '')).toEqual([])
+})
+
+test('the weights of one variant are not those of another, and a file of another kind is no weight file', async () => {
+  const folder = await modelFolder({
+    'onnx/encoder_model.onnx': new Uint8Array(7),
+    'onnx/decoder_model_merged.onnx': new Uint8Array(7),
+  })
+  const names = weightFiles(folder, '').map(path => basename(path))
+  expect(names).toEqual(['decoder_model_merged.onnx', 'encoder_model.onnx'])
+  const lacking = await modelFolder()
+  await rm(join(lacking, 'onnx/encoder_model_quantized.onnx'))
+  await Bun.write(join(lacking, 'onnx/encoder_model.txt'), 'x')
+  expect(isModel(lacking)).toBe(false)
+})
+
+test('a GPU prefers float weights with their external data, and a CPU prefers weights of 8 bits', async () => {
+  const folder = temporaryFolder()
+  for (const name of ['tokens.txt', 'model.int8.onnx', 'model.onnx', 'model.weights'])
+    await Bun.write(join(folder, name), 'x')
+  const weights = (gpu: boolean) => framewiseWeights(folder, 'ctc', gpu).map(path => basename(path))
+  expect([weights(false), weights(true)]).toEqual([['model.int8.onnx'], ['model.onnx', 'model.weights']])
 })
