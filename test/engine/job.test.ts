@@ -15,7 +15,8 @@ import { decode } from '../../src/media/decode.ts'
 import { clips, runtime, unless, voices } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { plainInput } from '../support/plain-input.ts'
-import { wavHeader } from '../support/sound.ts'
+import { readSound } from '../support/read-sound.ts'
+import { wavFile, wavHeader } from '../support/sound.ts'
 
 const skipped = unless(clips, 'clips')
 const reading = { durationMsMax: 60_000, mediaProgram: null }
@@ -105,6 +106,37 @@ test('a translation is done by a model that can translate, in English, with the 
   const reports = await reportsOf({ ...plain, start, translates: true }, input)
   expect(reports.at(-1)).toMatchObject({ transcript: { language: 'en', warnings: ['mind this'] } })
 })
+
+test.skipIf(!clips)(
+  `utterances that are reported during a job have their places in the transcript${skipped}`,
+  async () => {
+    const spoken = (await readSound(join(clips ?? '', 'doctor.flac'))).subarray(0, 2 * 16_000)
+    // A pause of more than ten seconds ends a window. The model recognises one window at a time.
+    const step = spoken.length + 11 * 16_000
+    const samples = new Int16Array(3 * step)
+    for (const start of [0, step, 2 * step])
+      samples.set(
+        Int16Array.from(spoken, each => each * 32_000),
+        start,
+      )
+    const path = join(temporaryFolder(), 'three.wav')
+    await Bun.write(path, wavFile(samples))
+    const model = writing(['一。', '二。', '三。'])
+    const start: SpeechModel['start'] = context => ({ ...model.start(context), rows: 1 })
+    const reports = await reportsOf(
+      { ...model, start },
+      plainInput({ path, language: 'zh', durationMs: 60_000 }),
+    )
+    const places = reports.flatMap(report =>
+      report.kind === 'utterances' ? [[report.first, report.utterances.map(({ text }) => text)]] : [],
+    )
+    expect(places).toEqual([
+      [0, ['一。']],
+      [1, ['二。']],
+      [2, ['三。']],
+    ])
+  },
+)
 
 test.skipIf(!clips)(`all channels of a Chinese recording are in one script${skipped}`, async () => {
   const path = await stereoOf(join(clips ?? '', 'doctor.flac'))
