@@ -91,6 +91,7 @@ export const rules: readonly Rule[] = [
 
 /**
  * System calls with this number or a higher one are newer than the lists in this file. The filter denies all of them
- * with ENOSYS, the error of a kernel that does not have the call.
+ * with ENOSYS, the error of a kernel that does not have the call. The numbers of the x32 ABI, which is a second set of
+ * system calls on x64, begin at 0x40000000, so all of them are denied too.
  */
 export const firstUnknown = 470

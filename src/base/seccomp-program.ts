@@ -8,12 +8,6 @@ const eperm = 1
 
 const enosys = 38
 
-/**
- * The first system call number of the x32 ABI, which is a second set of system calls on x64. The filter denies this
- * set.
- */
-const x32 = 0x40000000
-
 /** Offsets, in bytes, of the fields in the structure by which the kernel describes a system call to the filter. */
 const field = { number: 0, machine: 4, argument: (index: number) => 16 + 8 * index }
 
@@ -36,7 +30,6 @@ export function filterProgram(machine: Machine): Uint8Array {
     [instruction.ifEqual, 1, 0, machines[machine]],
     answer(verdict.kill),
     [instruction.load, 0, 0, field.number],
-    ...unless(instruction.ifAtLeast, x32, verdict.fail(enosys)),
     ...unless(instruction.ifAtLeast, firstUnknown, verdict.fail(enosys)),
     ...denied
       .filter(number => number !== null)

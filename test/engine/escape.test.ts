@@ -102,6 +102,7 @@ test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor
        import * as fs from 'node:fs'
        import { connect } from 'node:net'
        import { confineEngine } from ${JSON.stringify(join(import.meta.dir, '../../src/engine/confine.ts'))}
+       import { systemCall } from ${JSON.stringify(join(import.meta.dir, '../../src/base/system-call.ts'))}
        const [folder, server, port] = process.argv.slice(-3)
        confineEngine({ dataDir: folder, device: 'cpu' })
        const outcomes = {}
@@ -119,6 +120,7 @@ test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor
        attempt('rename', () => fs.renameSync(folder + '/steno.db', folder + '/gone'))
        const started = spawnSync(process.execPath, ['-e', 'process.exit(7)'], { stdio: 'ignore' })
        outcomes['start a program'] = started.status === 7
+       outcomes['open a socket of the internet'] = systemCall('socket', 2, 2, 0) >= 0
        outcomes.connect = await new Promise(resolve =>
          connect(Number(port), '127.0.0.1').on('connect', () => resolve(true)).on('error', () => resolve(false)))
        console.log(JSON.stringify(outcomes))`,
@@ -140,6 +142,7 @@ test.skipIf(!isWhole)('an engine reads media and models, and neither secrets nor
     remove: false,
     rename: false,
     'start a program': true,
+    'open a socket of the internet': false,
     connect: false,
   })
   expect(readFileSync(join(folder, 'media/a'), 'utf8')).toBe('bytes')
