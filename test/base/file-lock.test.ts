@@ -1,8 +1,17 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../../src/base/file-lock.ts'
 import { temporaryFolder } from '../support/folder.ts'
+
+const isOpen = (path: string) =>
+  readdirSync('/proc/self/fd').some(file => {
+    try {
+      return readlinkSync(`/proc/self/fd/${file}`) === path
+    } catch {
+      return false
+    }
+  })
 
 test('a held lock cannot be taken, and has no file beside its own, which a full disk would refuse', () => {
   const folder = temporaryFolder()
@@ -10,8 +19,15 @@ test('a held lock cannot be taken, and has no file beside its own, which a full 
   const release = lockFile(path)
   expect(lockFile(path)).toBeNull()
   expect(readdirSync(folder)).toEqual(['lock'])
+  expect(statSync(path).mode & 0o777).toBe(0o600)
   release?.()
+  if (process.platform === 'linux') expect(isOpen(path)).toBe(false)
   lockFile(path)?.()
+})
+
+test('the error for a lock in a folder that is missing has the code of the operating system', () => {
+  const path = join(temporaryFolder(), 'missing', 'lock')
+  expect(() => lockFile(path)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
 
 test('a lock file that cannot be locked is not taken for one that another process holds', () => {

@@ -23,9 +23,11 @@ test('while a child process unpacks, the event loop goes on, and a second caller
   expect(readFileSync(starts, 'utf8')).toBe('started\nstarted\n')
 })
 
-test('the reason of a failure is what the child process wrote, or else its exit', async () => {
+test('the reason of a failure is what the child process wrote in its environment, or else its exit', async () => {
   await expect(unpackInChild(shell('echo "the disk is full" >&2; exit 1'), {})).rejects.toThrow(
     /^the disk is full$/,
   )
   await expect(unpackInChild(shell('kill -9 $$'), {})).rejects.toThrow('SIGKILL')
+  const named = unpackInChild(shell('echo "$HOME" >&2; exit 1'), { HOME: '/somewhere' })
+  await expect(named).rejects.toThrow(/^\/somewhere$/)
 })

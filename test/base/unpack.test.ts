@@ -9,7 +9,7 @@ import {
   truncateSync,
   utimesSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { draftPath } from '../../src/base/draft-names.ts'
 import { isUnpacked, unpack } from '../../src/base/unpack.ts'
 import { limits } from '../../src/limits.ts'
@@ -29,6 +29,8 @@ test('a file appears under its path, and is not written a second time', () => {
   const written = [1, 2].map(() => {
     const path = join(unpack(home, carried), 'deep/library.so')
     expect(readFileSync(path).length).toBe(8_000_000)
+    // A carried program can be run, and only the owner can read or replace a carried file.
+    for (const made of [path, dirname(path), home]) expect(statSync(made).mode & 0o777).toBe(0o700)
     return statSync(path).ino
   })
   expect(written[0]).toBe(written[1])
@@ -86,10 +88,10 @@ function twoDrafts(home: string): string {
 
 test('an older version and an old draft are removed, and the draft of another process remains', () => {
   const home = join(scratch, 'old')
-  for (const name of ['aaaa', 'cuda-1.2.3']) mkdirSync(join(home, name), { recursive: true })
+  for (const name of ['aaaa', 'cuda', 'aaaaa', 'cuda-1.2.3']) mkdirSync(join(home, name), { recursive: true })
   const busy = twoDrafts(home)
   unpack(home, carried)
-  expect(readdirSync(home).toSorted()).toEqual(['bbbb', busy, 'cuda-1.2.3'])
+  expect(readdirSync(home).toSorted()).toEqual(['aaaaa', 'bbbb', busy, 'cuda', 'cuda-1.2.3'])
 })
 
 test('an old draft is also removed at a later start, which keeps an older version', () => {
@@ -117,6 +119,9 @@ test('unpacking that fails leaves nothing behind', () => {
 
 byRoot('what a command of root unpacks belongs to the owner of the data folder', () => {
   const dataDir = foreignFolder()
+  const folder = unpack(join(dataDir, 'native'), carried)
+  expect(notGiven(dataDir)).toEqual([])
+  rmSync(join(folder, 'deep'), { recursive: true })
   unpack(join(dataDir, 'native'), carried)
   expect(notGiven(dataDir)).toEqual([])
 })

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { draftPath, isDraft, removeOldDrafts } from '../../src/base/draft-names.ts'
-import { Draft, linkOrCopy } from '../../src/base/whole-file.ts'
+import { Draft, linkOrCopy, replaceFolder } from '../../src/base/whole-file.ts'
 import { limits } from '../../src/limits.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -85,13 +85,16 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
+/** The errors of file systems without hard links, and of a file that has too many. Each test uses another one. */
+type LinkError = 'EPERM' | 'EOPNOTSUPP' | 'EMLINK' | 'ENOSYS'
+
 /**
  * Runs the code `script` in a child process under strace, which makes system calls of the process fail: each call that
- * makes a hard link fails with EPERM. `faults` are further system calls that fail, in the format of the option `inject`
- * of strace. Returns the output of the process.
+ * makes a hard link fails with `error`. `faults` are further system calls that fail, in the format of the option
+ * `inject` of strace. Returns the output of the process.
  */
-function runWithoutLinks(script: string, ...faults: string[]) {
-  const injected = ['?link,linkat:error=EPERM', ...faults].flatMap(fault => ['-e', `inject=${fault}`])
+function runWithoutLinks(error: LinkError, script: string, ...faults: string[]) {
+  const injected = [`?link,linkat:error=${error}`, ...faults].flatMap(fault => ['-e', `inject=${fault}`])
   const traced = [strace ?? '', '-f', '-o', '/dev/null', ...injected]
   return `${Bun.spawnSync([...traced, process.execPath, '-e', script]).stdout}`
 }
@@ -100,7 +103,7 @@ function runWithoutLinks(script: string, ...faults: string[]) {
  * Writes two drafts, which are files with temporary names (see `Draft`). Moves one after the other to the same path in
  * `home` with `place`, on a file system without hard links.
  */
-function placeWithoutLinks(home: string, ...faults: string[]) {
+function placeWithoutLinks(error: LinkError, home: string, ...faults: string[]) {
   const script = `
     import { writeFileSync } from 'node:fs'
     import { Draft } from ${module}
@@ -109,12 +112,12 @@ function placeWithoutLinks(home: string, ...faults: string[]) {
       writeFileSync(draft.path, text, { mode: 0o600 })
       console.log(draft.place())
     }`
-  return runWithoutLinks(script, ...faults)
+  return runWithoutLinks(error, script, ...faults)
 }
 
 test.skipIf(strace === null)(`place needs no hard links, and overwrites no file${unlessTraced}`, () => {
   const home = folder('without-links')
-  expect(placeWithoutLinks(home)).toBe('true\nfalse\n')
+  expect(placeWithoutLinks('EPERM', home)).toBe('true\nfalse\n')
   expect([readdirSync(home), readFileSync(join(home, 'a'), 'utf8')]).toEqual([['a'], 'first'])
   expect(statSync(join(home, 'a')).mode & 0o777).toBe(0o600)
 })
@@ -124,14 +127,14 @@ test.skipIf(strace === null)(
   () => {
     const home = folder('full-disk')
     const full = '?copy_file_range,?sendfile,?fallocate,?ioctl,?pwrite64:error=ENOSPC'
-    expect(placeWithoutLinks(home, full)).toBe('true\nfalse\n')
+    expect(placeWithoutLinks('EOPNOTSUPP', home, full)).toBe('true\nfalse\n')
     expect(readFileSync(join(home, 'a'), 'utf8')).toBe('first')
   },
 )
 
 test.skipIf(strace === null)(`place that fails without hard links leaves no file${unlessTraced}`, () => {
   const home = folder('failed-rename')
-  expect(placeWithoutLinks(home, '?rename,?renameat,?renameat2:error=EIO')).toBe('')
+  expect(placeWithoutLinks('EMLINK', home, '?rename,?renameat,?renameat2:error=EIO')).toBe('')
   expect(readdirSync(home)).toEqual([])
 })
 
@@ -140,11 +143,67 @@ test.skipIf(strace === null)(`linkOrCopy copies where there are no hard links${u
   writeFileSync(from, 'program', { mode: 0o755 })
   const [linked, copied] = [`${from}-linked`, `${from}-copied`]
   linkOrCopy(from, linked)
-  runWithoutLinks(`import { linkOrCopy } from ${module}; linkOrCopy(...${JSON.stringify([from, copied])})`)
+  runWithoutLinks(
+    'ENOSYS',
+    `import { linkOrCopy } from ${module}; linkOrCopy(...${JSON.stringify([from, copied])})`,
+  )
   expect(statSync(linked).ino).toBe(statSync(from).ino)
   expect(statSync(copied).ino).not.toBe(statSync(from).ino)
   expect([readFileSync(copied, 'utf8'), statSync(copied).mode & 0o777]).toEqual(['program', 0o755])
 })
+
+test('linkOrCopy overwrites no file', () => {
+  const home = folder('not-copied')
+  const [from, to] = [join(home, 'a'), join(home, 'b')]
+  for (const path of [from, to]) writeFileSync(path, path)
+  expect(() => linkOrCopy(from, to)).toThrow('EEXIST')
+  expect(readFileSync(to, 'utf8')).toBe(to)
+})
+
+/**
+ * Runs the code `script` in a child process under strace. Returns its calls that flush a file or give it another name,
+ * with the paths of these files below `home`. The UUID in the name of a draft is left out. The fourth call that renames
+ * a file fails, as if another process had created the target.
+ */
+function flushesAndMoves(home: string, script: string): string[] {
+  const trace = join(home, 'trace')
+  const renames = '?rename,?renameat,?renameat2'
+  const traced = ['-e', `trace=fsync,?link,?linkat,${renames}`, '-o', trace]
+  const failing = ['-e', `inject=${renames}:error=ENOTEMPTY:when=4`]
+  Bun.spawnSync([strace ?? '', '-f', '-y', '-qq', ...traced, ...failing, process.execPath, '-e', script])
+  return readFileSync(trace, 'utf8')
+    .split('\n')
+    .filter(line => line.includes(home))
+    .map(line => {
+      const [call] = /[a-z]+/.exec(line) ?? []
+      const paths = line.matchAll(new RegExp(`["<]${home}([^">]*)[">]`, 'g'))
+      const names = [...paths].map(([, name = '']) => name.replace(/\.[-0-9a-f]{36}/, ''))
+      return [call, ...names].join(' ')
+    })
+}
+
+test.skipIf(strace === null)(
+  `a draft is on the disk before its name is, and a folder that is created meanwhile is replaced too${unlessTraced}`,
+  () => {
+    const home = folder('flushed')
+    const script = `
+      import { mkdirSync, writeFileSync } from 'node:fs'
+      import { Draft } from ${module}
+      for (const [name, move] of [['a', 'place'], ['a', 'replace'], ['b', 'place'], ['b', 'replace']]) {
+        using draft = new Draft(${JSON.stringify(home)} + '/' + name)
+        if (name === 'b') mkdirSync(draft.path)
+        writeFileSync(name === 'b' ? draft.path + '/c' : draft.path, '')
+        draft[move]()
+      }`
+    expect(flushesAndMoves(home, script)).toEqual([
+      ...['fsync /a.part', 'link /a.part /a', 'fsync '],
+      ...['fsync /a.part', 'rename /a.part /a', 'fsync '],
+      ...['fsync /b.part/c', 'fsync /b.part', 'rename /b.part /b', 'fsync '],
+      ...['fsync /b.part/c', 'fsync /b.part', 'rename /b /b.part', 'rename /b.part /b'],
+      ...['rename /b /b.part', 'rename /b.part /b', 'fsync '],
+    ])
+  },
+)
 
 test('place never overwrites a folder, and returns false', () => {
   const home = folder('place-folder')
@@ -162,6 +221,8 @@ test('place never overwrites a folder, and returns false', () => {
 
 test('replace overwrites a file or a folder, whatever its content', () => {
   const home = folder('replace')
+  const descriptors = () => readdirSync('/proc/self/fd').length
+  const before = process.platform === 'linux' ? descriptors() : 0
   for (const text of ['first', 'second']) {
     using file = new Draft(join(home, 'file'))
     writeFileSync(file.path, text)
@@ -173,6 +234,12 @@ test('replace overwrites a file or a folder, whatever its content', () => {
   expect(readdirSync(home).toSorted()).toEqual(['file', 'tree'])
   expect(readFileSync(join(home, 'file'), 'utf8')).toBe('second')
   expect(readdirSync(join(home, 'tree/deep'))).toEqual(['second'])
+  if (process.platform === 'linux') expect(descriptors()).toBe(before)
+})
+
+test('a replacement that is missing is an error', () => {
+  const home = folder('nothing')
+  expect(() => replaceFolder(join(home, 'a'), join(home, 'b'))).toThrow('ENOENT')
 })
 
 test('a process that is killed while it writes leaves a draft, and no file under the name', async () => {
