@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from 'bun:test'
 import { join } from 'node:path'
 import { errorFields, log, setLogFormat } from '../../src/base/log.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { hashAtLowCost } from '../support/password.ts'
 import { startTestService } from '../support/service.ts'
 
@@ -22,12 +23,16 @@ afterEach(() => {
   setLogFormat('silent')
 })
 
+/**
+ * Imports the log module once more, under another name. Another test file may have started a server in this process, and
+ * a server changes the state of the first copy of the log module.
+ */
+function freshLog(name: string): Promise<typeof import('../../src/base/log.ts')> {
+  return import(`${import.meta.dir}/../../src/base/log.ts?${name}`)
+}
+
 test('nothing is logged before the server starts', async () => {
-  // Imports the log module a second time, under another name. Another test file may have started a server in this
-  // process, and a server changes the state of the first copy of the log module.
-  const fresh: typeof import('../../src/base/log.ts') = await import(
-    `${import.meta.dir}/../../src/base/log.ts?fresh`
-  )
+  const fresh = await freshLog('silent')
   fresh.log.error('lost', { a: 1 })
   expect(written).toEqual([])
 })
@@ -39,7 +44,7 @@ test('each event is one line of JSON, whatever its fields contain', () => {
   log.error('broken', errorFields(new Error('why')))
   log.error('thrown', errorFields('a word'))
   expect(written).toHaveLength(4)
-  for (const line of written) expect(line).toMatch(/^\{[^\n]*\}\n$/)
+  for (const line of written) expect(line).toMatch(/^\{"time":[^\n]*\}\n$/)
   const lines = written.map(line => JSON.parse(line))
   expect(lines).toMatchObject([
     { time: expect.stringMatching(/Z$/), level: 'info', event: 'job ended', job_id: '1', ms: 12, code: null },
@@ -66,7 +71,11 @@ test('in the pretty format no field controls the terminal', () => {
 test('in the pretty format an event is one line too, with quotes around values that contain spaces', () => {
   setLogFormat('pretty')
   log.warn('odd', { file: 'a b\nc', ms: 3 })
-  expect(written).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d warn odd file="a b\\nc" ms=3\n$/)])
+  log.info('usual', { text: 'a\nb' })
+  expect(written).toEqual([
+    expect.stringMatching(/^\d\d:\d\d:\d\d warn odd file="a b\\nc" ms=3\n$/),
+    expect.stringMatching(/^\d\d:\d\d:\d\d usual text="a\\nb"\n$/),
+  ])
 })
 
 test('the log of a job contains no key, password, signed address or transcript', async () => {
@@ -152,20 +161,43 @@ test('a lower level than STENO_LOG_LEVEL is not written', () => {
   expect(written.map(line => JSON.parse(line).event)).toEqual(['loud', 'louder'])
 })
 
+test('the log counts as written when stderr has taken the last line', async () => {
+  const fresh = await freshLog('written')
+  const taken: (() => void)[] = []
+  stderr = spyOn(process.stderr, 'write').mockImplementation(
+    (...args) => taken.push(args[1] as () => void) > 0,
+  )
+  fresh.setLogFormat('json')
+  for (const event of ['first', 'last']) fresh.log.info(event)
+  let isWritten = false
+  const end = fresh.logWritten().then(() => {
+    isWritten = true
+  })
+  taken[0]?.()
+  await Promise.resolve()
+  expect(isWritten).toBe(false)
+  taken[1]?.()
+  await end
+})
+
 test('all lines are written before the process exits, although the reader of the log is slow', () => {
   const module = JSON.stringify(join(import.meta.dir, '../../src/base/log.ts'))
   const script = `
-    const { log, logWritten, setLogFormat } = await import(${module})
+    import { writeFileSync } from 'node:fs'
+    import { log, logWritten, setLogFormat } from ${module}
     setLogFormat('json')
     for (let n = 1; n <= 3000; n++) log.info('event', { n, text: 'x'.repeat(100) })
+    writeFileSync(process.argv.at(-1), '')
     await logWritten()
     process.exit()`
+  const logged = join(temporaryFolder(), 'logged')
   const { stdout } = Bun.spawnSync([
     'bash',
     '-c',
-    '"$0" -e "$1" 2>&1 | { sleep 0.5; cat; }',
+    '"$0" -e "$1" "$2" 2>&1 | { until [ -e "$2" ]; do sleep 0.01; done; cat; }',
     process.execPath,
     script,
+    logged,
   ])
   const lines = stdout.toString().trim().split('\n')
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ n: 3000 })

@@ -8,7 +8,7 @@ type Read = { name: string; filename: string | null; data: string }
 async function* inPieces(whole: Buffer, sizeOf: () => number) {
   for (let at = 0; at < whole.length; ) {
     const size = sizeOf()
-    yield new Uint8Array(whole.subarray(at, at + size))
+    yield whole.subarray(at, at + size)
     at += size
   }
 }
@@ -72,6 +72,17 @@ test('a part that is not read is skipped', async () => {
   expect(names).toEqual(['one', 'two'])
 })
 
+test('a part is passed on while it arrives', async () => {
+  const lengths: number[] = []
+  const whole = Buffer.from(`${part('one', 'x'.repeat(5000))}--b--`)
+  for await (const { body } of readMultipart(
+    inPieces(whole, () => 100),
+    'b',
+  ))
+    for await (const bytes of body) lengths.push(bytes.length)
+  expect(lengths.length).toBeGreaterThan(40)
+})
+
 test('the source of the bytes is closed when the reader of the parts stops', async () => {
   let isClosed = false
   async function* source() {
@@ -90,13 +101,13 @@ test('names with escaped quotes, extended names and bare names are read', async 
   const whole = [
     head('; name="a\\"b"; filename="c%22d.wav"'),
     head("; name=file; filename*=UTF-8''na%20me.wav"),
-    head('; filename="n.wav"; name="file"'),
+    head('; filename="ñ.wav"; name="file"'),
     '--b--',
   ]
   expect(await readAll(whole.join(''), 'b')).toEqual([
     { name: 'a"b', filename: 'c"d.wav', data: 'x' },
     { name: 'file', filename: 'na me.wav', data: 'x' },
-    { name: 'file', filename: 'n.wav', data: 'x' },
+    { name: 'file', filename: 'ñ.wav', data: 'x' },
   ])
 })
 
@@ -112,6 +123,8 @@ test.each([
   ['filename="Gespräch%20%C3%A4.flac"', 'Gespräch%20%C3%A4.flac'],
   ['filename="a%20b.flac"', 'a%20b.flac'],
   ['filename="a; name=b.flac"', 'a; name=b.flac'],
+  ['FileName="a.flac"', 'a.flac'],
+  ['filename="C:\\talks\\a.flac"', 'C:\\talks\\a.flac'],
   ['filename="a.flac"; filename="b.flac"', 'a.flac'],
 ])('the parameters %p give the file name %p', (parameters, filename) => {
   const head = `Content-Disposition: form-data; ${parameters}; name="file"`
@@ -122,6 +135,8 @@ test('a part without a name, a long head, a long preamble and a long epilogue ar
   const without = '--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--'
   await expect(readAll(without, 'b')).rejects.toThrow('has no Content-Disposition')
   await expect(readAll(part('n'.repeat(20_000), ''), 'b')).rejects.toThrow('head of a part is too long')
+  await expect(readAll(part('n'.repeat(20_000), ''), 'b', () => 1e6)).rejects.toThrow('head of a part is')
+  await expect(readAll(`--b\r\n${'x'.repeat(20_000)}`, 'b')).rejects.toThrow('head of a part is too long')
   await expect(readAll(`${part('n', '')}--b--${'x'.repeat(70_000)}`, 'b')).rejects.toThrow('follow the end')
   await expect(readAll(`${'x'.repeat(70_000)}\r\n${part('n', '')}--b--`, 'b')).rejects.toThrow(
     'before the first',

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
-import { openSecrets, secretPath } from '../../src/base/seal.ts'
+import { openSecrets, readSecrets, secretPath } from '../../src/base/seal.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { byRoot, foreignFolder, notGiven } from '../support/other-owner.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -48,6 +49,28 @@ test('only the owner may read the secret, and no draft of it remains', () => {
 })
 
 test('a damaged secret is refused', () => {
-  writeFileSync(secretPath(folder), 'short')
-  expect(() => openSecrets(folder)).toThrow('damaged')
+  for (const damaged of ['short', 'x'.repeat(33)]) {
+    writeFileSync(secretPath(folder), damaged)
+    expect(() => openSecrets(folder)).toThrow('damaged')
+  }
+})
+
+byRoot('a secret that root creates belongs to the owner of the data folder', () => {
+  const dataDir = foreignFolder()
+  openSecrets(dataDir)
+  expect(notGiven(dataDir)).toEqual([])
+})
+
+test('what an earlier version sealed and signed stays valid', () => {
+  writeFileSync(
+    secretPath(folder),
+    new Uint8Array(32).map((_, at) => at),
+  )
+  const secrets = readSecrets(secretPath(folder))
+  expect(secrets.open('NXpWg+c+Qs2fzOrGNA3tNiFfclXtLjTL7pPvljezX/Js/TIZtYUq/CcBcDw=')).toBe(
+    'a signing secret',
+  )
+  expect(secrets.sign('upload', 'a.mp3')).toBe(
+    '72d406626bf023a69487f0a54e13ac1567425aae3919ce707a06bf4a49b56367',
+  )
 })

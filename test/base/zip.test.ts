@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { extract } from '../../src/base/zip.ts'
-import { listZip } from '../../src/base/zip-list.ts'
+import { extract, readEntry } from '../../src/base/zip.ts'
+import { listZip, type ZipEntry } from '../../src/base/zip-list.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { makeZip } from '../support/zip.ts'
 
@@ -35,9 +35,10 @@ test('an archive that another program made is read', async () => {
   if (!Bun.which('python3')) return console.warn('SKIPPED: no python3 here to make an archive')
   const path = join(folder, 'other.zip')
   const script =
-    'import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w",zipfile.ZIP_DEFLATED)\nz.writestr("x/y","hello"*999)\nz.comment=b"PK a comment"\nz.close()'
+    'import sys,zipfile\nz=zipfile.ZipFile(sys.argv[1],"w",zipfile.ZIP_DEFLATED)\ni=zipfile.ZipInfo("a")\ni.extra=b"abcd\\x00\\x00"\ni.comment=b"remark"\nz.writestr(i,"1")\nz.writestr("x/y","hello"*999)\nz.comment=b"PK a comment".ljust(65535)\nz.close()'
   expect(Bun.spawnSync(['python3', '-c', script, path]).exitCode).toBe(0)
-  const [entry] = listZip(path)
+  const [small, entry] = listZip(path)
+  expect(readEntry(path, small!).toString()).toBe('1')
   await extract(path, entry!, join(folder, 'hello'))
   expect(readFileSync(join(folder, 'hello'), 'utf8')).toBe('hello'.repeat(999))
 })
@@ -47,8 +48,36 @@ test('a file that is not an archive, is truncated or was modified is refused', a
   const whole = makeZip(files)
   expect(() => listZip(write(whole.subarray(0, whole.length - 30)))).toThrow('no zip archive')
   expect(() => listZip(write(whole.subarray(1000)))).toThrow()
+  for (const [at, byte, reason] of [
+    [0, 0, 'broken list of files'],
+    [10, 5, 'packed in a way that is not known'],
+  ] as const) {
+    const other = Buffer.from(whole)
+    other[other.indexOf('PK\x01\x02') + at] = byte
+    expect(() => listZip(write(other))).toThrow(reason)
+  }
+  expect(listZip(write(makeZip({})))).toEqual([])
   const changed = Buffer.from(makeZip(files, { stored: true }))
   changed[changed.indexOf('some words')]! ^= 1
   const path = write(changed)
   await expect(extract(path, listZip(path)[1]!, join(folder, 'changed'))).rejects.toThrow('broken')
+})
+
+const isLinux = process.platform === 'linux'
+
+test.each<[fault: string, fault: (entry: ZipEntry) => Partial<ZipEntry>, said: string, readSaid?: string]>([
+  ['a shorter size', ({ size }) => ({ size: size - 9 }), 'is longer than', 'larger than'],
+  ['a longer size', ({ size }) => ({ size: size + 1 }), 'broken'],
+  ['another CRC', ({ crc }) => ({ crc: crc ^ 1 }), 'broken'],
+  ['another place', ({ at }) => ({ at: at + 1 }), 'has no b.txt where it says'],
+  ['a place at the end of the archive', () => ({ at: 1e9 }), 'has no b.txt where it says'],
+])('a file is refused if the list has %s for it', async (_, fault, said, readSaid = said) => {
+  const descriptors = () => (isLinux ? readdirSync('/proc/self/fd').length : 0)
+  const path = write(makeZip({ 'b.txt': files['b.txt'] }))
+  const before = descriptors()
+  const [entry] = listZip(path)
+  const wrong = { ...entry!, ...fault(entry!) }
+  await expect(extract(path, wrong, join(folder, 'wrong'))).rejects.toThrow(said)
+  expect(() => readEntry(path, wrong)).toThrow(readSaid)
+  expect(descriptors()).toBe(before)
 })
