@@ -4,30 +4,38 @@
 import { expect, spyOn, test } from 'bun:test'
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Interrupted } from '../../src/cli/failure.ts'
-import { terminal } from '../../src/cli/terminal.ts'
+import { OutputError, terminal } from '../../src/cli/terminal.ts'
 import { Batch } from '../../src/cli/transcribe/batch.ts'
+import { openFetcher } from '../../src/cli/transcribe/fetcher.ts'
 import { openTarget, planOutputs, readTarget } from '../../src/cli/transcribe/output-paths.ts'
+import { openScreen } from '../../src/cli/transcribe/screen.ts'
+import type { Source } from '../../src/cli/transcribe/source.ts'
 import { listSources } from '../../src/cli/transcribe/sources.ts'
 import { readTask } from '../../src/cli/transcribe/task.ts'
 import { type TaskValues, taskOptions } from '../../src/cli/transcribe/task-options.ts'
 import type { OneShotEngine } from '../../src/engine/once.ts'
 import type { TranscribeInput, TranscribeOptions } from '../../src/engine/request.ts'
+import { limits } from '../../src/limits.ts'
 import type { Transcript } from '../../src/transcripts/transcript.ts'
 import { defaults } from '../support/defaults.ts'
 import { clips, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { wavHeader } from '../support/sound.ts'
 
 const skipped = unless(clips, 'clips')
 const sound = join(clips ?? '', 'doctor.flac')
@@ -56,6 +64,9 @@ type Options = {
   values?: Partial<TaskValues> & { 'skip-existing'?: boolean }
   transcribe?: Transcribe
   signal?: AbortSignal
+  /** Called before each start of an engine. */
+  onOpen?: () => void
+  notes?: string[]
 }
 
 /**
@@ -65,7 +76,13 @@ type Options = {
  */
 async function run(
   given: string[],
-  { values = {}, transcribe = answer, signal = new AbortController().signal }: Options = {},
+  {
+    values = {},
+    transcribe = answer,
+    signal = new AbortController().signal,
+    onOpen = () => {},
+    notes = [],
+  }: Options = {},
 ) {
   const written = { out: '', err: '' }
   const out = spyOn(terminal, 'out').mockImplementation(text => {
@@ -80,7 +97,6 @@ async function run(
   const target = readTarget(values.out, values.format, sources.length)
   const outputs = planOutputs(sources, target)
   openTarget(target)
-  const engine = { notes: [], transcribe, close: async () => {} } as unknown as OneShotEngine
   let hasVoices: boolean | null = null
   const batch = new Batch({
     config: defaults,
@@ -88,8 +104,9 @@ async function run(
     stdoutFormat: target.formats[0] ?? 'text',
     signal,
     open: async (_config, _onMessage, { diarize }) => {
+      onOpen()
       hasVoices = diarize
-      return engine
+      return { notes, transcribe, close: async () => {} } as unknown as OneShotEngine
     },
   })
   try {
@@ -257,8 +274,10 @@ test.skipIf(!clips)(
 )
 
 test.skipIf(!clips)(
-  `a download is there while it is transcribed, and each is transcribed alone${skipped}`,
+  `a download is there while it is transcribed, and each is transcribed alone; none is there at the end${skipped}`,
   async () => {
+    const [former, temporary] = [process.env.TMPDIR, temporaryFolder()]
+    process.env.TMPDIR = temporary
     const server = Bun.serve({ port: 0, fetch: () => new Response(Bun.file(sound)) })
     try {
       const running = new Set<string>()
@@ -266,18 +285,45 @@ test.skipIf(!clips)(
       const transcribe: Transcribe = async (input, options) => {
         running.add(input.path)
         const made = await answer(input, options)
-        seen.push({ isThere: existsSync(input.path), together: running.size })
+        const copies = readdirSync(temporary, { recursive: true }).length
+        seen.push({ isThere: existsSync(input.path), together: running.size, copies })
         running.delete(input.path)
         return made
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      expect(seen).toEqual(seen.map(() => ({ isThere: true, together: 1 })))
+      // The folder and one copy: the second download replaces the first one.
+      const copies = [0, 2, 2]
+      expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
+      expect(readdirSync(temporary)).toEqual([])
     } finally {
+      if (former === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = former
       await server.stop(true)
     }
   },
 )
+
+test('a download above the limit is refused, and a named pipe is given up when the user interrupts', async () => {
+  using server = Bun.serve({ port: 0, fetch: () => new Response('x'.repeat(101)) })
+  const pipe = join(temporaryFolder(), 'pipe')
+  expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
+  const writer = openSync(pipe, 'r+')
+  const controller = new AbortController()
+  const fetcher = openFetcher({ fileBytesMax: 100 }, controller.signal)
+  const screen = openScreen('a', { number: 1, files: 1 }, { quiet: true })
+  const bring = (kind: Source['kind'], place: string) => fetcher.bring({ kind, place, name: 'a' }, screen)
+  try {
+    await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
+    const piped = bring('pipe', pipe).catch(error => error.message)
+    controller.abort(new Error('interrupted'))
+    // Without the race, a test that fails would never end.
+    expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
+  } finally {
+    closeSync(writer)
+    fetcher.close()
+  }
+})
 
 test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fails${skipped}`, async () => {
   const folder = temporaryFolder()
@@ -289,10 +335,67 @@ test.skipIf(!clips)(`if the engine exits, only the file that caused the exit fai
     if (calls++ < 3 || input.path === files[1]) throw new Error('the engine process ended (SIGKILL)')
     return answer(input, options)
   }
-  const ended = await run(files, { values: { out: join(folder, 'out'), quiet: true }, transcribe })
+  let opened = 0
+  const onOpen = () => opened++
+  const values = { out: join(folder, 'out'), quiet: true }
+  const ended = await run(files, { values, transcribe, onOpen, notes: ['no GPU'] })
   expect(ended).toMatchObject({ done: 2, failed: 1 })
-  expect(ended.err).toBe(`steno: ${files[1]}: the engine process ended (SIGKILL)\n`)
+  const [note, failure] = ['steno: no GPU\n', `steno: ${files[1]}: the engine process ended (SIGKILL)\n`]
   expect(readdirSync(join(folder, 'out')).sort()).toEqual(['a.txt', 'c.txt'])
+  // After each exit, the next file gets a new engine, whose notes are shown.
+  expect([opened, ended.err]).toEqual([3, `${note}${note}${failure}${note}`])
+})
+
+test.skipIf(!clips)(
+  `an engine that cannot be started, or stdout that cannot be written, ends the command${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['a.flac', 'b.flac'].map(name => put(folder, name))
+    const onOpen = () => {
+      throw new Error('there is no such model')
+    }
+    const unopened = await run(files, { onOpen })
+    expect(unopened).toMatchObject({ done: 0, failed: 0, error: new Error('there is no such model') })
+    const full = new OutputError('the disk is full')
+    const transcribe: Transcribe = (input, options) => {
+      spyOn(terminal, 'out').mockImplementation(() => {
+        throw full
+      })
+      return answer(input, options)
+    }
+    expect(await run(files, { transcribe })).toMatchObject({ done: 0, failed: 0, error: full })
+  },
+)
+
+test.skipIf(!clips)(`files of more than four minutes are not transcribed together${skipped}`, async () => {
+  const folder = temporaryFolder()
+  const files = ['a.wav', 'b.wav'].map(name => join(folder, name))
+  const bytes = 150 * 2 * 8000
+  for (const file of files) {
+    writeFileSync(file, wavHeader(bytes, { sampleRate: 8000, channels: 1, bytesPerSample: 2 }))
+    truncateSync(file, 44 + bytes)
+  }
+  const [running, most] = [new Set<string>(), new Set<number>()]
+  const transcribe: Transcribe = async (input, options) => {
+    most.add(running.add(input.path).size)
+    const made = await answer(input, options)
+    running.delete(input.path)
+    return made
+  }
+  expect(await run(files, { transcribe })).toMatchObject({ done: 2 })
+  expect([...most]).toEqual([1])
+})
+
+test('a recording with more channels than can be split is refused', async () => {
+  const file = join(temporaryFolder(), 'many.wav')
+  const channels = limits.splitChannelsMax + 1
+  writeFileSync(file, wavHeader(16_000 * channels, { sampleRate: 8000, channels, bytesPerSample: 2 }))
+  truncateSync(file, 44 + 16_000 * channels)
+  const ended = await run([file], { values: { channels: 'split' } })
+  expect(ended).toMatchObject({ done: 0, failed: 1 })
+  expect(ended.err).toBe(
+    `steno: ${file}: the recording has ${channels} channels; at most ${limits.splitChannelsMax} can be split\n`,
+  )
 })
 
 test.skipIf(!clips)(`an output file is never replaced, unless --overwrite says so${skipped}`, async () => {

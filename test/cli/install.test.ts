@@ -43,6 +43,20 @@ test('a data folder in the settings file that is not absolute is refused', async
   expect([code, err]).toEqual([1, `steno: ${settings} names the data folder ./data: use an absolute path\n`])
 })
 
+test('the data folder in the settings file is used, and no other one is accepted', async () => {
+  const image = temporaryFolder()
+  const settings = join(image, 'etc/steno.env')
+  await Bun.write(settings, 'STENO_DATA_DIR=/srv/words\n')
+  const install = (...options: string[]) =>
+    findCommand(folder, 'install', '--dry-run', '--root', image, ...options)
+  for (const options of [[], ['--data-dir', '/srv/words/']])
+    expect((await install(...options)).out).toContain('\nReadWritePaths=/srv/words\n')
+  expect(await install('--data-dir', '/srv/other')).toMatchObject({
+    code: 1,
+    err: `steno: ${settings} names the data folder /srv/words: change it there, then install again\n`,
+  })
+})
+
 test('a folder that the unit hides from the service is refused, also behind a link', async () => {
   const install = async (dataDir: string, ...options: string[]) => {
     const { code, err } = await findCommand(folder, 'install', '--dry-run', '--data-dir', dataDir, ...options)

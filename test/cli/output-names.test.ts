@@ -58,6 +58,13 @@ test('an output file whose name is too long is refused before any work', () => {
   )
 })
 
+test('--format decides about the format of one file, or else its extension', () => {
+  expect(readTarget('talk.txt', 'srt', 1)).toEqual({ folder: null, file: 'talk.txt', formats: ['srt'] })
+  expect(readTarget('talk.SRT', undefined, 1).formats).toEqual(['srt'])
+  expect(readTarget('talks/', undefined, 2)).toEqual({ folder: 'talks/', file: null, formats: ['text'] })
+  expect(() => readTarget('talk.txt', 'srt,vtt', 1)).toThrow('is one file, and there are 2 formats')
+})
+
 test('a hyphen or /dev/stdout as --out is stdout, and an empty --out, as from an unset variable, is refused', () => {
   for (const out of ['-', '/dev/stdout'])
     expect(readTarget(out, 'srt', 1)).toEqual({ folder: null, file: null, formats: ['srt'] })

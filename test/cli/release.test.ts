@@ -1,7 +1,7 @@
 // Tests the check of a signature file. `steno upgrade` makes this check before it installs a file.
 
 import { expect, test } from 'bun:test'
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import { problemOf, publicKeyOf, type Release, readRelease, signRelease } from '../../src/cli/release.ts'
 
 const [key, otherKey] = [newKey(), newKey()]
@@ -37,6 +37,8 @@ const refused: [what: string, signature: string, problem: string][] = [
   ['without a signature', signature.replace(/^signature.*$/m, ''), foreign],
   ['with an empty signature file', '', foreign],
   ['with a file of other content', 'not a signature', foreign],
+  ['whose signed text has another title', resigned('steno release', 'another text'), foreign],
+  ['whose signed text has no commit', resigned('commit: abcdef\n', ''), foreign],
   [
     'for another CPU',
     signRelease({ ...release, target: 'linux-arm64' }, key),
@@ -62,6 +64,13 @@ function withSignatureOf(other: Release): string {
   const [, tail] = signRelease(other, key).split(/^signature: /m)
   const [head] = signature.split(/^signature: /m)
   return `${head}signature: ${tail}`
+}
+
+/** Returns the signature file of the release with another text in place of `found`, signed with the right key. */
+function resigned(found: string, other: string): string {
+  const [head = ''] = signature.split(/^signature: /m)
+  const payload = head.replace(found, other)
+  return `${payload}signature: ${sign(null, Buffer.from(payload), createPrivateKey(key)).toString('base64')}\n`
 }
 
 function newKey(): string {

@@ -387,6 +387,8 @@ test('the secret.key of another service is named by backup and doctor, and its b
   ])
   expect(existsSync(empty)).toBe(false)
   await Bun.write(`${foreign}.key`, Bun.file(`${own}.key`))
+  // The media of the service may be there already.
+  await Bun.write(join(empty, 'media/a'), 'sound')
   expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
   expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
   expect(readdirSync(join(own, '..')).sort()).toEqual(['own.db', 'own.db.key'])

@@ -63,6 +63,8 @@ test('the only source is counted if it is left out, and a source that is missing
   const skip = ['--out', out, '--skip-existing']
   const { code, err } = await findCommand(join(folder, 'data'), 'transcribe', import.meta.path, ...skip)
   expect([code, err]).toEqual([0, '0 of 1 done, 1 skipped\n'])
+  const quiet = await findCommand(join(folder, 'data'), 'transcribe', import.meta.path, ...skip, '--quiet')
+  expect([quiet.code, quiet.err]).toEqual([0, ''])
   const later = join(out, 'later')
   const gone = await findCommand(join(folder, 'data'), 'transcribe', join(out, 'gone.mp3'), '--out', later)
   expect([gone.code, readdirSync(out)]).toEqual([1, ['transcribe.test.txt']])

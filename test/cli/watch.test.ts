@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import {
   copyFileSync,
   existsSync,
@@ -11,12 +11,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { selfCommand } from '../../src/base/self.ts'
+import { terminal } from '../../src/cli/terminal.ts'
 import { openWatcher } from '../../src/cli/transcribe/watcher.ts'
 import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-test('a file is added once, when it did not change between two looks, and changed when it changes', () => {
+test('a file is added once, when it did not change between two looks, and changed when it changes; a folder that is gone is named once', () => {
   const folder = temporaryFolder()
   const path = join(folder, 'a.mp3')
   const watcher = openWatcher(folder, { recursive: false })
@@ -33,11 +34,21 @@ test('a file is added once, when it did not change between two looks, and change
   utimesSync(path, 1, 1)
   expect(ready()).toEqual([])
   expect(ready()).toEqual(['*a.mp3'])
+  // Another program may set the time of a file back after it has changed its content.
+  writeFileSync(path, 'last')
+  utimesSync(path, 1, 1)
+  expect([ready(), ready()]).toEqual([[], ['*a.mp3']])
   writeFileSync(join(folder, 'empty.mp3'), '')
   expect([ready(), ready()]).toEqual([[], []])
-  renameSync(folder, `${folder}-gone`)
-  expect(ready()).toEqual([])
-  renameSync(`${folder}-gone`, folder)
+  using err = spyOn(terminal, 'err').mockImplementation(() => {})
+  for (const _ of ['first', 'second']) {
+    renameSync(folder, `${folder}-gone`)
+    expect([ready(), ready()]).toEqual([[], []])
+    renameSync(`${folder}-gone`, folder)
+    expect(ready()).toEqual([])
+  }
+  const complaint = expect.stringContaining(`steno: ${folder}: ENOENT`)
+  expect(err.mock.calls).toEqual([[complaint], [complaint]])
 })
 
 test('a format that needs speakers is refused before anything is watched', async () => {
