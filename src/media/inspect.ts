@@ -30,7 +30,7 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
       })
       const next = await child.next()
       await child.return(undefined)
-      const inspection = next.done ? read(next.value) : null
+      const inspection = next.done ? readInspection(next.value) : null
       if (!inspection) throw new JobFailure('PROCESSING_ERROR')
       const { durationMs } = inspection
       if (durationMs < durationMsMin) {
@@ -51,7 +51,7 @@ export function openMedia({ durationMsMin, durationMsMax, ...rest }: MediaOption
  * Checks the result that the child process sent. A hostile file may have taken control of the child process, so any
  * value is possible. Returns null if a field is missing or has an invalid value.
  */
-function read(result: unknown): Inspection | null {
+export function readInspection(result: unknown): Inspection | null {
   const { container, codec, sampleRate, channels, durationMs } = Object(result) as Record<string, unknown>
   if (!isName(container) || !isName(codec)) return null
   if (!isCount(sampleRate) || !isCount(channels) || !isCount(durationMs)) return null

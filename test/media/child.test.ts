@@ -2,12 +2,14 @@
 // the right error code. No child process may remain.
 
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { passLogTo } from '../../src/base/log.ts'
+import { limits } from '../../src/limits.ts'
 import { decode } from '../../src/media/decode.ts'
-import { openMedia } from '../../src/media/inspect.ts'
+import { openMedia, readInspection } from '../../src/media/inspect.ts'
 import { argumentsOf, type MediaOrder } from '../../src/media/order.ts'
 import { findProgram } from '../../src/media/program.ts'
 import { type Bounds, runChild } from '../../src/media/run-child.ts'
@@ -67,7 +69,8 @@ async function decodeWith(mediaProgram: string, bounds: Partial<Bounds> = {}): P
 const inspectWith = (mediaProgram: string, bounds: Partial<Bounds> = {}) =>
   openMedia({ durationMsMin, durationMsMax, mediaProgram, bounds }).inspect(wav, { signal: forever })
 
-const good = `{ container: 'wav', codec: 'pcm', sampleRate: 8000, channels: 1, durationMs: 5000 }`
+const inspection = { container: 'wav', codec: 'pcm_s16', sampleRate: 8000, channels: 1, durationMs: 5000 }
+const good = JSON.stringify(inspection)
 const faults = {
   'ends at once': 'process.exit(0)',
   'ends with an error': 'process.exit(3)',
@@ -78,7 +81,7 @@ const faults = {
   'sends a result that is no JSON': `send('end', new TextEncoder().encode('{'))`,
   'sends an end without a result': `end({})`,
   'sends a result that is no object': `end({ done: null })`,
-  'sends a part of a sample': `send('samples', new Uint8Array(5)); end({ done: { samples: 1, damaged: 0 } })`,
+  'sends a part of a sample': `send('samples', new Uint8Array(6)); end({ done: { samples: 1, damaged: 0 } })`,
   'refuses for an unknown reason': `end({ refused: 'constructor' })`,
   'sends a message that is too long': `writeSync(1, new Uint8Array([83, 84, 0, 1, 255, 255, 255, 255])); for (;;) samples()`,
 }
@@ -93,15 +96,18 @@ describe.each(Object.entries(faults))('a child that %s', (_, lines) => {
   })
 })
 
-test.each([
-  `{ ...${good}, durationMs: -1 }`,
-  `{ ...${good}, durationMs: '5000' }`,
-  `{ ...${good}, durationMs: 1e300 }`,
-  `{ ...${good}, codec: '<script>' }`,
-  `{ ...${good}, container: undefined }`,
-  'null',
-])('an inspection of %s is refused', async record => {
-  expect(await failureOf(inspectWith(standIn(`end({ done: ${record} })`)))).toMatchObject({
+test('an inspection without a field, or with a field that is no name or no count, is refused', async () => {
+  expect(readInspection({ ...inspection, more: '<script>' })).toEqual(inspection)
+  expect(readInspection({ ...inspection, codec: 'c'.repeat(32), durationMs: 0 })).not.toBeNull()
+  const wrong = {
+    name: [undefined, null, 7, ['wav'], '', '<script>', 'a b', 'wav\n', 'c'.repeat(33)],
+    count: [undefined, null, -1, 0.5, '5000', 1e300, Number.NaN],
+  }
+  for (const [field, value] of Object.entries(inspection))
+    for (const given of typeof value === 'string' ? wrong.name : wrong.count)
+      expect([field, given, readInspection({ ...inspection, [field]: given })]).toEqual([field, given, null])
+  for (const none of [null, undefined, 'wav', []]) expect(readInspection(none)).toBeNull()
+  expect(await failureOf(inspectWith(standIn('end({ done: {} })')))).toMatchObject({
     code: 'PROCESSING_ERROR',
   })
 })
@@ -120,9 +126,13 @@ test('a correct result is accepted', async () => {
 })
 
 test('a child that hangs is killed', async () => {
+  const causes: unknown[] = []
+  passLogTo(({ fields }) => causes.push(fields.cause))
   const command = standIn('samples(); await new Promise(() => setInterval(() => {}, 1000))')
   expect(await failureOf(decodeWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
   expect(await failureOf(inspectWith(command, { stallMs: 500 }))).toMatchObject({ code: 'PROCESSING_ERROR' })
+  passLogTo(() => {})
+  expect(causes).toEqual(['no message for too long', 'an inspection has only a result'])
 })
 
 test('a child that sends too many samples is killed', async () => {
@@ -134,7 +144,7 @@ test('a child that sends too many samples is killed', async () => {
 test('a file with much more sound than was measured is refused, and one with much less is in the log', async () => {
   const events: [string, unknown][] = []
   passLogTo(({ event, fields }) => events.push([event, fields]))
-  const mediaProgram = standIn('for (let i = 0; i < 20; i++) samples(); end({ done: { damaged: 0 } })')
+  const mediaProgram = standIn('for (let i = 0; i < 20; i++) samples(); end({ done: { damaged: 1 } })')
   const decoded = async (measuredMs: number) => {
     for await (const _ of decode(wav, { signal: forever, durationMsMax, mediaProgram, measuredMs }));
     return events.splice(0)
@@ -143,10 +153,11 @@ test('a file with much more sound than was measured is refused, and one with muc
     code: 'INVALID_MEDIA_FORMAT',
     message: 'The times in the file are wrong: it has much more sound than they say.',
   })
-  expect(await decoded(11_000)).toEqual([])
-  expect(await decoded(30_000)).toEqual([])
+  const damaged: [string, unknown] = ['media damaged', { packets: 1 }]
+  expect(await decoded(11_000)).toEqual([damaged])
+  expect(await decoded(31_000)).toEqual([damaged])
   const fields = { decoded_ms: 20_480, measured_ms: 33_000 }
-  expect(await decoded(33_000)).toEqual([['media shorter than measured', fields]])
+  expect(await decoded(33_000)).toEqual([damaged, ['media shorter than measured', fields]])
   passLogTo(() => {})
 })
 
@@ -171,9 +182,10 @@ test('a cancelled job kills its child and ends with the reason', async () => {
   expect(late).toBe(reason)
 })
 
-test('leaving the loop early ends the child', async () => {
-  for await (const _ of decode(fixture('changing.mp3'), { signal: forever, durationMsMax })) break
-  expect(children()).toEqual([])
+test('leaving the loop early ends the child, and leaves no listener', async () => {
+  const { signal } = new AbortController()
+  for await (const _ of decode(fixture('changing.mp3'), { signal, durationMsMax })) break
+  expect([children(), getEventListeners(signal, 'abort')]).toEqual([[], []])
 })
 
 test('the child inherits the file on stdin, but no environment and no open files of the server', async () => {
@@ -228,11 +240,14 @@ test('the media program confines itself before it reads the file', async () => {
   expect(nice).toBe('10')
 })
 
-test('an inspection has a lower CPU priority than an engine and the decoding of its media', async () => {
+test('an inspection has a lower CPU priority than an engine and the decoding of its media, and other time limits', async () => {
   const path = join(temporaryFolder(), 'arguments')
   const program = standIn(`require('node:fs').writeFileSync(${JSON.stringify(path)}, process.argv.join(' '))`)
+  using timers = spyOn(globalThis, 'setTimeout')
   await failureOf(inspectWith(program))
+  expect(timers.mock.calls.map(([, ms]) => ms)).toContain(limits.mediaInspectMs)
   expect(readFileSync(path, 'utf8')).toContain(' inspect ')
+  expect(readFileSync(path, 'utf8')).toContain(` cpu_ms=${limits.mediaInspectCpuMs} `)
   expect(readFileSync(path, 'utf8')).toContain('priority=19')
 })
 
@@ -360,6 +375,23 @@ test('a decoding ends at its limit of CPU time', async () => {
     code: 'INVALID_MEDIA_FORMAT',
     message: 'Reading the file takes more time than a media file may.',
   })
+})
+
+test('the order to the media program has the limits of the operation in whole numbers', () => {
+  const order = { ...anOrder, parent: 7, priority: 19, openCpuMs: 1500.5, channel: 2 }
+  const common = { parent: 7, priority: 19, open_cpu_ms: 1500, cpu_ms: 1000, memory_bytes: 1e8 }
+  const fixed = {
+    probe_bytes: limits.mediaProbeBytes,
+    damaged_packets_max: limits.mediaDamagedPacketsMax,
+    alive_every_ms: limits.mediaAliveEveryMs,
+    channel: 2,
+  }
+  const argumentsWith = (operation: string, samplesMax: number) => [
+    operation,
+    ...Object.entries({ ...common, samples_max: samplesMax, ...fixed }).map(each => each.join('=')),
+  ]
+  expect(argumentsOf(order)).toEqual(argumentsWith('inspect', 16_000_000))
+  expect(argumentsOf({ ...order, operation: 'decode' })).toEqual(argumentsWith('decode', 16_960_000))
 })
 
 const anOrder: MediaOrder = {

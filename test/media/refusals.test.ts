@@ -40,6 +40,9 @@ test('audio above the limit is too long', async () => {
     code: 'DURATION_TOO_LONG',
     message: 'The audio is longer than the limit of 1.5 seconds.',
   })
+  const exact = openMedia({ durationMsMin: 2000, durationMsMax: 2000 })
+  const accepted = await exact.inspect(fixture('pcm.wav'), { signal: forever })
+  expect(accepted.durationMs).toBe(2000)
 })
 
 test('more channels than FFmpeg can mix are refused before a job is charged', async () => {
