@@ -13,6 +13,7 @@ import { openMedia, readInspection } from '../../src/media/inspect.ts'
 import { argumentsOf, type MediaOrder } from '../../src/media/order.ts'
 import { findProgram } from '../../src/media/program.ts'
 import { type Bounds, runChild } from '../../src/media/run-child.ts'
+import { readMessages } from '../../src/media/wire.ts'
 import { defaults } from '../support/defaults.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { failureOf, fixture, forever, media, patienceMs } from './files.ts'
@@ -119,6 +120,20 @@ test.each(['alive', 'begin', 'samples'])(
     expect(await failureOf(inspectWith(program))).toMatchObject({ code: 'PROCESSING_ERROR' })
   },
 )
+
+test.each<[what: string, bytes: number[], error: string]>([
+  ['has another mark', [83, 85, 0, 2, 0, 0, 0, 0], 'not a message'],
+  ['is longer than 64 KB', [83, 84, 0, 1, 0, 1, 0, 1], 'not a message'],
+  ['is of no known kind', [83, 84, 0, 9, 0, 0, 0, 0], 'a message of no known kind'],
+  ['is cut off', [83, 84, 0, 2, 0, 0, 0], 'the last message is cut off'],
+])('a message that %s is refused', async (_, bytes, error) => {
+  async function* chunks() {
+    yield new Uint8Array([83, 84, 0, 2, 0, 0, 0, 0, ...bytes])
+  }
+  const messages = readMessages(chunks())
+  expect((await messages.next()).value).toEqual({ kind: 'alive', body: new Uint8Array(0) })
+  await expect(messages.next()).rejects.toThrow(error)
+})
 
 test('a correct result is accepted', async () => {
   expect(await inspectWith(standIn(`end({ done: ${good} })`))).toMatchObject({ durationMs: 5000 })
