@@ -145,7 +145,9 @@ export function natsAddress(given: string): string {
     url => url?.protocol !== first.protocol || (url.username !== '' && userOf(url) !== userOf(first)),
   )
   if (isMixed)
-    throw new InvalidValue('all addresses need the same scheme, and no other user than the first one')
+    throw new InvalidValue(
+      'all addresses need the same scheme, and the user and password of the first one, or none',
+    )
   return given
 }
 

@@ -116,7 +116,8 @@ test('a mail server that is refused does not show its password', () => {
 test.each(['tls://one,nats://two', 'tls://one,tls://a:1@two', 'nats://a:1@one,nats://a:2@two'])(
   'addresses of NATS with different schemes or users are refused: %s',
   given => {
-    const message = 'STENO_NATS: all addresses need the same scheme, and no other user than the first one'
+    const message =
+      'STENO_NATS: all addresses need the same scheme, and the user and password of the first one, or none'
     expect(problemsOf({ STENO_NATS: given })).toEqual([message])
   },
 )

@@ -16,7 +16,7 @@ export function need<const Names extends string[]>(
 ): { [Index in keyof Names]: string } {
   const expected = `${names.length === 0 ? 'no argument' : names.join(' and ')} expected`
   const further = positionals.slice(names.length).join(' ')
-  if (further !== '') throw new UsageError(`${expected}, without ${further}`)
+  if (further !== '') throw new UsageError(`${expected}; too many arguments: ${further}`)
   if (positionals.length !== names.length || positionals.includes('')) throw new UsageError(expected)
   return positionals as { [Index in keyof Names]: string }
 }

@@ -194,8 +194,8 @@ test('an invalid request is refused with an error of one line', async () => {
     [['keys', 'create', 'a@example.org', '--colour', 'red'], 2, 'colour'],
     [['fly'], 2, 'no command fly (steno --help says more)'],
     [['help', 'fly'], 2, 'no command fly'],
-    [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected, without backup file ('],
-    [['version', 'please'], 2, 'steno: no argument expected, without please ('],
+    [['backup', 'my', 'backup', 'file'], 2, 'steno: FILE expected; too many arguments: backup file ('],
+    [['version', 'please'], 2, 'steno: no argument expected; too many arguments: please ('],
     [['completion'], 2, 'SHELL expected (steno completion --help says more)'],
     [['runtime', 'pull', 'rocm'], 2, 'there is cuda (steno runtime pull --help says more)'],
     [['--fly'], 2, 'no option --fly'],
@@ -265,7 +265,7 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect(await stop()).toBe(0)
 }, 60_000)
 
-test('no API key stays active that could not be printed; a server with an account goes on without printing its address', async () => {
+test('an API key that cannot be printed is not active; a server that has an account starts although it cannot print its address', async () => {
   const start = () =>
     Bun.spawn(['sh', '-c', `exec ${selfCommand('serve').join(' ')} > /dev/full`], {
       env: environment(join(folder, 'unheard')),

@@ -46,7 +46,7 @@ seen('an operator sees the queue, the engine, the last day, failures, accounts a
   const audio = page.getByRole('table', { name: 'Audio by hour' })
   expect(await audio.getByRole('row').last().textContent()).toContain('Audio: 1 h')
   await page
-    .getByRole('row', { name: /^INTERNAL_ERROR There was an error in the server\. See the log, .* 1 / })
+    .getByRole('row', { name: /^INTERNAL_ERROR There was an error in the server\. See the log\. 1 / })
     .waitFor()
   await page.getByRole('row', { name: /^ben@example\.org 4 .*US\$0\.20 US\$4\.80/ }).waitFor()
   await page.getByRole('row', { name: /GET \/v1\/transcribe\/:id 404 .*ben@example\.org/ }).waitFor()

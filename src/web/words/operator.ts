@@ -41,19 +41,20 @@ export const operatorWords = {
     errorColumns: ['Reason', 'Jobs', 'Last'],
     causes: {
       URL_NOT_ACCESSIBLE:
-        'The address led to no recording, or into a network that STENO_ALLOW_NETS does not name.',
-      DOWNLOAD_FAILED: 'The download broke off, or the account has no space left (STENO_ACCOUNT_DISK).',
+        'The address could not be read, or it led to no file or into a network that STENO_ALLOW_NETS does not name.',
+      DOWNLOAD_FAILED:
+        'The download broke off, was too slow or was damaged, or the account had no space left (STENO_ACCOUNT_DISK).',
       FILE_TOO_LARGE: 'The file was larger than STENO_MAX_FILE_SIZE.',
       INVALID_MEDIA_FORMAT: 'The file was no recording that can be read.',
       DURATION_TOO_LONG: 'The recording was longer than STENO_MAX_DURATION.',
       INSUFFICIENT_BALANCE: 'The balance of the account did not cover the recording.',
       PROCESSING_ERROR:
-        'The engine failed, or the program that reads media. See the log, or run steno jobs show ID.',
+        'The engine or the program that reads media failed, or a model is missing. See the log.',
       CREATED_TIMEOUT: 'The job waited for its preparation longer than STENO_TIMEOUT_CREATED.',
       DOWNLOAD_TIMEOUT: 'The download took longer than STENO_TIMEOUT_DOWNLOADING.',
       PROCESSING_TIMEOUT: 'The recognition took longer than STENO_TIMEOUT_PROCESSING.',
       BILLING_ERROR: 'The account could not be charged. See the log.',
-      INTERNAL_ERROR: 'There was an error in the server. See the log, or run steno jobs show ID.',
+      INTERNAL_ERROR: 'There was an error in the server. See the log.',
     } as Record<string, string>,
     accounts: 'Accounts of the last 30 days',
     accountColumns: ['Account', 'Jobs', 'Audio', 'Charged', 'Balance', 'Last job'],
