@@ -43,8 +43,8 @@ OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 # Checks the source while it is compiled. Then runs all tests. Many tests wait more than they compute: seven files at a
 # time fill two cores. With eight, the processes take the caches of the cores from each other, and need 7 % more CPU time.
 # The tests of the workers wait for most of their time, so one process runs them from the start to the end. The tests of
-# the engine compute most. They begin when the tests of the web app have ended, so that the cores stay filled. Without
-# this order, the cores have nothing to do in an eighth of the time.
+# the engine and of media need the most CPU time. They begin when the tests of the web app have ended, so that the cores are
+# busy until the end. Without this order, the cores are idle for an eighth of the time.
 test: install
 	$(MAKE) -j2 check build source
 	$(MAKE) -j4 --output-sync test-web test-engine test-workers test-source test-program
@@ -63,8 +63,8 @@ test-workers:
 	$(RUN_TESTS) test/workers
 
 # The other tests of the source. With `+`, make shows this output at once, and the output of the other tests when they
-# have ended. `cat` gives the tests a pipe of their own: a test that makes its output non-blocking would do the same to
-# the output of make, and make then loses what does not fit into a full pipe, and fails with "write error".
+# have ended. `cat` gives the tests a pipe of their own. A test may make its standard output non-blocking. If make had the
+# same output, make would fail with "write error" when this pipe is full.
 test-source: SHELL := bash
 test-source:
 	+set -o pipefail; $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat

@@ -77,8 +77,9 @@ async function joinPair(
 }
 
 /**
- * Throws if the start would fail for the database of the data folder: it is damaged, a newer program made it, or the
- * folder has lost the file secret.key that it needs. The database is only read, and not as a whole.
+ * Throws if the server cannot use the database of the data folder: the database is damaged, a newer program made it, or
+ * the file secret.key that it needs is missing. Changes nothing. Reads only the first pages of the database, so damage in
+ * other pages is not found.
  */
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return

@@ -111,7 +111,8 @@ function mayHaveDatabase(dataDir: string): boolean {
 /**
  * Returns the environment variables that set up the service on this machine. The variables of this process, and the
  * flags of the command, always count. The settings of the installed service are added only if neither a flag nor the
- * environment names a data folder, and if the working folder contains no data folder with a database.
+ * environment names a data folder, and if the default data folder has no database. A default folder that this user may not
+ * enter counts as one with a database.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

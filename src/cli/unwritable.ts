@@ -14,7 +14,7 @@ export function unwritable(
   return new Error(`${folder} cannot be written: ${cause}; ${setting} names another`, { cause: error })
 }
 
-/** Returns the same for the folder of models `dir`. */
+/** Calls `unwritable` for the folder of models `dir`. */
 export function unwritableModels(error: unknown, dir: string): unknown {
   return unwritable(error, { folder: `the folder of models ${dir}`, setting: 'STENO_MODELS_DIR' })
 }

@@ -67,7 +67,10 @@ export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   return openCopy(path)
 }
 
-/** Opens a database for reading only. A command may hold the lock of the database for a moment, for example at its end. */
+/**
+ * Opens a database for reading only. A read waits for up to `databaseBusyMs` while a command holds the lock of the
+ * database, for example at the end of the command.
+ */
 function openReadOnly(file: string): Database {
   const sql = new Database(file, { readonly: true, strict: true })
   sql.run(`pragma busy_timeout = ${limits.databaseBusyMs}`)

@@ -71,7 +71,7 @@ function tryAccess(path: string, mode: number): void {
   }
 }
 
-/** Returns true if the folder is there, but this user may not enter it. */
+/** Returns true if this user may not enter the folder, or may not enter a folder above it. */
 export function isClosed(dataDir: string): boolean {
   try {
     accessSync(dataDir, constants.X_OK)

@@ -7,7 +7,7 @@ export const modelLimits = {
   compactCopyMs: 30 * minute,
   /**
    * The download of a model file fails after this many attempts in a row that did not make the partial file longer than
-   * it ever was. It also fails if the complete file had a wrong hash this many times.
+   * it had been before. It also fails if the complete file had a wrong hash this many times.
    */
   pullTriesMax: 5,
   /** Interval at which a process checks whether another process has finished downloading the same model. */

@@ -22,7 +22,7 @@ export const webhookLimits = {
   webhookSkippedMs: 1 * minute,
   /** Time since the last delivery to a receiver after which the server forgets whether this receiver answers. */
   webhookReceiversKeptMs: 1 * hour,
-  /** Maximum number of the last events from which a new process reads which receivers answered lately. */
+  /** Number of the last events that a new process reads, at most, to find the receivers that answered lately. */
   webhookEventsReadMax: 10_000,
   /**
    * Pause after the first failed attempt of a delivery. Each further pause is `webhookRetryFactor` times as long, so

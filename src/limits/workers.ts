@@ -51,8 +51,9 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Timeout of a claim, as a multiple of the pause after it. So the first timeout is 2 s: a claim may be lost with the
-   * connection of the server. The timeout grows up to `workerRequestMs`, because a server may need longer to answer.
+   * Timeout of a claim, as a multiple of the pause after it. The first timeout is only 2 s, because a claim is lost if the
+   * server's own connection to NATS breaks. The timeout grows up to `workerRequestMs`, because a server may need longer to
+   * answer.
    */
   workerTimeoutsPerPause: 4,
   /**

@@ -42,8 +42,8 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
 }
 
 /**
- * Returns the bytes of media of an account, or of all accounts if `accountId` is null: the media of jobs, and the uploads
- * that were not used. An upload that still arrives counts with its declared size.
+ * Returns the size of the media of an account in bytes, or of all accounts if `accountId` is null: the media of jobs, and
+ * the uploads that no job uses yet. An upload that has not arrived completely counts with its declared size, if it has one.
  */
 export function sumMedia(db: Db, accountId: string | null): number {
   const own = accountId === null ? '' : 'account_id = $accountId and'

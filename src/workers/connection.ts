@@ -7,7 +7,7 @@ import { limits } from '../limits.ts'
 export type NatsSettings = {
   /**
    * The address of NATS, such as `nats://host:4222` or `tls://user:password@host`. Several addresses are separated by
-   * commas. They have the same scheme. Only the first one needs the user.
+   * commas. They must have the same scheme. Only the first one needs the user.
    */
   address: string
   /**

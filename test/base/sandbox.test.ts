@@ -41,8 +41,8 @@ const isLinux = process.platform === 'linux'
 const protections = isLinux ? missingProtections() : ['Landlock', 'seccomp']
 
 /**
- * Restricts a process to some paths in `folder`, denies its system calls, and returns the results of its attempts. The
- * attempts to connect to `port` are made before the system calls are denied.
+ * Restricts a process to some paths in `folder`, installs the filter of system calls, and returns the results of its
+ * attempts. The attempts to connect to `port` are made before the filter is installed.
  */
 function attemptsIn(folder: string, port: number) {
   const script = `
@@ -77,7 +77,7 @@ function attemptsIn(folder: string, port: number) {
   return JSON.parse(`${Bun.spawnSync([process.execPath, '-e', script]).stdout}`)
 }
 
-test.skipIf(!isLinux)('a process that gave up its rights keeps only those to the named paths', () => {
+test.skipIf(!isLinux)('a restricted process can use only the named paths, and no network', () => {
   const folder = temporaryFolder()
   for (const name of ['open', 'closed', 'written', 'one']) mkdirSync(join(folder, name))
   for (const name of ['open/a', 'closed/a', 'written/a', 'one/read', 'one/written'])

@@ -23,7 +23,7 @@ test('while a child process unpacks, the event loop goes on, and a second caller
   expect(readFileSync(starts, 'utf8')).toBe('started\nstarted\n')
 })
 
-test('the reason of a failure is what the child process wrote in its environment, or else its exit', async () => {
+test('the reason of a failure is the stderr of the child process, or else its exit, and the child process has the given environment', async () => {
   await expect(unpackInChild(shell('echo "the disk is full" >&2; exit 1'), {})).rejects.toThrow(
     /^the disk is full$/,
   )

@@ -85,7 +85,10 @@ test('place never overwrites a file, and returns false', () => {
 const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
-/** The errors of file systems without hard links, and of a file that has too many. Each test uses another one. */
+/**
+ * The errors of file systems without hard links, and of a file that has too many. Each call in this file simulates a
+ * different one.
+ */
 type LinkError = 'EPERM' | 'EOPNOTSUPP' | 'EMLINK' | 'ENOSYS'
 
 /**
@@ -183,7 +186,7 @@ function flushesAndMoves(home: string, script: string): string[] {
 }
 
 test.skipIf(strace === null)(
-  `a draft is on the disk before its name is, and a folder that is created meanwhile is replaced too${unlessTraced}`,
+  `a draft is flushed before it gets its final name, and a folder that another process creates meanwhile is replaced${unlessTraced}`,
   () => {
     const home = folder('flushed')
     const script = `

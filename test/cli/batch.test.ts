@@ -274,7 +274,7 @@ test.skipIf(!clips)(
 )
 
 test.skipIf(!clips)(
-  `a download is there while it is transcribed, and each is transcribed alone; none is there at the end${skipped}`,
+  `each download is transcribed alone, exists until it is transcribed, and is removed at the end${skipped}`,
   async () => {
     const [former, temporary] = [process.env.TMPDIR, temporaryFolder()]
     process.env.TMPDIR = temporary
@@ -304,7 +304,7 @@ test.skipIf(!clips)(
   },
 )
 
-test('a download above the limit is refused, and a named pipe is given up when the user interrupts', async () => {
+test('a download above the limit is refused, and the reading of a named pipe ends when the user interrupts', async () => {
   using server = Bun.serve({ port: 0, fetch: () => new Response('x'.repeat(101)) })
   const pipe = join(temporaryFolder(), 'pipe')
   expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0)
@@ -367,24 +367,27 @@ test.skipIf(!clips)(
   },
 )
 
-test.skipIf(!clips)(`files of more than four minutes are not transcribed together${skipped}`, async () => {
-  const folder = temporaryFolder()
-  const files = ['a.wav', 'b.wav'].map(name => join(folder, name))
-  const bytes = 150 * 2 * 8000
-  for (const file of files) {
-    writeFileSync(file, wavHeader(bytes, { sampleRate: 8000, channels: 1, bytesPerSample: 2 }))
-    truncateSync(file, 44 + bytes)
-  }
-  const [running, most] = [new Set<string>(), new Set<number>()]
-  const transcribe: Transcribe = async (input, options) => {
-    most.add(running.add(input.path).size)
-    const made = await answer(input, options)
-    running.delete(input.path)
-    return made
-  }
-  expect(await run(files, { transcribe })).toMatchObject({ done: 2 })
-  expect([...most]).toEqual([1])
-})
+test.skipIf(!clips)(
+  `files of together more than four minutes are not transcribed at the same time${skipped}`,
+  async () => {
+    const folder = temporaryFolder()
+    const files = ['a.wav', 'b.wav'].map(name => join(folder, name))
+    const bytes = 150 * 2 * 8000
+    for (const file of files) {
+      writeFileSync(file, wavHeader(bytes, { sampleRate: 8000, channels: 1, bytesPerSample: 2 }))
+      truncateSync(file, 44 + bytes)
+    }
+    const [running, most] = [new Set<string>(), new Set<number>()]
+    const transcribe: Transcribe = async (input, options) => {
+      most.add(running.add(input.path).size)
+      const made = await answer(input, options)
+      running.delete(input.path)
+      return made
+    }
+    expect(await run(files, { transcribe })).toMatchObject({ done: 2 })
+    expect([...most]).toEqual([1])
+  },
+)
 
 test('a recording with more channels than can be split is refused', async () => {
   const file = join(temporaryFolder(), 'many.wav')
@@ -531,7 +534,7 @@ test.skipIf(!clips)(`a section is transcribed with the times of the whole record
 })
 
 test.skipIf(!clips)(
-  `an interrupted run keeps the finished files, and the text that was heard in each of the others${skipped}`,
+  `an interrupted run keeps the finished files, and the text so far of the others${skipped}`,
   async () => {
     const folder = temporaryFolder()
     const files = ['a.flac', 'b.flac', 'c.flac', 'd.flac'].map(name => put(folder, name))

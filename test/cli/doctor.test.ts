@@ -136,22 +136,25 @@ test('a data folder that a server would refuse stays as it is', async () => {
   expect(readdirSync(folder, { recursive: true }).toSorted()).toEqual(['media', 'media/kept'])
 })
 
-byRoot('a data folder that this user may not enter is not said to be missing', () => {
-  const dataDir = makeService(join(folder, 'closed/data'))
-  chmodSync(join(folder, 'closed'), 0o700)
-  const script = `
+byRoot(
+  'steno doctor says that this user may not use a data folder, and not that the folder is missing',
+  () => {
+    const dataDir = makeService(join(folder, 'closed/data'))
+    chmodSync(join(folder, 'closed'), 0o700)
+    const script = `
     const { hostChecks } = await import(${JSON.stringify(join(projectRoot, 'src/cli/doctor/host.ts'))})
     process.setuid(${otherUser})
     const host = { dataDir: ${JSON.stringify(dataDir)}, config: {} }
     for (const check of ['data folder', 'disk space', 'disk speed', 'database'])
       console.log(await hostChecks[check](host).catch(error => error.message))`
-  const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
-  const notTried = 'not tried, because the data folder cannot be used'
-  expect(`${stdout}`.trim().split('\n')).toEqual([
-    `this user may not read and write ${dataDir}/steno.db: run the command as the user of the service, or as root`,
-    ...[notTried, notTried, notTried],
-  ])
-})
+    const { stdout } = Bun.spawnSync([process.execPath, '-e', script])
+    const notTried = 'not tried, because the data folder cannot be used'
+    expect(`${stdout}`.trim().split('\n')).toEqual([
+      `this user may not read and write ${dataDir}/steno.db: run the command as the user of the service, or as root`,
+      ...[notTried, notTried, notTried],
+    ])
+  },
+)
 
 test('an address, a port, a mail server and a disk that cannot be used are named, with what to do', async () => {
   using other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('another program') })

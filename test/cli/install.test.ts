@@ -30,7 +30,7 @@ test('a checkout is not installed, and a folder that systemd would misread is re
   expect([odd.code, odd.out]).toEqual([1, ''])
 })
 
-test('a machine without systemd is named, before anything is installed', () => {
+test('a machine on which systemd does not run is refused', () => {
   expect(() => requireSystemd(join(folder, 'none'))).toThrow('systemd does not run on this machine')
   requireSystemd(folder)
 })

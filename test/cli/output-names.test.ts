@@ -58,7 +58,7 @@ test('an output file whose name is too long is refused before any work', () => {
   )
 })
 
-test('--format decides about the format of one file, or else its extension', () => {
+test('the format of one output file is that of --format, or else that of its extension', () => {
   expect(readTarget('talk.txt', 'srt', 1)).toEqual({ folder: null, file: 'talk.txt', formats: ['srt'] })
   expect(readTarget('talk.SRT', undefined, 1).formats).toEqual(['srt'])
   expect(readTarget('talks/', undefined, 2)).toEqual({ folder: 'talks/', file: null, formats: ['text'] })

@@ -94,7 +94,7 @@ test('the package can be installed from a file', async () => {
   expect(readdirSync(place()).length).toBe(3)
 })
 
-test('a folder for the provider that cannot be written is named, with what to do', async () => {
+test('the message on a folder of the provider that cannot be written names it, and the setting for another one', async () => {
   const path = join(folder, 'package.nupkg')
   writeFileSync(path, whole)
   writeFileSync(join(folder, 'native'), 'a file where the folder should be')
@@ -179,7 +179,7 @@ test('the hint names the packages of the matching CUDA version', () => {
   expect(installHint(['libcuda.so.1'])).toBe('the NVIDIA driver')
 })
 
-test('a download to a full disk says so', async () => {
+test('the message on a download to a full disk says that the disk is full', async () => {
   using served = startSource()
   mkdirSync(join(folder, 'native'))
   symlinkSync('/dev/full', join(folder, 'native', `${id}.${version}.nupkg.part`))

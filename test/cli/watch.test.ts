@@ -17,7 +17,7 @@ import { clips, pocket, unless } from '../support/engine-room.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { steno } from '../support/program.ts'
 
-test('a file is added once, when it did not change between two looks, and changed when it changes; a folder that is gone is named once', () => {
+test('a file is reported once when it is complete, and again after each change; a missing folder is reported once', () => {
   const folder = temporaryFolder()
   const path = join(folder, 'a.mp3')
   const watcher = openWatcher(folder, { recursive: false })

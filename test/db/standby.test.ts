@@ -356,7 +356,7 @@ test('a server without a copy of the other one, or with the data of another serv
   await expect(joinPair(empty, four).joined).rejects.toThrow('has no intact copy')
 })
 
-test('the database of a killed first start, and one with a lock of a command, do not stop a server of a pair', () => {
+test('the check of the own database accepts that of a killed first start, and waits for a command that holds its lock', () => {
   const dataDir = temporaryFolder()
   const sql = new Database(databasePath(dataDir))
   sql.run('pragma journal_mode = wal')
@@ -367,7 +367,7 @@ test('the database of a killed first start, and one with a lock of a command, do
   expect(db?.find('pragma busy_timeout')).toEqual({ timeout: limits.databaseBusyMs })
 })
 
-test('a server whose database it cannot use takes no lease, so the other server can take over', async () => {
+test('a server that cannot use its database takes no lease, so the other server can take over', async () => {
   const folder = sharedFolder()
   const { dataDir, remove } = prepareData()
   closing.push(async () => remove())

@@ -104,7 +104,7 @@ const placed = (text: string, from: number, to: number): PlacedText => ({
   probability: 0.9,
 })
 
-test('no word begins before a recording that is too short for its words', () => {
+test('no word begins before the start of a recording that is too short for its words', () => {
   const words = [' one', ' two', ' three'].map(text => placed(text, 5, 6))
   const { transcript } = assemble(words, { ...facts, samples: 0.02 * sampleRate })
   expect(transcript.utterances.flatMap(({ words }) => words.map(({ start, end }) => [start, end]))).toEqual([
@@ -210,7 +210,7 @@ test('an utterance that may still grow is not complete', () => {
   expect(soFar.add([three!], 'en').map(({ text }) => text)).toEqual(['One two.'])
 })
 
-test('an utterance during the transcription begins after the word of the block before it', () => {
+test('an utterance that is reported during a job does not begin before the end of the utterance before it', () => {
   const soFar = new UtterancesSoFar(facts)
   soFar.add([placed(' One.', 0, 3)], 'en')
   const [one] = soFar.add([placed(' Two.', 1, 4)], 'en')

@@ -74,7 +74,7 @@ function runTwo(opened: Worker) {
   )
 }
 
-test('two jobs at the same time get their own transcripts, and an abort rejects a job with its reason', async () => {
+test('two jobs at the same time get their own progress and transcripts, and an abort rejects a job with its reason', async () => {
   const opened = open('slow', { threads: 3, workers: 2 })
   expect(opened.threads).toBe(3)
   await opened.load()
@@ -95,7 +95,7 @@ test('two jobs at the same time get their own transcripts, and an abort rejects 
   await expect(stopped).rejects.toThrow('stopped')
 })
 
-test('the exit of the child process, which has its share of the cores, rejects all its jobs', async () => {
+test('an engine process has its share of the cores, and its exit rejects all its jobs', async () => {
   const opened = open('dies', { threads: null, workers: 2 })
   expect(opened.threads).toBe(Math.max(1, Math.floor(allowedCores() / 2)))
   await opened.load()

@@ -220,7 +220,7 @@ test('a worker that reports the failure of its machine again, because the answer
   expect(await report()).toEqual({ kind: 'refused' })
 })
 
-test('a claim without an answer is repeated after 2 s, and the next timeouts are longer', async () => {
+test('the timeout of a claim is 2 s, and doubles with each repetition', async () => {
   const timeouts: number[] = []
   jest.useFakeTimers()
   const { done } = assign(

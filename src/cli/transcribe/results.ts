@@ -39,7 +39,10 @@ export type Work = {
   elapsedMs: number
 }
 
-/** The message of an interruption of a source without text, or whose text the terminal already showed. */
+/**
+ * The message of an interruption after which no text is written: the source has no text yet, the terminal already shows
+ * the text, or the only format is RTTM.
+ */
 export const noTextKept = 'interrupted'
 
 export class Results {

@@ -113,9 +113,9 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The limit of a batch with windows of several recordings, unless each row needs the memory of a full window: its number
- * of windows times the length of its longest window is at most this many times `rows` × 30 s. Each recording passes at
- * most `rows` windows of up to 30 s at a time.
+ * The limit of a batch with windows of several recordings, in a network in which a row needs only the memory of the longest
+ * window: the number of windows times the length of the longest one is at most this many times `rows` × 30 s. Each
+ * recording passes at most `rows` windows of up to 30 s at a time.
  */
 const memoryShare = 1.5
 

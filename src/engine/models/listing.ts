@@ -18,7 +18,10 @@ export type ModelListing = {
    * Null if the model is built in or not installed.
    */
   bytes: number | null
-  /** The form of the Whisper weights that a CPU uses. Null for other models, and if the model is not installed. */
+  /**
+   * The form of the Whisper weights that a CPU uses. Null for other models, and if the model is neither built in nor
+   * installed.
+   */
   form: 'compact' | 'float' | null
 }
 

@@ -6,7 +6,7 @@ const cudaFailure = /\b(?:CUDA|CUDNN|CUBLAS|CURAND|CUFFT) failure \d+: [^;\n]+/
 /** The code of an error, before the reason. The last one is nearest to the reason. */
 const errorCode = /.*\[ONNXRuntimeError\] : \d+ : \w+ : /s
 
-/** The C++ exception of a failed allocation. It is all that some messages say. */
+/** The C++ exception of a failed allocation. Some messages give no other reason. */
 const noMemory = 'std::bad_alloc'
 
 /** Returns the reason in a message of ONNX Runtime, or the whole message if it has none of the known forms. */

@@ -12,7 +12,7 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
-/** The limits of a subtitle in the export dialog. They also hold where the person leaves a field empty. */
+/** The default limits of a subtitle in the export dialog. An empty field has its default. */
 const usual = { maxWords: '14', maxChars: '80', maxSeconds: '6' }
 
 /** The options of the export dialog. Each option is stored in a signal, and a field of the dialog sets its value. */

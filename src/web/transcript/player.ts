@@ -22,7 +22,7 @@ export class Player {
   readonly isPlaying = signal(false)
   readonly isReady = signal(false)
   readonly hasPicture = signal(false)
-  /** A sentence that says why the recording cannot be played. Null if no reason is known. */
+  /** A text that says why the recording cannot be played. Null if no reason is known. */
   readonly silence = signal<string | null>(null)
   /**
    * The position in the recording, in whole seconds. Components that show the position as text use this signal, so that
@@ -126,8 +126,8 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. Loads the recording again after the first error, and also if the network
-   * failed or the session ended.
+   * Finds the cause of an error of the player. If the server sends the recording, loads it again after the first error, and
+   * after later errors if the network failed or the session ended, at most `reloadsMax` times.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
@@ -145,7 +145,7 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // The browser may have got an error in place of the recording, so it loads the recording at least twice.
+    // At the first error, the server may have sent an error in place of the recording, so the recording is loaded again.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

@@ -26,7 +26,7 @@ test('the parts in which the sound arrives make no difference', async () => {
   for (const size of [1, 1000, 1024, 3000]) expect(await muted(size, [1, 0, 1, 1, 0])).toEqual(whole)
 })
 
-test('a single hop of crosstalk is silent between its fades, and the sound of the caller stays', async () => {
+test('a single hop of crosstalk is silent between its fades, and the given samples are not changed', async () => {
   const whole = new Float32Array(3 * hopSamples).fill(0.5)
   const sound = async function* () {
     yield whole

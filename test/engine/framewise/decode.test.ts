@@ -71,7 +71,7 @@ test('a decoder that never moves on gives the maximum of tokens for each frame, 
     ...decoder,
     step: steps =>
       steps.map(({ state }) => {
-        // So that the test ends also if the decoder is asked without end.
+        // Without this error, the test would not end if the decoder were asked without end.
         if (left-- === 0) throw new Error('the decoder is asked without end')
         const scores = new Float32Array(tokens.length + 5)
         scores[token] = 1

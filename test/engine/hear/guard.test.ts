@@ -56,7 +56,7 @@ test.each([
   expect(verdictOf({ ...fine, text: text.slice(0, 30).repeat(8) })).toBe('again')
 })
 
-test.each([5, 12])('a loop of Chinese text that occurs %i times is decoded again', times => {
+test.each([5, 12])('a Chinese text that is repeated %i times is decoded again', times => {
   expect(verdictOf({ ...fine, text: '谢谢大家的收看。'.repeat(times) })).toBe('again')
 })
 

@@ -54,7 +54,7 @@ test.each([
     ],
   ],
   [
-    'a long span after a short rest',
+    'speech that is left after a cut, and does not fit with the next span',
     [
       [0, 20],
       [21, 29.9],

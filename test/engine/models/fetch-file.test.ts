@@ -33,7 +33,7 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
     return { body: body(), resumed: true, total: 100 }
   }
   const { signal } = new AbortController()
-  // So that the test ends also if the file is never given up.
+  // Without this error, the test would not end if the file were never given up.
   const isGood = async () => downloads > 2 * limits.pullTriesMax
   const remote = { name: 'a', size: 100, open, isGood, signal }
   const path = join(temporaryFolder(), 'a')
@@ -41,12 +41,12 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
   expect(downloads).toBe(limits.pullTriesMax)
 })
 
-test('a file that cannot be resumed, and does not get longer than it was once, is given up', async () => {
+test('a download that cannot be resumed, and gets no longer than in an earlier attempt, is given up', async () => {
   const sizes = [50, ...Array.from({ length: 10 }, () => [30, 40]).flat()]
   let downloads = 0
   const open = async () => {
     const size = sizes[downloads++]
-    // So that the test ends also if the file is never given up.
+    // Without this error, the test would not end if the file were never given up.
     if (size === undefined) throw new Error('the file was not given up')
     async function* body() {
       yield new Uint8Array(size ?? 0)
@@ -62,7 +62,8 @@ test('a file that cannot be resumed, and does not get longer than it was once, i
 
 /**
  * Downloads a file of 100 bytes, of which the part `partBytes` is already on the disk. Each transfer gives as many bytes
- * as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the bytes at which the transfers began, and the size of the file, or the error.
+ * as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the bytes at which the transfers
+ * began, and the size of the file or the message of the error.
  */
 async function fetched(partBytes: number, sizes: number[], failure?: Error) {
   const stop = new AbortController()
