@@ -25,10 +25,10 @@ import { Worker } from '../../src/workers/worker.ts'
 import type { TestAccount } from '../../test/support/account.ts'
 import { defaults } from '../../test/support/defaults.ts'
 import { steeredEngine } from '../../test/support/engine.ts'
+import { hasNats, launchNats } from '../../test/support/find-nats.ts'
 import { plainJob } from '../../test/support/plain-job.ts'
 import { cpuSeconds, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import { median } from './support/measure.ts'
-import { natsProgram, startNats } from './support/nats.ts'
 
 export const bench = { name: 'Workers: a long file from the server to a worker', run }
 
@@ -42,11 +42,11 @@ const memory = '/dev/shm'
 type Measured = { bare: number[]; worker: number[]; idleMb: number; mostMb: number; cpuSeconds: number }
 
 async function run(): Promise<string[][]> {
-  if (!natsProgram) return [['skipped: there is no nats-server here']]
+  if (!hasNats) return [['skipped: there is no nats-server here']]
   const places = [tmpdir(), memory].filter(existsSync)
   const rows: string[][] = []
   for (const place of places) {
-    const measured = await measure(natsProgram, place)
+    const measured = await measure(place)
     rows.push(rowOf(place === memory ? 'memory' : 'disk', measured))
   }
   return [
@@ -83,7 +83,7 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
  * Fetches the media file from a server into a folder below `place`, alternately with curl and with a worker. Measures
  * each transfer.
  */
-async function measure(program: string, place: string): Promise<Measured> {
+async function measure(place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   const target = mkdtempSync(join(place, 'steno-bench-'))
   await using cleanup = new AsyncDisposableStack()
@@ -96,7 +96,7 @@ async function measure(program: string, place: string): Promise<Measured> {
   })
   cleanup.defer(() => data.remove())
   const media = writeMedia(join(data.dataDir, 'media'), ids)
-  const nats = await startNats(program, join(folder, 'js'))
+  const nats = await launchNats(join(folder, 'nats'))
   cleanup.defer(() => nats.stop())
   const server = await serve(data, { STENO_NATS: nats.url, STENO_WORKERS: '0', STENO_LOG_LEVEL: 'error' })
   cleanup.defer(() => server.stop())

@@ -18,11 +18,11 @@ import { createJob } from '../../src/jobs/create.ts'
 import { queueJob } from '../../src/jobs/queue.ts'
 import { makeAccount } from '../../test/support/account.ts'
 import { defaults } from '../../test/support/defaults.ts'
+import { hasNats, launchNats } from '../../test/support/find-nats.ts'
 import { plainJob } from '../../test/support/plain-job.ts'
 import { seeded } from '../../test/support/random.ts'
 import { cpuSeconds, type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
 import type { Order } from './support/fleet-workers.ts'
-import { natsProgram, startNats } from './support/nats.ts'
 
 export const bench = { name: 'Workers: jobs through NATS, engines that sleep', run }
 
@@ -39,14 +39,14 @@ const random = seeded(7)
 type Sample = { done: number; rssMb: number; cpuSeconds: number; at: number }
 
 async function run(): Promise<string[][]> {
-  if (!natsProgram) return [['skipped: there is no nats-server here']]
+  if (!hasNats) return [['skipped: there is no nats-server here']]
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
   await using cleanup = new AsyncDisposableStack()
   cleanup.defer(() => rmSync(folder, { recursive: true, force: true }))
   const data = prepareData((db, _, secrets) => fill(db, secrets))
   cleanup.defer(() => data.remove())
   layMedia(data)
-  const nats = await startNats(natsProgram, join(folder, 'js'))
+  const nats = await launchNats(join(folder, 'nats'))
   cleanup.defer(() => nats.stop())
   const server = await serve(data, {
     STENO_NATS: nats.url,

@@ -2,7 +2,7 @@
 // folders of PATH, and then in /usr/sbin and /usr/local/sbin.
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
 
@@ -14,20 +14,35 @@ const program =
 
 export const hasNats = program !== null
 
+export type LaunchedNats = { port: number; url: string; stop(): Promise<void> }
+
 /** Starts nats-server, which keeps its data in `folder`. The caller must call `stop`. */
-export async function launchNats(folder: string): Promise<{ port: number; stop(): Promise<void> }> {
+export async function launchNats(folder: string): Promise<LaunchedNats> {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'nats.conf')
   writeFileSync(config, `jetstream { store_dir: ${JSON.stringify(join(folder, 'js'))} }\n`)
-  const port = await freePort()
-  const child = launch(config, port)
-  await untilReady(port)
-  return {
-    port,
-    async stop() {
-      child.kill('SIGKILL')
-      await child.exited
-    },
+  return await onFreePort(async port => {
+    const { child, ready } = launch(config, port)
+    await ready
+    return {
+      port,
+      url: `nats://127.0.0.1:${port}`,
+      async stop() {
+        child.kill('SIGKILL')
+        await child.exited
+      },
+    }
+  })
+}
+
+/** Calls `start` with a free port. If another program takes the port first, tries again with another port. */
+export async function onFreePort<Started>(start: (port: number) => Promise<Started>): Promise<Started> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await start(await freePort())
+    } catch (error) {
+      if (tries === 5) throw error
+    }
   }
 }
 
@@ -40,28 +55,44 @@ export function dieWithParent(): string[] {
   return Bun.which('setpriv') && Bun.spawnSync([...prefix, 'true']).success ? prefix : []
 }
 
-export function launch(config: string, port: number): Subprocess {
-  const listen = ['-a', '127.0.0.1', '-p', `${port}`]
+/**
+ * Starts nats-server on this port. `ready` resolves when it answers, and rejects if it ends before, for example because
+ * another program has the port. A connection alone proves nothing: the other program may accept it. So nats-server gets
+ * a name that no other one has, which it sends to each new connection.
+ */
+export function launch(config: string, port: number): { child: Subprocess; ready: Promise<void> } {
+  const name = crypto.randomUUID()
+  const listen = ['-a', '127.0.0.1', '-p', `${port}`, '-n', name]
   const command = [...dieWithParent(), program ?? 'nats-server', '-c', config, ...listen]
-  return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
-}
-
-export async function untilReady(port: number): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
-    const isOpen = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).then(
-      socket => {
-        socket.end()
-        return true
-      },
-      () => false,
-    )
-    if (isOpen) return
-    await Bun.sleep(10)
+  const child = Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+  const wait = async () => {
+    while ((await Promise.race([findName(port), child.exited])) !== name) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error('nats-server did not start')
+      await Bun.sleep(10)
+    }
   }
-  throw new Error('nats-server did not start')
+  return { child, ready: wait() }
 }
 
-export async function freePort(): Promise<number> {
+/** Returns the name of the nats-server on this port. Returns null if no nats-server answers there. */
+export function findName(port: number): Promise<string | null> {
+  const { promise, resolve } = Promise.withResolvers<string | null>()
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  socket.setTimeout(1000, () => socket.destroy())
+  socket.on('data', bytes => {
+    text += bytes
+    const [, name] = /^INFO \{.*"server_name":"([^"]+)"/.exec(text) ?? []
+    if (name === undefined) return
+    resolve(name)
+    socket.destroy()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => resolve(null))
+  return promise
+}
+
+async function freePort(): Promise<number> {
   const probe = createServer()
   const port = await new Promise<number>(resolve => {
     probe.listen(0, '127.0.0.1', () => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
-import { freePort, hasNats, launch, untilReady } from './find-nats.ts'
+import { hasNats, launch, onFreePort } from './find-nats.ts'
 import { temporaryFolder } from './folder.ts'
 
 export type NatsServer = {
@@ -55,8 +55,9 @@ class Nats implements NatsServer {
   async start(): Promise<void> {
     // A test continues after its timeout. It must then start no process, because nothing would end this process.
     if (this.#hasEnded) throw new Error('the test of this nats-server has ended')
-    this.#process = launch(this.#config, this.port)
-    await untilReady(this.port)
+    const { child, ready } = launch(this.#config, this.port)
+    this.#process = child
+    await ready
   }
 
   async kill(): Promise<void> {
@@ -75,10 +76,12 @@ export async function startNats({
   folder = temporaryFolder(),
   ...options
 }: Options & { folder?: string } = {}): Promise<NatsServer> {
-  const server = new Nats(folder, await freePort(), options)
-  afterAll(() => server.end())
-  await server.start()
-  return server
+  return await onFreePort(async port => {
+    const server = new Nats(folder, port, options)
+    afterAll(() => server.end())
+    await server.start()
+    return server
+  })
 }
 
 /**
@@ -94,8 +97,10 @@ export function sharedNats(options: Options = {}): NatsServer {
   beforeAll(async () => {
     if (!hasNats) return
     folder = mkdtempSync(join(tmpdir(), 'steno-test-'))
-    server = new Nats(folder, await freePort(), options)
-    await server.start()
+    await onFreePort(async port => {
+      server = new Nats(folder, port, options)
+      await server.start()
+    })
   })
   beforeEach(async () => {
     if (hasPassed || !server) return

@@ -1,9 +1,10 @@
 // Tests that a test with nats-server leaves no process, even if its test runner is killed, and otherwise no folder.
-// Each tested file runs in a test runner of its own.
+// Each tested file runs in a test runner of its own. Also tests that a test uses only its own nats-server.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { launch, onFreePort } from '../support/find-nats.ts'
 import { until } from '../support/fleet.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { natsTest } from '../support/nats.ts'
@@ -47,8 +48,8 @@ natsTest('after a test that timed out, the other tests of its file still have a 
       afterAll(() => reject(new Error('late')))
       await promise
     }, 100)
-    natsTest('a second test', async () => await untilReady(nats.port))
-    natsTest('a third test', async () => await untilReady(nats.port))`)
+    natsTest('a second test', async () => expect(await findName(nats.port)).not.toBeNull())
+    natsTest('a third test', async () => expect(await findName(nats.port)).not.toBeNull())`)
   const printed = await runner.printed
   expect(printed).toContain('timed out after 100ms')
   expect(printed).toMatch(/ 2 pass\n 1 fail/)
@@ -69,16 +70,32 @@ natsTest('a test runner that is killed leaves no process', async () => {
   await until(() => processesIn(runner.folder).length === 0)
 })
 
+natsTest('a nats-server whose port another program took is not taken for this program', async () => {
+  using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const config = join(temporaryFolder(), 'nats.conf')
+  writeFileSync(config, '')
+  const tried: number[] = []
+  const start = async (free: number) => {
+    const port = tried.length === 0 ? other.port : free
+    tried.push(port)
+    const { child, ready } = launch(config, port)
+    await ready
+    return child
+  }
+  await using child = await onFreePort(start)
+  expect([tried.length, child.exitCode]).toEqual([2, null])
+})
+
 /** Runs a test file with this code. All temporary files of the test are in `folder`. */
 function run(code: string, ...args: string[]) {
   const place = temporaryFolder()
   const folder = join(place, 'temporary')
   mkdirSync(folder)
   const imports = {
-    'bun:test': 'afterAll',
+    'bun:test': 'afterAll, expect',
     [join(support, 'nats.ts')]: 'natsTest, sharedNats, startNats',
     [join(support, 'cluster.ts')]: 'runCluster',
-    [join(support, 'find-nats.ts')]: 'untilReady',
+    [join(support, 'find-nats.ts')]: 'findName',
     [join(support, 'random.ts')]: 'seeded',
   }
   const lines = Object.entries(imports).map(
