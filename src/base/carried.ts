@@ -1,6 +1,6 @@
-// Finds the carried files: the libraries, models and other files that steno contains, and that native code opens by
-// their paths. In a checkout, carried files are in the project folder. The built program contains copies of these
-// files, and unpacks the copies once.
+// Finds the carried files: the libraries, models and other files that steno contains and opens by their paths. In a
+// checkout, carried files are in the project folder. The built program contains copies of these files, and unpacks the
+// copies once.
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'

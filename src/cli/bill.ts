@@ -1,6 +1,7 @@
 // Writes the software bill of materials of the program as a CycloneDX 1.6 document. The document lists every package,
-// library and model, and the hashes of the carried files, which are the files inside the program that native code opens
-// by their path. The document contains no time and no random number, so equal builds have equal documents.
+// library and model, and the hashes of the carried files: the libraries, models and other files that the built program
+// contains and unpacks before it uses them. The document contains no time and no random number, so equal builds have
+// equal documents.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'

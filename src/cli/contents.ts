@@ -1,5 +1,5 @@
-// Lists the carried files, which are the files that the build puts into the program: libraries, models and other files
-// that native code opens by their path.
+// Lists the carried files: the libraries, models and other files that the build puts into the program, and that the
+// program unpacks before it uses them.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

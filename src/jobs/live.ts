@@ -153,7 +153,10 @@ export class LiveJobs {
     return this.#isClosed
   }
 
-  /** Calls all listeners of jobs a last time, because the server stops. */
+  /**
+   * Marks this object as closed, because the server stops, and calls all listeners of jobs, so that they can end. Later
+   * changes of jobs are not reported.
+   */
   close(): void {
     this.#isClosed = true
     for (const { timer, followers } of this.#entries.values()) {

@@ -31,7 +31,8 @@ export function searchWords(text: string): SearchWord[] {
 }
 
 function folded(word: string): string {
-  // Most words are ASCII and need no normalisation, so this test makes the function faster.
+  // A word of ASCII letters and digits needs no normalisation, so this test makes the function faster for most texts in
+  // Latin letters.
   if (/^\w+$/.test(word)) return word.toLowerCase()
   return word
     .normalize('NFKD')

@@ -56,8 +56,8 @@ export function gpusFor(settings: ModelSettings): string[] {
 }
 
 /**
- * Chooses the models for the engine among the installed models. Throws an error if the configured model is unknown, not
- * installed or damaged.
+ * Chooses the models for the engine among the installed models. Throws an error if the configured model is unknown or
+ * not installed, or if the chosen model (the configured or the default one) is damaged.
  */
 export function findServing(settings: ModelSettings): ChosenModel {
   const { model } = settings

@@ -56,7 +56,7 @@ export async function signOut({ everywhere }: { everywhere: boolean }): Promise<
   leave()
 }
 
-/** Loads the start page for the next person. Forgets the words that this person typed for the next jobs. */
+/** Removes the prompt and the vocabulary of this person from the storage of the browser, and loads the start page. */
 function leave(): void {
   for (const name of personalNames) forget(name)
   location.assign('/')
