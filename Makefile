@@ -19,32 +19,35 @@ run: install
 TEST_MS := 60000
 
 # `bun test --timings test/timings.json --update-timings` measures the files again. Bun starts with the slowest files.
-# The files of a process share its modules: to load them again for each file takes a quarter of all CPU time. So a test
-# file must undo what it changes in its process.
+# The files of a process share its modules: to load the modules again for each file would take a quarter of all CPU
+# time. So a test file must undo what it changes in its process.
 # To give freed memory back to the system, and to get it again, costs 4 % of all CPU time. MIMALLOC_PURGE_DELAY=-1 keeps
 # this memory in the process. test/support/own-environment.ts removes this setting from the environment of the programs
 # that the tests start.
-# An engine has the priority 10. At a higher priority, the tests would take the cores from the engines they wait for.
-# Under the policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep the caches of
-# the cores filled: this saves about 5 % of all CPU time. If `chrt` is missing or not allowed, this policy is not used.
+# PRIORITY is a nice value: a lower number is a higher priority. An engine has a nice value of 10 or more. At a higher
+# priority than their engines, the tests would take the cores from the engines they wait for.
+# Under the scheduling policy `batch`, a process that wakes up does not interrupt another one. Fewer interruptions keep
+# the caches of the cores filled: this saves about 5 % of all CPU time. If `chrt` is missing or not allowed, this policy
+# is not used.
 PRIORITY := 10
 BATCH := $(shell chrt -b 0 true 2>/dev/null && echo chrt -b 0)
 RUN_TESTS = MIMALLOC_PURGE_DELAY=-1 $(BATCH) nice -n $(PRIORITY) $(BUN) test --no-isolate \
 	--timings test/timings.json --timeout $(TEST_MS)
 
-# Tests of the program from outside, with servers and callers in processes of their own. They are run with the built
-# program only, as its users run it. `bun test FILE` runs one of them with the source.
+# Tests of the program from outside, with servers and callers in processes of their own. `make test` runs these tests
+# with the built program only, as its users run it. `bun test FILE` runs one of them with the source.
 PROGRAM_TESTS := 'test/program/**' test/docs.test.ts test/api/known-voices.test.ts \
 	test/api/oauth-log.test.ts test/api/resumable-kill.test.ts test/api/clients.test.ts
 
 # The folders that have a target of their own.
 OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 
-# Checks the source while it is compiled. Then runs all tests. Many tests wait more than they compute: seven files at a
-# time fill two cores. With eight, the processes take the caches of the cores from each other, and need 7 % more CPU time.
-# The tests of the workers wait for most of their time, so one process runs them from the start to the end. The tests of
-# the engine and of media need the most CPU time. They begin when the tests of the web app have ended, so that the cores are
-# busy until the end. Without this order, the cores are idle for an eighth of the time.
+# Checks the source, and at the same time builds the program and compiles the source for the tests. Then runs all
+# tests. Many tests wait more than they compute: seven files at a time fill two cores. With eight, the processes take
+# the caches of the cores from each other, and need 7 % more CPU time. The tests of the workers wait for most of their
+# time, so one process runs them from the start to the end. The tests of the engine and of media need the most CPU time.
+# They begin when the tests of the web app have ended, so that the cores are busy until the end. Without this order, the
+# cores are idle for an eighth of the time.
 test: install
 	$(MAKE) -j2 check build source
 	$(MAKE) -j4 --output-sync test-web test-engine test-workers test-source test-program
@@ -63,8 +66,8 @@ test-workers:
 	$(RUN_TESTS) test/workers
 
 # The other tests of the source. With `+`, make shows this output at once, and the output of the other tests when they
-# have ended. `cat` gives the tests a pipe of their own. A test may make its standard output non-blocking. If make had the
-# same output, make would fail with "write error" when this pipe is full.
+# have ended. `cat` gives the tests a pipe of their own. A test may make its standard output non-blocking. If make had
+# the same output, make would fail with "write error" when this pipe is full.
 test-source: SHELL := bash
 test-source:
 	+set -o pipefail; $(RUN_TESTS) --parallel=2 $(addprefix --path-ignore-patterns ,$(OWN_TARGETS) $(PROGRAM_TESTS)) 2>&1 | cat

@@ -1,6 +1,6 @@
-// Builds the library with steno's own operations for ONNX Runtime (native/operators), for x64. The compiler is pinned by
-// its hash, so each build gives the same bytes. A checkout contains the library, so this script is needed only after a
-// change of native/operators.
+// Builds the library with steno's own operations for ONNX Runtime (native/operators), for x64. The compiler is pinned
+// by its hash, so each build gives the same bytes. A checkout contains the library, so this script is needed only after
+// a change of native/operators.
 //
 //     bun scripts/build-operators.ts            builds, and writes the library and native/operators/built.json
 //     bun scripts/build-operators.ts --check    builds, and compares the result with native/operators/built.json

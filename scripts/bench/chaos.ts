@@ -28,8 +28,9 @@ const callersCount = 4
 const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
- * The timeout of the states `created`, `downloading` and `processing`, in seconds. It is shorter than `suspendMs`. So if the server wrongly
- * counted the time for which it was suspended, jobs would fail by timeout, and the benchmark would report these jobs.
+ * The timeout of the states `created`, `downloading` and `processing`, in seconds. The timeout is shorter than
+ * `suspendMs`: if the server wrongly counted the time for which it was suspended, jobs would fail by timeout, and the
+ * benchmark would report these jobs.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000

@@ -2,8 +2,8 @@
 // published models. `steno runtime pull cuda` installs the library that this needs. The times are wall times: nothing
 // else may use the GPU.
 //
-// STENO_BENCH_PYTHON: a Python with torch and transformers. The benchmark then also measures Hugging Face transformers on
-// the same GPU, after steno.
+// STENO_BENCH_PYTHON: a Python with torch and transformers. The benchmark then also measures Hugging Face transformers
+// on the same GPU, after steno.
 // STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also transcribes
 // utterances with the model's own graphs on the CPU, and with steno's graphs on the GPU, and counts how many texts are
 // equal.

@@ -1,8 +1,8 @@
 // Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
 // scripts/bench/run.ts [name …] [--json FILE] [--docs FOLDER]`. `--json FILE` also writes the results to the file.
 // `--docs FOLDER` writes the tables into the file bench.md of the folder. If benchmarks are named, only their sections
-// change. Otherwise, the whole file is written. If there are results for it, speed.svg is written too: a chart that
-// shows how the speed depends on the length of the recording.
+// change. Otherwise, the whole file is written, and also speed.svg if the results for this chart exist. The chart shows
+// how the speed depends on the length of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'

@@ -9,7 +9,7 @@
 //
 // STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes it.
 // STENO_BENCH_SEED: the seed of the conversations.
-// STENO_BENCH_READINGS=0: the speech model does not support the diarization, as with a speech model that is not built in.
+// STENO_BENCH_READINGS=0: the speech model does not support the diarization, as with a model that is not built in.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 // Measures where words start and end in real speech, with Whisper base. The sound itself is the reference: for the
 // first word after a pause, the start of the voice is known. For the last word before a pause, the end of the voice is
 // known. The starts are also compared with those of openai/whisper, which often starts a word after a pause inside the
-// pause. Times of computing are not measured, so the machine may be busy.
+// pause. No computing time is measured, so the machine may be busy.
 //
 // The environment variables for faster-whisper and openai/whisper are those of the benchmark `real`, in real.ts.
 

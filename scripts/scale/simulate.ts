@@ -146,9 +146,9 @@ function rest(world: World, gpu: Gpu, now: number): void {
 }
 
 /**
- * Withdraws a GPU. If the GPU had a job, this job waits for `leaseSeconds`, because a server notices only after this
- * time that a worker is gone. The job is then given to another GPU. If the job has already had `attemptsMax` attempts,
- * it fails.
+ * Withdraws a GPU. If the GPU had a job, and the job has already had `attemptsMax` attempts, the job fails at once.
+ * With fewer attempts, the job first waits for `leaseSeconds`, because a server notices only after this time that a
+ * worker is gone. The job is then given to another GPU.
  */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return

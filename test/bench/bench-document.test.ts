@@ -64,7 +64,7 @@ test('docs/bench.md without a new table stays as it is', () => {
   expect(withTables(bench, {}, 'Measured today.')).toBe(bench)
 })
 
-test('a table is as wide as its widest cells', () => {
+test('each column of a table is as wide as its widest cell', () => {
   const table = [['a', 'bc'], ['def']]
   expect(markdownTable(table)).toBe('| a   | bc |\n|-----|----|\n| def |    |')
   expect(sectionsOf({ x: table, y: [['a']] })).toBe(

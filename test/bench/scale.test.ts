@@ -37,7 +37,7 @@ test('a quantile of the histogram is at most 5 % too large', () => {
   expect(openHistogram().quantile(0.5)).toBe(0)
 })
 
-test('the arrivals have the mean length and, without bursts, the hours of the load', () => {
+test('the arrivals have the assumed mean length and, apart from bursts, the assumed hours of audio', () => {
   let last = 0
   let seconds = 0
   let count = 0
@@ -55,7 +55,7 @@ test('the arrivals have the mean length and, without bursts, the hours of the lo
   expect(seconds / count / load.meanSeconds).toBeCloseTo(1, 1)
 })
 
-test('a GPU is paid from its order to its end, and a vanished GPU gives its job back once', () => {
+test('a GPU is paid from its order to its removal, and a removed GPU returns its job once', () => {
   const pool = openPool()
   order(pool, 'spot', 100, { random: seeded(1), later: () => {} })
   const [gpu] = pool.all

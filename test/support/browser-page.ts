@@ -103,8 +103,8 @@ export function useBrowser() {
 }
 
 /**
- * A browser context that several tests use, one after the other. The blank page `keeper` stays open, so that the process
- * of the context stays alive with its compiled scripts.
+ * A browser context that several tests use, one after the other. The blank page `keeper` stays open, so that the
+ * process of the context stays alive with its compiled scripts.
  */
 type Room = { url: string; context: BrowserContext; faults: string[]; keeper: Page; devtools: CDPSession }
 

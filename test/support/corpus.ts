@@ -137,8 +137,8 @@ const values: Record<string, unknown[]> = {
 }
 
 /**
- * The body of a sign-up that succeeds. It is not sent: the source and the built program, which both get each request,
- * would hash four passwords in a second of CPU time. test/api/accounts.test.ts tests such a sign-up with both.
+ * The body of a sign-up that succeeds. It is not sent: the source and the built program both get each request, and to
+ * hash the passwords would take a second of CPU time. test/api/accounts.test.ts tests such a sign-up with both.
  */
 const signUp = JSON.stringify({ email: 'ana@example.org', password: 'long enough 1' })
 
@@ -278,8 +278,8 @@ function queriesOf({ parameters = [] }: Operation): string[] {
 }
 
 /**
- * Returns unusual or wrong values for a query parameter of this type. For any other text than a time, returns none: it
- * accepts any characters.
+ * Returns wrong or unusual values for a query parameter of this type: times, or numbers. Returns none for any other
+ * text: `oddTexts` has the values for all parameters.
  */
 function othersFor({ type, format }: Schema): readonly string[] {
   if (format === 'date-time') return oddTimes

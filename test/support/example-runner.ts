@@ -1,6 +1,6 @@
 // Runs the example programs of the documents: a process runs several programs one after the other. The start of Python
-// and the import of its HTTP client take 0.15 s of CPU time, and the start of Bun takes 0.04 s. A process of its own for
-// each program would take this time again and again.
+// and the import of its HTTP client take 0.15 s of CPU time, and the start of Bun takes 0.04 s. A process of its own
+// for each program would take this time again and again.
 
 import { afterAll } from 'bun:test'
 import { linesOf } from './shell.ts'

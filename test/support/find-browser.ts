@@ -41,9 +41,9 @@ function browserPackage(): string {
 }
 
 /**
- * Unpacks the npm package @sparticuz/chromium into a new folder. Another test process may unpack it at the same time.
- * So each process unpacks it into a folder of its own, and the folder of the first one gets the name `folder`: a program
- * that is still being written cannot be started.
+ * Unpacks the npm package @sparticuz/chromium into a new folder. Another test process may do the same at the same time.
+ * So each process unpacks the package into a folder of its own, and the folder of the first process gets the name
+ * `folder`: a program that is still being written cannot be started.
  */
 async function unpackInto(folder: string): Promise<void> {
   mkdirSync(browserFolder, { recursive: true })

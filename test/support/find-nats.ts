@@ -56,9 +56,9 @@ export function dieWithParent(): string[] {
 }
 
 /**
- * Starts nats-server on this port. `ready` resolves when it answers, and rejects if it ends before, for example because
- * another program has the port. A connection alone proves nothing: the other program may accept it. So nats-server gets
- * a name that no other one has, which it sends to each new connection.
+ * Starts nats-server on this port. `ready` resolves when nats-server answers. It rejects if nats-server exits before
+ * that, for example because another program has the port. A connection alone proves nothing: the other program may
+ * accept the connection. So nats-server gets a unique name, which it sends to each new connection.
  */
 export function launch(config: string, port: number): { child: Subprocess; ready: Promise<void> } {
   const name = crypto.randomUUID()

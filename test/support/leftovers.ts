@@ -29,8 +29,8 @@ function stateOfProcess(): Map<string, unknown> {
     ['jest.isFakeTimers()', jest.isFakeTimers()],
   ])
   for (const [name, value] of Object.entries(process.env)) state.set(`process.env.${name}`, value)
-  // tus-js-client adds listeners for signals when it is loaded, and Playwright adds one for `exit` for each browser that
-  // runs.
+  // tus-js-client adds listeners for signals when it is loaded, and Playwright adds one for `exit` for each browser
+  // that runs.
   for (const event of process.eventNames().map(String))
     if (!/^(exit|SIG.*)$/.test(event)) state.set(`the listeners for ${event}`, process.listenerCount(event))
   for (const [owner, object] of Object.entries(shared))

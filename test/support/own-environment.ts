@@ -2,8 +2,8 @@
 //
 // MIMALLOC_PURGE_DELAY, which the Makefile sets for the test process, is removed: the started programs must use memory
 // in the same way as for a user. Another folder replaces the cache folder of the user, because a service would also
-// find models and the CUDA provider of the user there. The other folder keeps the files that the built program unpacks
-// for the next run. Models and the CUDA provider are removed from it.
+// find models and the CUDA provider of the user there. The files that the built program unpacks stay in the other
+// folder and are used again in the next run. Models and the CUDA provider are removed from this folder.
 
 import { existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -167,9 +167,8 @@ async function openShared({ started, dataDir, names }: Shared) {
 }
 
 /**
- * Starts a service, which stops at the end of the calling test, or of the file if no test is running. If the tests of
- * the file share services (see `shareServices`), the returned service may already be running, and it stops at the end
- * of the file.
+ * Starts a service, which stops at the end of the calling test, or of the file if no test is running. A service
+ * that tests share (see `shareServices`) may already be running, and stops at the end of the file.
  */
 export async function startTestService({
   settings = {},

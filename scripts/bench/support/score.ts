@@ -56,8 +56,8 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 /**
  * Compares the start times of the words that both programs recognised. `near` is the number of words whose two start
  * times differ by at most 0.2 s. `of` is the number of all compared words. A word whose start in `theirs` is inside one
- * of `pauses` is not compared, because this start is too early. But it is compared if this start is in the last
- * `before` seconds of the pause.
+ * of `pauses` is not compared, because this start is too early. A start in the last `before` seconds of the pause is an
+ * exception: the word is compared.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
