@@ -98,7 +98,7 @@ const engineLine: string[][] = [
 
 const files = listSources('src')
 
-test('a room imports values only from rooms in earlier layers', () => {
+test('a room imports values only from rooms in lower layers', () => {
   expect(files.flatMap(againstTheLine)).toEqual([])
   const bad = parse('src/db/x.ts', "import { cancelJob } from '../jobs/job.ts'\ncancelJob()")
   expect(againstTheLine(bad)).toEqual(['src/db/x.ts imports src/jobs/job.ts'])
@@ -106,7 +106,7 @@ test('a room imports values only from rooms in earlier layers', () => {
   expect(againstTheLine(typeOnly)).toEqual([])
 })
 
-test('a part of the engine imports values only from earlier layers', () => {
+test('a part of the engine imports values only from lower layers', () => {
   expect(files.flatMap(againstTheEngine)).toEqual([])
   const bad = parse('src/engine/onnx/x.ts', "import { y } from '../models/y.ts'; import { z } from './z.ts'")
   expect(againstTheEngine(bad)).toEqual(['src/engine/onnx/x.ts imports src/engine/models/y.ts'])
@@ -177,7 +177,7 @@ test.each(confined)('%s', (_, pattern, mayHold) => {
   expect(offenders).toEqual([])
 })
 
-test('each confinement finds a sample that breaks it', () => {
+test('a rule of this list finds a sample that breaks it', () => {
   const bad: [string, string][] = [
     ['only one file starts the media program', 'Bun.spawn([findProgram(null)])'],
     ['only src/net and the web app call fetch', 'await fetch(url)'],

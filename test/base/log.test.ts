@@ -54,7 +54,7 @@ test('each event is one line of JSON, whatever its fields contain', () => {
   ])
 })
 
-test('an error is logged that a second error followed, when its resource was released', () => {
+test('if the release of a resource fails after another error, the first error is logged', () => {
   const late = new SuppressedError(new Error('not removed'), new Error('not written'))
   expect(errorFields(late)).toEqual({
     error: 'not written',

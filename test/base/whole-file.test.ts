@@ -86,8 +86,8 @@ const strace = Bun.which('strace')
 const unlessTraced = strace === null ? ' (SKIPPED: there is no strace here)' : ''
 
 /**
- * The errors of file systems without hard links, and of a file that has too many. Each call in this file simulates a
- * different one.
+ * The errors of file systems without hard links, and of a file that has too many hard links. Each test that makes hard
+ * links fail simulates a different error.
  */
 type LinkError = 'EPERM' | 'EOPNOTSUPP' | 'EMLINK' | 'ENOSYS'
 
@@ -164,9 +164,9 @@ test('linkOrCopy overwrites no file', () => {
 })
 
 /**
- * Runs the code `script` in a child process under strace. Returns its calls that flush a file or give it another name,
- * with the paths of these files below `home`. The UUID in the name of a draft is left out. The fourth call that renames
- * a file fails, as if another process had created the target.
+ * Runs the code `script` in a child process under strace. Returns its system calls that flush, link or rename a file or
+ * folder, with the paths relative to `home`. The UUID in the name of a draft is left out. The fourth rename fails, as
+ * if another process had created the target.
  */
 function flushesAndMoves(home: string, script: string): string[] {
   const trace = join(home, 'trace')

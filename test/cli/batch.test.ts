@@ -292,7 +292,7 @@ test.skipIf(!clips)(
       }
       const addresses = ['a', 'b'].map(name => `${server.url}${name}.flac`.replace('http', 'HTTP'))
       expect(await run([sound, ...addresses, sound], { transcribe })).toMatchObject({ done: 3, failed: 0 })
-      // The folder and one copy: the second download replaces the first one.
+      // Each download has a folder with one copy. The second download replaces the first one.
       const copies = [0, 2, 2]
       expect(seen).toEqual(copies.map(copies => ({ isThere: true, together: 1, copies })))
       expect(readdirSync(temporary)).toEqual([])
@@ -317,7 +317,7 @@ test('a download above the limit is refused, and the reading of a named pipe end
     await expect(bring('address', `${server.url}`)).rejects.toThrow('100 B')
     const piped = bring('pipe', pipe).catch(error => error.message)
     controller.abort(new Error('interrupted'))
-    // Without the race, a test that fails would never end.
+    // Without the race, a failing test would wait until its own timeout.
     expect(await Promise.race([piped, Bun.sleep(2000)])).toBe('interrupted')
   } finally {
     closeSync(writer)
@@ -459,7 +459,7 @@ test.skipIf(!clips)(`a file whose name is not UTF-8 is named as such${skipped}`,
   const folder = temporaryFolder()
   const file = put(folder, 'talk.flac')
   Bun.spawnSync(['bash', '-c', `mv "$0" "$1"/$'\\xff.flac'`, file, folder])
-  // The second argument is what Bun makes of the name if the user gives it.
+  // The second argument is the name as Bun decodes it from a command line.
   const ended = await run([folder, join(folder, '\ufffd.flac')], {})
   expect(ended).toMatchObject({ done: 0, failed: 2 })
   expect(ended.err.match(/the name of the file is not UTF-8: rename the file\n/g)?.length).toBe(2)

@@ -175,7 +175,7 @@ test('an address, a port, a mail server and a disk that cannot be used are named
   expect(await of('disk speed')).toMatch(/a second/)
 })
 
-test('what is no failure, but should be known, is called a note', async () => {
+test('a finding that is no failure, but that the user should know, is a note', async () => {
   const found = await hostChecks['disk speed']?.({ config: readConfig({}), dataDir: null })
   const finding = findingOf('disk speed', found!)
   const why = 'not measured, because there is no data folder yet'

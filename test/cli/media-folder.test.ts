@@ -19,7 +19,7 @@ function namesIn(folder: string): string[] {
   return mediaIn(folder, true).sources.map(({ name }) => name)
 }
 
-test('links that lead round hide no file', () => {
+test('links that form a cycle hide no file', () => {
   const folder = folderWith('a/one.mp3', 'b/two.mp3')
   symlinkSync('..', join(folder, 'a/up'))
   symlinkSync('../b', join(folder, 'a/across'))

@@ -73,7 +73,7 @@ test('a model is pulled, listed, verified and removed', async () => {
   })
 })
 
-test('the columns of the list have headings, and each row keeps to them', async () => {
+test('the columns of the list have headings, and each row is aligned with them', async () => {
   const [heading = '', ...rows] = (await run('list')).out.trimEnd().split('\n')
   expect(heading).toMatch(/^model +parameters +on disk$/)
   const starts = [heading.indexOf('parameters'), heading.indexOf('on disk')]

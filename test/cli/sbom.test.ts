@@ -47,7 +47,7 @@ test.each(['linux-x64', 'linux-arm64'] as const)(
   },
 )
 
-test('each file is in one part: the voice network in its own, not in that of the speech model', () => {
+test('each file is in one part, and the voice network is in the part of the pocket models', () => {
   const { components } = JSON.parse(billOf(root, 'linux-x64', hashOnce)) as { components: Component[] }
   const files = components.flatMap(each => each.components ?? []).map(({ name }) => name)
   expect(files.toSorted()).toEqual([...new Set(files)].toSorted())

@@ -387,7 +387,7 @@ test('the secret.key of another service is named by backup and doctor, and its b
   ])
   expect(existsSync(empty)).toBe(false)
   await Bun.write(`${foreign}.key`, Bun.file(`${own}.key`))
-  // The media of the service may be there already.
+  // The data folder may already contain the media of the service.
   await Bun.write(join(empty, 'media/a'), 'sound')
   expect((await findCommand(empty, 'restore', foreign)).code).toBe(0)
   expect(await hostChecks.database?.({ config: defaults, dataDir: empty })).toBe('opened and closed')
@@ -416,7 +416,7 @@ test('a lost secret.key is not replaced while the database needs it; the message
   await Bun.write(key, original)
   expect((await findCommand(data, 'backup', backup)).code).toBe(0)
   await Bun.write(key, new Uint8Array(32))
-  // Without the original, a new API key makes the new secret.key the right one.
+  // The original may be lost. After a new API key is created, the new secret.key is accepted.
   const ofNew = join(temporaryFolder(), 'backup.db')
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })
@@ -571,7 +571,7 @@ test('a folder without a model leaves the service unready; the log names the fil
   expect(await (await fetch(`${server.url}/v1`)).text()).not.toContain(folder)
 })
 
-test('settings may be in .env, but in no other file of the working folder, and may name variables; the environment overrides it', async () => {
+test('settings may be in .env, but in no other file of the working folder, and may refer to variables; the environment overrides .env', async () => {
   const cwd = join(folder, 'working')
   await Bun.write(join(cwd, '.env.local'), 'STENO_MAX_FILE_SIZE=big\n')
   const settings = `WHEN=\${WHERE:-soon}\nSTENO_UPLOAD_TTL=$WHEN$WHERE\\$1\nSTENO_PORT=x\n`
@@ -671,7 +671,7 @@ test('help lists the commands', async () => {
   expect((await findCommand(folder, 'serve', '--help')).out).toContain('--upload-ttl')
 })
 
-test('help of a command is also asked with the word help, and a list of commands shows the words that they begin with', async () => {
+test('steno help COMMAND prints the same as steno COMMAND --help, also for a word with which several commands begin', async () => {
   const print = async (...words: string[]) => {
     const { code, out } = await findCommand(folder, ...words)
     return { code, out }
@@ -745,7 +745,7 @@ function launch(args: string[], env: Record<string, string | undefined>, endedWi
   }
 }
 
-/** Returns environment variables that let a process fail at the signal SIGUSR2, with an error that no code handles. */
+/** Returns environment variables that make a process fail at the signal SIGUSR2, with an error that no code handles. */
 async function failOnSignal(means: string): Promise<Record<string, string>> {
   const preload = join(folder, `${means}.ts`)
   await Bun.write(preload, `process.on('SIGUSR2', () => { ${means} (new Error('a fault')) })`)

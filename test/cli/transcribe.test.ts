@@ -57,7 +57,7 @@ test.skipIf(missing)(
   60_000,
 )
 
-test('the only source is counted if it is left out, and a source that is missing creates no output folder', async () => {
+test('a skipped source is counted even if it is the only one, and a missing source creates no output folder', async () => {
   const out = temporaryFolder()
   await Bun.write(join(out, 'transcribe.test.txt'), 'kept')
   const skip = ['--out', out, '--skip-existing']

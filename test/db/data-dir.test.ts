@@ -86,7 +86,7 @@ test('what the program itself puts into a folder before its database is not fore
   makeDataDir(folder)
 })
 
-test('a database that is all in its write-ahead log is there', () => {
+test('a database whose content is all in its write-ahead log is not missing', () => {
   put('steno.db-wal', `media/${newId()}`)
   writeFileSync(join(folder, 'steno.db'), '')
   makeDataDir(folder)

@@ -56,7 +56,7 @@ test('an error rolls back a transaction and its nested transactions', () => {
   expect(db.list('select id from accounts')).toEqual([{ id: 'a' }])
 })
 
-test('a server that may no longer write learns it before each write', () => {
+test('before each write, a server checks that it may still write', () => {
   let mayWrite = true
   const onWrite = () => {
     if (!mayWrite) throw new Error('the lease is lost')
@@ -68,7 +68,7 @@ test('a server that may no longer write learns it before each write', () => {
   expect(() => db.tx(() => db.find('delete from accounts returning id'))).toThrow('the lease is lost')
 })
 
-test('after a write has waited in vain for the lock, no write waits until one succeeds', async () => {
+test('after a write has timed out on the lock, no later write waits, until a write has succeeded', async () => {
   const busyMs = 20
   const db = openDb(folder, { busyMs })
   opened.push(db)
@@ -80,7 +80,7 @@ test('after a write has waited in vain for the lock, no write waits until one su
   other.run('begin immediate')
   expect(write).toThrow('locked')
   expect(timeoutMs()).toBe(0)
-  // The caller waits without blocking the event loop, but not for ever, and not after another error.
+  // `whenUnlocked` retries without blocking the event loop. It stops after a timeout, and at once after another error.
   let tries = 0
   const tx = <T>(work: () => T) => {
     tries += 1
@@ -238,7 +238,7 @@ test('the probe fails on a disk that refuses writes', async () => {
   expect(await runOnFullDisk(1500, script)).toBe('disk error true\n')
 })
 
-/** Opens the database on a disk with room for files of `kilobytes`. Returns the message of the error. */
+/** Opens the database as on a full disk: a file has at most `kilobytes` KB. Returns the message of the error. */
 async function openOnFullDisk(kilobytes: number): Promise<string> {
   return await runOnFullDisk(
     kilobytes,
@@ -286,7 +286,7 @@ test('on a full disk, a database of an older program stays as it is, and the roo
 
 test('a copy that fails on a full disk leaves no journal', async () => {
   const [data, target] = [temporaryFolder(), join(temporaryFolder(), 'copy.db')]
-  // This is more than SQLite's page cache (2 MB), so SQLite begins to write the copy before the copy is complete.
+  // The row is larger than SQLite's page cache (2 MB), so SQLite begins to write the copy before the copy is complete.
   const filled = openDb(data)
   filled.run('create table filler (bytes blob)')
   filled.run('insert into filler values (zeroblob(3000000))')

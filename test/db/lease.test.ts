@@ -115,7 +115,7 @@ test('a holder that has not confirmed that its database is the latest one has no
   expect((await again())?.last).toEqual({ generation: 1, holder: null })
 })
 
-test('leases without a name carry on the name of the last holder that confirmed its database', async () => {
+test('leases without a name keep the name of the last holder that confirmed its database', async () => {
   await takenBy('first')
   for (const generation of [1, 2, 3]) {
     const second = openFor('second')

@@ -66,7 +66,7 @@ function record(db: Db): Map<string, Params> {
   return statements
 }
 
-/** Returns the statement once for each step in which SQLite reads a whole table. */
+/** Returns a text for each step of the statement that reads all rows (see `readsAll`), except the allowed steps. */
 function scansOf(db: Db, statement: string, params: Params): string[] {
   if (statement === readsLinks) return []
   return db
@@ -76,10 +76,10 @@ function scansOf(db: Db, statement: string, params: Params): string[] {
 }
 
 /**
- * Returns true if a step of the query plan reads a whole table, the whole index of the ended jobs, or the whole index of
- * the jobs with media. `detail` is SQLite's description of the step. SQLite writes `completed_at>?` for two conditions: a
- * lower bound of `completed_at`, and `completed_at is not null`, which is true for all ended jobs. So this function
- * searches the statement for a lower bound.
+ * Returns true if a step of the query plan reads all jobs, ledger entries, uploads or verification links, or the whole
+ * index of the ended jobs or of the jobs with media. `detail` is SQLite's description of the step. SQLite writes
+ * `completed_at>?` for two conditions: a lower bound of `completed_at`, and `completed_at is not null`, which is true
+ * for all ended jobs. So this function searches the statement for a lower bound.
  */
 function readsAll(statement: string, detail: string): boolean {
   const allEnded =

@@ -167,7 +167,7 @@ test('a server whose data folder is a copy of that of the serving one waits, and
   cpSync(one, two, { recursive: true })
   addAccount(one, 'late')
   addAccount(two, 'other')
-  // Long enough for many renewals of the first server.
+  // With this lease period, the first server renews its lease many times between two checks by the second server.
   const second = joinPair(folder, two, 20 * afterMs)
   await second.waits
   const idOf = (dataDir: string) => readFileSync(join(dataDir, 'standby.id'), 'utf8')

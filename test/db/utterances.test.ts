@@ -66,7 +66,7 @@ test('transcripts of an older version stay the same, and become searchable', () 
   db.close()
 })
 
-test('the pages of the utterances are filled, also if a long transcript is stored in pieces', () => {
+test('the database pages of the utterances are over 80 % full, also if a long transcript is stored in pieces', () => {
   const db = openDb(temporaryFolder())
   const sentence = 'Words of a sentence, as many as an utterance often has'
   const { utterances } = transcriptWith(Array.from({ length: 400 }, (_, index) => `${sentence} ${index}.`))

@@ -1,5 +1,5 @@
-// Tests the built program with an empty environment, and in a sandbox with glibc only and without a network if this
-// machine allows it.
+// Tests the built program. If this machine allows it, some tests run the program in a sandbox with only glibc and no
+// network. Most tests give the program only the environment variables that it needs.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import {
@@ -130,7 +130,7 @@ test.skipIf(!mayChroot)(
   () => {
     const names = mediaFixtures.map(({ name }) => name)
     for (const name of names) box.copy(join(root, 'test/fixtures/media', name), `/opt/media/${name}`)
-    // The pocket model, with the files that `steno doctor` has unpacked.
+    // The program uses the pocket model, and the files that `steno doctor` has unpacked in this home folder.
     const environment = ['env', '-i', `HOME=${box.makeFolder(rootHome)}`, 'STENO_MODEL=pocket']
     const paths = names.map(name => `/opt/media/${name}`)
     const { exitCode, err } = box.run([
@@ -287,14 +287,14 @@ function childrenOf(pid: number): number[] {
   return lists.flatMap(list => list.split(' ').filter(Boolean).map(Number))
 }
 
-test('it contains the bytecode of its code, so that it starts without parsing this code', () => {
+test('the program contains the bytecode of its code, so that it starts without parsing this code', () => {
   // With this variable, Bun's JavaScript engine writes a line for each module that it loads.
   const env = { BUN_JSC_verboseDiskCache: '1' }
   const { stdout, stderr } = Bun.spawnSync([binary, 'version'], { cwd: emptyFolder('bytecode'), env })
   expect(`${stdout}${stderr}`).toContain('[Disk Cache] Cache hit')
 })
 
-test('it prints the licences of its components', () => {
+test('the program prints the licences of its components', () => {
   const place = emptyFolder('licenses')
   const { exitCode, stdout } = Bun.spawnSync([binary, 'licenses'], { cwd: place, env: {} })
   expect([exitCode, stdout.toString().trimEnd()]).toEqual([0, noticesOf(root)])

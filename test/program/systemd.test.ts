@@ -72,8 +72,8 @@ const steps = `
 `
 
 /**
- * The expected output of the commands in `steps`. The last two lines are printed by later commands: with a second
- * service, and after the test has removed the first one.
+ * The expected output of the whole script. The last two lines are the output of the commands after `steps`, which start
+ * a second service, and then remove the first one.
  */
 const expected = `text: If it is cloudy this evening, we will stay at home.
 user: steno and steno 600

@@ -1,5 +1,6 @@
 // Tests that every declared error code, setting, limit, command, route and source file is used, and that no room (a
-// folder in src) exports two types of the same name. Each rule is also tested on a sample that breaks it.
+// folder or file directly in src) exports two types of the same name. Each rule is also tested on a sample that breaks
+// it.
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
@@ -120,7 +121,7 @@ function textsIn(node: ts.Node): string[] {
 
 /**
  * Finds the names of the settings that the code reads. A setting is read as a property of `config`, `settings` or
- * `options`, by destructuring `config`, `settings` or a parameter of the type `Config` or `…Settings`, or as a field
+ * `options`, by destructuring `config`, `settings` or a value of the type `Config` or `…Settings`, or as a field
  * `setting: 'NAME'`.
  */
 function readSettings(files: SourceFile[]): Set<string> {

@@ -53,7 +53,7 @@ test('the sample rate of 16 kHz is defined in only two files', () => {
   expect(writes(parse('src/x.ts', 'const rate = 16_000'))).toBe(true)
 })
 
-test('durations and sizes are defined only in the limits, in config.ts and the timing.ts of the web app', () => {
+test('durations and sizes are defined only in the limits, settings and units, and in timing.ts of the web app', () => {
   const homes = ['src/limits', 'src/config', 'src/base/units.ts', 'src/web/base/timing.ts']
   const others = sources.filter(({ path }) => !homes.some(home => path.startsWith(home)))
   expect(others.flatMap(bareAmounts)).toEqual([])
@@ -81,6 +81,7 @@ function commentsOf({ path, text }: SourceFile): [string, string] {
 /**
  * Returns the paths in a text that do not exist in the project. The text is a document, or the comments of a source
  * file. A path is a word that begins with `src/`, `test/`, `scripts/`, `models/` or `docs/`, or that ends with `.ts`.
+ * Web addresses and paths in node_modules are left out.
  */
 function missingPaths([place, text]: [string, string]): string[] {
   const plain = text.replace(/\w+:\/\/\S+|node_modules\/\S+/g, '')
@@ -94,11 +95,11 @@ function missingPaths([place, text]: [string, string]): string[] {
   return named.filter(path => !exists(path.replace(/^(\.\.?\/)+/, ''))).map(path => `${place}: ${path}`)
 }
 
-/** Constants whose values come from a protocol, such as that of the media program. They need not be in limits.ts. */
+/** Constants whose values come from a protocol, such as that of the media program. They need not be in src/limits. */
 const fixedByFormat = ['bodyBytesMax']
 
 /**
- * Returns the places of numbers that must move to limits.ts. There are four kinds of such numbers:
+ * Returns the places of numbers that must move to src/limits. There are four kinds of such numbers:
  * - values whose names end in `Ms`, `MsMax` or `MsMin`, except 0;
  * - values of at least 1024 whose names end in `Bytes`, `BytesMax` or `BytesMin`;
  * - powers and multiples of 1024;
