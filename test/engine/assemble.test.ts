@@ -116,7 +116,11 @@ test('no word begins before the start of a recording that is too short for its w
 
 test.each([
   ['a pause of 1.2 s ends an utterance', [placed(' one', 0, 2), placed(' two', 3.2, 4)], ['one', 'two']],
-  ['a shorter pause does not', [placed(' one', 0, 2), placed(' two', 3.199, 4)], ['one two']],
+  [
+    'a shorter pause does not end an utterance',
+    [placed(' one', 0, 2), placed(' two', 3.199, 4)],
+    ['one two'],
+  ],
   ['a long word is no pause', [placed(' one', 0, 2), placed(' two', 2, 4)], ['one two']],
   [
     'a word that ends after 30 s is not added',

@@ -41,7 +41,7 @@ function makeDataFolder(): string {
   return folder
 }
 
-test('the engine can read all paths except the secrets of the data folder', () => {
+test('the engine can read the media, the models and the libraries in the data folder, but not its secrets', () => {
   const folder = makeDataFolder()
   const paths = readablePaths(folder)
   for (const name of others) expect(paths.some(path => join(folder, name).startsWith(path))).toBe(true)

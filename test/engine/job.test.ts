@@ -89,7 +89,7 @@ test('a job reports while it reads sound without speech, so that it is not kille
   expect(reached[0]).toBe(0)
 })
 
-test('a job fails if its file has much more sound than was measured, but not if only a section was', async () => {
+test('a job fails if its file has much more sound than was measured, unless it transcribes only a section', async () => {
   const path = await writeSilence(20)
   const lastOf = async (own: Partial<TranscribeInput>) =>
     (await reportsOf(writing([]), plainInput({ path, language: 'zh', ...own }))).at(-1)

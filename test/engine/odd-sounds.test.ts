@@ -1,5 +1,5 @@
-// Transcribes recordings in formats that are rare or faulty. They contain the same known sentence, so that the test
-// notices lost words, or no speech.
+// Transcribes recordings in formats that are rare or faulty. Some contain the same known sentence, and each of its
+// words must be found. The others contain no speech, and no word may be found.
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'

@@ -386,7 +386,7 @@ test.skipIf(missing)(
 )
 
 test.skipIf(missing)(
-  `a speech model of one's own gets speakers from the built-in voice models, and a warning${skipped}`,
+  `a speech model that is not in the catalogue gets speakers from the built-in voice models, and a warning${skipped}`,
   async () => {
     const builtIn = openVoices(runtime(), voicesFor('mine', '/nowhere') as VoiceFiles)
     const truth = await truthOf('en-two-voices')

@@ -5,9 +5,9 @@ import { packetsOf } from './fragments.ts'
 const packetSamples = 1024
 
 type CafLayout = {
-  /** The number of samples that a player skips at the beginning of the first packet. */
+  /** The number of samples that a player skips at the beginning of the sound. It may be more than a packet. */
   priming?: number
-  /** The number of samples that a player leaves out at the end of the last packet. */
+  /** The number of samples that a player leaves out at the end of the sound. */
   remainder?: number
   /** If true, the packet table has the size and the duration of each packet. Otherwise, it has only the size. */
   listsDurations?: boolean

@@ -36,8 +36,8 @@ afterEach(() => {
 })
 
 /**
- * Writes a fake media program, and returns its path. The program runs the code `lines`, which can use `send`, `end` and
- * `samples`.
+ * Writes a fake media program, and returns its path. The program runs the code `begin`, which sends the version of the
+ * protocol by default, and then the code `lines`. Both can use `send`, `end` and `samples`.
  */
 function standIn(lines: string, begin = `send('begin', new TextEncoder().encode('1'))`): string {
   const path = join(temporaryFolder(), 'program.ts')
@@ -114,7 +114,7 @@ test('an inspection without a field, or with a field that is no name or no count
 })
 
 test.each(['alive', 'begin', 'samples'])(
-  'an inspection that sends a message of the kind %s before its result fails: without end, such messages block the server',
+  'an inspection fails if a message of the kind %s comes before its result: endless messages would block the server',
   async kind => {
     const program = standIn(`send('${kind}', new Uint8Array(0)); end({ done: ${good} })`)
     expect(await failureOf(inspectWith(program))).toMatchObject({ code: 'PROCESSING_ERROR' })
@@ -255,7 +255,7 @@ test('the media program confines itself before it reads the file', async () => {
   expect(nice).toBe('10')
 })
 
-test('an inspection has a lower CPU priority than an engine and the decoding of its media, and other time limits', async () => {
+test('an inspection has the lowest CPU priority, and time limits of its own', async () => {
   const path = join(temporaryFolder(), 'arguments')
   const program = standIn(`require('node:fs').writeFileSync(${JSON.stringify(path)}, process.argv.join(' '))`)
   using timers = spyOn(globalThis, 'setTimeout')

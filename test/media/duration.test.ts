@@ -100,7 +100,7 @@ async function durationsOf(packets: { atMs: number; lengthMs: number }[]): Promi
 }
 
 test.each([1, 900, 1800, 60_000])(
-  'packets of half a second that have %i ms according to the file count as half a second',
+  'packets of half a second count as half a second, even if their length in the file is %i ms',
   async lengthMs => {
     const packets = Array.from({ length: 120 }, (_, i) => ({ atMs: i * 500, lengthMs }))
     expect(await durationsOf(packets)).toEqual([60_000, 60_000])

@@ -10,7 +10,7 @@ import { runCheck } from './checks.ts'
 import { fixture } from './files.ts'
 
 test.each(['aac.m4a', 'late.m4a', 'edit-list.m4a', 'late-sound.mp4', 'mpeg4-pcm.mov'])(
-  'the edit list of %s only shifts',
+  'the edit list of %s is simple',
   name => {
     expect(isPlain(fixture(name))).toBe(true)
   },

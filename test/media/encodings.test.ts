@@ -29,7 +29,8 @@ test('a track without encodings is decoded', async () => {
 })
 
 test('a track without the first bytes of its packets is decoded', async () => {
-  // The first bytes of all packets are in the header of the track. The first two bytes of each packet are one sample.
+  // The header of the track has two zero bytes, which FFmpeg puts before each packet. The packets in the file lack
+  // their first two bytes, which are one sample.
   const bytes = withEncodings(sound, [compression(3, Buffer.alloc(2))], packet => packet.subarray(2))
   expectTune(await decodeAll(written(bytes)), tune)
 })
@@ -51,7 +52,10 @@ test.each([
   ['the file has no sizes', { isStreamed: true }],
   ['a gap precedes the segment', { hasGap: true }],
   ['the tracks are behind the packets', { behind: 'in the first list' }],
-  ['the tracks are behind the packets, as a second list says', { behind: 'in another list', subtitles: 60 }],
+  [
+    'the tracks are behind the packets, and a second list names them',
+    { behind: 'in another list', subtitles: 60 },
+  ],
 ] as const)(
   'a track is decoded, and it is refused if its packets are encoded: %s',
   async (_, arrangement) => {

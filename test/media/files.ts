@@ -33,7 +33,10 @@ export async function decodeAll(path: string): Promise<Float32Array> {
   return joinFloats(await Array.fromAsync(decode(path, { signal: forever, durationMsMax, bounds })))
 }
 
-/** Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error. */
+/**
+ * Returns the code and the message of the JobFailure with which `promise` rejects. Throws any other error, and throws
+ * an error if the promise resolves.
+ */
 export async function failureOf(promise: Promise<unknown>): Promise<{ code: string; message: string }> {
   const outcome = await promise.then(
     () => null,

@@ -2,9 +2,9 @@
 // fixtures.
 
 /**
- * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0.
- * In the WMA files, the encoder delays the sound by one frame of 46 ms, and pads its end to a whole block. The
- * container ASF cannot tell this, so both count as sound.
+ * `durationMs` is the expected duration, by default 2000. `lateMs` is the expected delay of the sound, by default 0. In
+ * the WMA and WMV files, the encoder delays the sound by one frame of 46 ms, and pads its end to a whole block. Their
+ * container, ASF, does not record the delay and the padding, so both count as sound.
  */
 export const mediaFixtures: {
   name: string

@@ -45,7 +45,10 @@ const amrFiles = [
   { codec: 'AMR-WB', mark: '#!AMR-WB\n', speech: amrFrame(0, 18), noise: amrFrame(9, 6) },
 ]
 
-/** Makes a frame of AMR. `kind` 0 is speech at the lowest bit rate; the kinds 8 and 9 are the noise of a pause. */
+/**
+ * Makes a frame of AMR. `kind` 0 is speech at the lowest bit rate. The noise of a pause has the kind 8 in AMR-NB and 9
+ * in AMR-WB. The kind 15 is a frame without data.
+ */
 function amrFrame(kind: number, bytes: number): Buffer {
   // If a decoder read a byte 0x54 as the first byte of a frame, it would find the kind 10, which does not exist.
   return Buffer.alloc(bytes, 0x54).fill((kind << 3) | 4, 0, 1)
@@ -67,7 +70,7 @@ async function expectTwoSeconds(mark: string, frames: Buffer[]): Promise<void> {
   expect(await decodeAll(path)).toHaveLength(2 * sampleRate)
 }
 
-test('integers of 24 bits in 32 bits are decoded, in the extensible WAV header', async () => {
+test('a WAV file with the extensible header and 24-bit integers in 32-bit samples is decoded', async () => {
   const path = join(temporaryFolder(), 'recording.wav')
   writeFileSync(path, extensibleWav(readFileSync(fixture('pcm.wav')).subarray(44)))
   expect((await inspect(path)).codec).toBe('pcm_s32le')
@@ -105,7 +108,7 @@ function extensibleWav(samples: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-test('a WAV file above 4 GB is read to its end if its recorder wrote no size', async () => {
+test('a WAV file with the header of files above 4 GB is read to its end if its recorder wrote no size', async () => {
   const path = join(temporaryFolder(), 'crashed.wav')
   writeFileSync(path, withoutSize(readFileSync(fixture('pcm.wav'))))
   expect(await decodeAll(path)).toEqual(await decodeAll(fixture('pcm.wav')))

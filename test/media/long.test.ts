@@ -162,8 +162,8 @@ test('a CAF file gives the same samples when it is long', async () => {
   const part = 163_840
   const noise = 0.02
   const layout = { priming: 2112, remainder: 100, packets }
-  // FFmpeg itself reads the packet table of a CAF file with up to 65,536 packets. If a CAF file has more packets, as 149
-  // parts have, the media program reads the table.
+  // FFmpeg itself reads the packet table of a CAF file with up to 65,536 packets. If a CAF file has more packets, the
+  // media program reads the table. 149 parts have 65,709 packets.
   const short = await decodeAll(write(repeatedCaf(file, 3, layout)))
   const long = await decodeAll(write(repeatedCaf(file, 149, layout)))
   expect(Buffer.compare(bytesOf(long.subarray(0, 2 * part)), bytesOf(short.subarray(0, 2 * part)))).toBe(0)

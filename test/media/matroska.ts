@@ -34,7 +34,8 @@ interface Arrangement {
 
 /**
  * Returns a Matroska file with one track of uncompressed sound: 16-bit samples at 16 kHz, a tenth of a second in each
- * packet. `encodings` are the contents of the elements ContentEncoding of the track. `encode` is applied to each packet.
+ * packet. `encodings` are the contents of the elements ContentEncoding of the track. `encode` is applied to each
+ * packet.
  */
 export function withEncodings(
   samples: Float32Array,
@@ -116,7 +117,10 @@ function number(value: number): Buffer {
   return bytes
 }
 
-/** Returns the parts of a segment: `last` follows the cluster, and a list of parts precedes it. */
+/**
+ * Returns the parts of a segment. The first part is a list, and the parts `last` follow the cluster. The list names
+ * `last`. If `hasOtherList` is true, the list names a second list behind the cluster, and the second list names `last`.
+ */
 function listed(cluster: Buffer, last: Buffer[], hasOtherList: boolean): Buffer[] {
   const list = (parts: Buffer[], from: number) => {
     const entries = parts.map((part, i) => {
@@ -161,7 +165,10 @@ function attachment(bytes: number): Buffer {
   return element('1941a469', file)
 }
 
-/** Returns the content of an element ContentEncoding: the packets are compressed. `kind` 0 means zlib. */
+/**
+ * Returns the content of an element ContentEncoding: the packets are compressed. `kind` is 0 for zlib, 1 for bzlib, and
+ * 3 for header stripping. `settings` has the bytes that header stripping removes from the start of each packet.
+ */
 export function compression(kind: number, settings = Buffer.alloc(0)): Buffer {
   return element('5034', element('4254', Buffer.from([kind])), element('4255', settings))
 }

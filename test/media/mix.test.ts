@@ -1,4 +1,4 @@
-// Tests how the two channels of a stereo file are mixed to one channel.
+// Tests how the two channels of a stereo file are mixed to one channel, and that one channel can be decoded alone.
 
 import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
@@ -35,11 +35,11 @@ test('a silent channel halves the other one', () => {
   expect(near(mixed(speech, silence), half)).toBeLessThan(1e-6)
 })
 
-test('of channels with opposite phase one is taken', () => {
+test('of two channels with opposite phase, one is taken', () => {
   expect(near(mixed(speech, inverse), speech)).toBeLessThan(1e-6)
 })
 
-test('of channels with opposite phase and a noise of their own one is taken', () => {
+test('of two channels with opposite phase and different noise, one is taken', () => {
   const [one, other] = [noise(2, 0.02), noise(2, 0.02, 7)]
   const left = speech.map((sample, at) => sample + one[at]!)
   const right = inverse.map((sample, at) => sample + other[at]!)

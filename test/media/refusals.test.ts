@@ -98,7 +98,7 @@ test.each(['six-channels.mkv', 'twelve-channels.wav'])(
   },
 )
 
-test('samples that are NaN become silence', async () => {
+test('samples that are NaN, infinite or too large are decoded to values from -1 to 1', async () => {
   const folder = temporaryFolder()
   const path = join(folder, 'float.wav')
   const seconds = 2

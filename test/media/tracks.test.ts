@@ -15,7 +15,7 @@ test.each([
   ['the default track', 'default-second.mkv'],
   ['the track that is not a commentary', 'commentary-first.mkv'],
   ['the track that is not disabled', 'disabled-first.m4a'],
-])('a media player and steno play %s', async (_, name) => {
+])('steno decodes %s, as a media player does', async (_, name) => {
   expect((await inspect(fixture(name))).durationMs).toBe(2000)
   expectTune(await decodeAll(fixture(name)), tune)
 })
@@ -24,12 +24,12 @@ test.each([
   ['the track of the other microphone, if one is silent', 'silent-first.mov'],
   ['a disabled track in place of silence', 'silent-enabled.mov'],
   ['the first track, if both microphones have sound', 'both-loud.mov'],
-])('of the mono tracks of a recorder, steno transcribes %s', async (_, name) => {
+])('of the mono tracks of a recorder, steno decodes %s', async (_, name) => {
   expect(await inspect(fixture(name))).toMatchObject({ channels: 1, durationMs: 2000 })
   expectTune(await decodeAll(fixture(name)), tune)
 })
 
-test('of a part of a DVD, the track with the lowest number is played, even if another one occurs first', async () => {
+test('of a part of a DVD, the track with the lowest number is decoded, even if another one occurs first', async () => {
   const film = readFileSync(fixture('mpeg2-ac3.vob'))
   const sound = film.indexOf(Buffer.from([0, 0, 1, 0xbd]))
   const other = Buffer.from(

@@ -92,7 +92,7 @@ test('a text without characters of only one script does not change', () => {
     for (const script of ['simplified', 'traditional'] as const) expect(convert(script, text)).toBe(text)
 })
 
-test('the main script is that of most characters which only one script has', () => {
+test('the main script is the script of most of the characters that belong to only one script', () => {
   expect(mainScript('这是简体，這')).toBe('simplified')
   expect(mainScript('這是繁體，这')).toBe('traditional')
   expect(mainScript('這这')).toBeNull()

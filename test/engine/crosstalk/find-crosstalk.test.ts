@@ -53,7 +53,7 @@ test('crosstalk may have an echo of some milliseconds', async () => {
   expect(marked((await crosstalkOf(one, echo))[1], 0.1, 1.9)).toBe(1)
 })
 
-test('people who speak at the same time are not crosstalk, with crosstalk too', async () => {
+test('people who speak at the same time are not crosstalk, even if both channels also have crosstalk', async () => {
   expect((await crosstalkOf(one, other)).map(each => marked(each, 0, 2))).toEqual([0, 0])
   const both = await crosstalkOf(sum(one, other, 15), sum(other, one, 15))
   expect(both.map(each => marked(each, 0, 2))).toEqual([0, 0])

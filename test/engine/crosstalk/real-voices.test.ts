@@ -36,7 +36,10 @@ function levelOf(sound: Float32Array): number {
   return Math.sqrt(energy / sound.length)
 }
 
-/** Puts the utterances of two people on two channels. Each person begins `pause` seconds after the other has ended. */
+/**
+ * Puts the utterances of two people on two channels. Each person begins `pause` seconds after the other has ended. If
+ * `pause` is negative, their utterances overlap.
+ */
 function conversation(people: readonly Float32Array[][], pause: number): Float32Array[] {
   const length = people.flat().reduce((sum, sound) => sum + sound.length, 10 * 16_000)
   const channels = people.map(() => new Float32Array(length))
@@ -80,7 +83,8 @@ function marked(
 
 /**
  * Finds the crosstalk in a conversation of the two readers. Returns the shares of the marked hops for both channels.
- * `quieter` is the difference between the levels of the two voices, in decibels.
+ * `decibels` is the difference between the levels of a voice and of its crosstalk. `quieter` is the difference between
+ * the levels of the two voices, in decibels.
  */
 async function measured({
   pause,

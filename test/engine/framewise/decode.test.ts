@@ -112,7 +112,7 @@ test('a vocabulary is one token and its number in each line; a line without a to
   expect(() => parseTokens('a 0\nb\n', 'x/tokens.txt')).toThrow('line 2')
 })
 
-test('the languages of these models are among those of steno, and their scripts are known', () => {
+test('the languages of framewise models are among those of steno, and their scripts are known', () => {
   for (const code of [...languagesByKind.ctc, ...languagesByKind.tdt]) {
     expect(languages).toContain(code)
     expect([code, lettersOf(code)]).not.toContain(null)

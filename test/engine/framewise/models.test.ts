@@ -96,7 +96,7 @@ test('text in another script than the language is decoded again in its script', 
   expect(await heardIn('el')).toEqual([])
 })
 
-test('a second decoding in a script of its own keeps the silence between the letters', async () => {
+test('a second decoding in the script of the language keeps the silence between the letters', async () => {
   // Most letters of the sound are Latin, so the window is decoded again without Latin letters.
   expect(await hear(ctc, [frames(2, 3, 4, 6, 0, 0, 6, 0)], 'ru')).toEqual([['дд', 0.06, 0.14]])
   expect(await hear(tdt, [steps(1, 0, 2, 0, 5, 0)], 'ru')).toEqual([[' д', 0.32, 0.4]])
@@ -116,7 +116,7 @@ test('a TDT model gives each window its own words and times in one batch', async
   ])
 })
 
-test('speech for which these models return no text is reported, as for Whisper', async () => {
+test('speech for which a framewise model returns no text is reported, as for Whisper', async () => {
   const word = { token: 2, seconds: 0.08 }
   const parts = [[word, { token: 0, seconds: 3.92 }], [{ token: 0, seconds: 2 }], [word]]
   for (const model of [ctc, tdt]) {
@@ -129,7 +129,7 @@ test('speech for which these models return no text is reported, as for Whisper',
   }
 })
 
-test('the caller is told that these models use no prompt and no vocabulary', () => {
+test('a warning says that framewise models use no prompt and no vocabulary', () => {
   for (const model of [ctc, tdt]) {
     expect(model.start({ prompt: null, vocabulary: [] }).warning).toBeNull()
     expect(model.start({ prompt: 'x', vocabulary: [] }).warning).toContain('no prompt')

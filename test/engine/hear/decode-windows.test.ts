@@ -108,7 +108,7 @@ test('if the second pair of windows fails, the first pair is closed and the erro
 
 /**
  * Returns the rows that `decodeWindows` passes to a fake decoder. A row has the length of the sound and of the speech
- * of one window.
+ * of one window. `extended` has the same windows, some of them with the speech after them.
  */
 async function rowsOf(windows: readonly Window[], extended: readonly Window[]): Promise<Row[]> {
   const rows: Row[] = []

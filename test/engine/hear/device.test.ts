@@ -88,8 +88,8 @@ test('the scores at the start token are computed as well as those of the last to
 
 /**
  * Decodes windows in one batch, and returns the tokens, the log probabilities and the attention of each window. The
- * window with index N ends when it has 9 - N tokens, so all windows end at different steps. The test sets only the
- * first token of each window (254), and the network chooses the others.
+ * window with index N ends when it has 9 - N tokens, so all windows end at different steps. All windows have the same
+ * prompt and the same first token (254). The network chooses the other tokens.
  */
 function decodeTogether(network: Network, windows: readonly EncodedWindow[]) {
   const frames = windows.map(() => small.frames)

@@ -46,7 +46,8 @@ class WindowFrom extends EncodedWindow {
  * Returns fake models that return prepared tokens and use no neural network. In the test recording, the value of each
  * sample is its own time in seconds. The fake decoder therefore knows the time `second` at which a window begins, and
  * returns the tokens `tokensFrom(second)` for this window. `decoded` lists the begin times of all decoded windows, and
- * `encoded` lists the lengths of all encoded windows in model frames. `batches` lists the number of windows in each batch.
+ * `encoded` lists the lengths of all encoded windows in model frames. `batches` lists the number of windows in each
+ * batch.
  */
 function modelsThatSay(tokensFrom: (second: number) => number[]): {
   models: WhisperModels
@@ -132,7 +133,7 @@ test.each([
   ['Bengali and Telugu', 45, [0, 8, 16, 24]],
   ['Georgian', 60, [0, 6, 12, 18, 24]],
 ])(
-  '30 s of %s, with %d tokens in two seconds, lose none and are decoded from %j',
+  'no token of 30 s of %s, with %d tokens in two seconds, is lost: windows are decoded from %j',
   async (_, tokens, windows) => {
     const sentences = Array.from({ length: 15 }, (_, index) => ({
       from: 2 * index,
@@ -239,7 +240,8 @@ test('a text with more tokens than its sound can have is cut off, and is doubtfu
   const long = Array.from({ length: 80 }, (_, id) => id)
   const cut = modelsThatSay(() => [at(0), ...long])
   const { texts, warnings } = await hear(cut.models, [[0, 0.2]])
-  // 0.2 s may have 32 + 0.2 × 36 tokens. The first token is a timestamp token, and the last one is left out.
+  // 0.2 s may have 40 tokens: 32 + 0.2 × 36, rounded up. The first token is a timestamp token, and the last one is left
+  // out.
   expect(texts.length).toBe(38)
   expect(warnings.map(([kind]) => kind)).toEqual(['text doubtful'])
   // The end of such a text is not recognised in a window of its own.

@@ -40,7 +40,7 @@ test('the end of a recording is a stretch too, and very short speech in a stretc
   expect(read).toEqual([50])
 })
 
-test('of several channels, none is read again: it may have the voice of another channel in it', async () => {
+test('no separate channel is read again, because a channel may contain the voice of another channel', async () => {
   const found = async (isOneOfChannels: boolean) => {
     const { vad, read } = fakeVad(0)
     const sound = async function* () {

@@ -128,12 +128,12 @@ test('a word after a pause of less than 0.45 s may start in it, at most 0.18 s a
   expect(startOf(2.5, 101)).toBeCloseTo(2.42, 2)
 })
 
-test('a short word after a pause gets the length of a short word, but nothing of the previous word', () => {
+test('a word after a pause has at least a minimum length, but takes no time from the previous word', () => {
   const window = windowOf([speech(0, 2), speech(2.9, 5)])
   const tokens = [at(0), 0, 3, 2, 1, at(240)]
   // The word ` three` has attention only at the frames 144 and 145. Frame 144 is the last frame of the pause, and frame
   // 145 is the first frame of the second speech span. One frame of speech is too short for a word, so the word gets the
-  // length of a short word: 0.12 s.
+  // minimum length of a word after a pause: 0.12 s.
   const short: [number, number][] = [anywhere, [0, 60], [60, 144], [144, 146], [146, 240], [240, 250]]
   const texts = placeInRecording(whisper, window, hypothesis(tokens, short), 'en')
   const three = texts.find(({ text }) => text === ' three')!

@@ -56,7 +56,7 @@ test.skipIf(!pocket)(`no token of the caller's text is a special one${skipped}`,
   expect(Math.max(...ids.slice(1))).toBeLessThan(50257)
 })
 
-test.skipIf(!pocket)(`a long prompt loses its beginning, and says so${skipped}`, () => {
+test.skipIf(!pocket)(`a long prompt loses its beginning, and a warning says so${skipped}`, () => {
   const { text, length, warning } = textOf(`first ${'name '.repeat(400)}last`)
   expect(length).toBe(224)
   expect(warning).toContain('too long for the model')

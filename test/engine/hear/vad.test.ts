@@ -49,7 +49,7 @@ function ours(samples: Float32Array, cut: number): number[] {
 const furthest = (one: number[], other: number[]) =>
   Math.max(...one.map((each, index) => Math.abs(each - other[index]!)))
 
-/** Returns bursts of a tone with gaps between them, so that the speech probabilities vary. */
+/** Returns noise with bursts of a tone and gaps between the bursts, so that the speech probabilities vary. */
 function bursts(seconds: number): Float32Array {
   const samples = noise(seconds, 0.05)
   for (const [n, value] of tone(seconds, 180, 0.3).entries()) {

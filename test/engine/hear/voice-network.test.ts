@@ -69,7 +69,10 @@ function readVoices(sound: Float32Array): VoiceReading {
   return readings[0]!
 }
 
-/** Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another voice from 5.3 s to 13.5 s. */
+/**
+ * Returns 16 s of sound. One voice speaks from 0.3 s to 10.2 s, and another voice from 5.3 s to 13.5 s. `noise` is the
+ * range of the added noise, from its lowest to its highest value.
+ */
 async function conversation(noise: number): Promise<Float32Array> {
   const [first, second] = await Promise.all(
     ['en-rms.flac', 'en-awb.flac'].map(name => readSound(join(clips!, name))),

@@ -3,8 +3,9 @@ import { type Band, type BandedRow, startsOf, warp } from '../../../src/engine/h
 import { noise } from '../../support/sound.ts'
 
 /**
- * Returns the greatest sum of values over all paths through a matrix, by trying all paths. A path never goes back to an
- * earlier row or column. In each row, it uses only the columns from `begin` (inclusive) to `end` (exclusive).
+ * Returns the greatest sum of values over all paths through a matrix, by trying all paths. In each row, a path uses
+ * only the columns from `begin` (inclusive) to `end` (exclusive). It leads from the first of these columns in the first
+ * row to the last one in the last row, and never goes back to an earlier row or column.
  */
 function bestByForce(rows: readonly BandedRow[]): number {
   const walk = (row: number, column: number): number => {

@@ -131,7 +131,7 @@ async function installFramewise(name: string): Promise<string> {
   return folder
 }
 
-test('an installed model for further languages is used beside a Whisper model, the better one of two', async () => {
+test('an installed model for further languages is used beside a Whisper model, and the better one if there are two', async () => {
   expect(await prepare({})).toMatchObject({ others: [], detector: null })
   const small = { name: 'omnilingual', folder: await installFramewise('omnilingual') }
   expect(await prepare({})).toMatchObject({ name: builtInSpeech, others: [small], detector: null })
@@ -142,7 +142,7 @@ test('an installed model for further languages is used beside a Whisper model, t
   expect(await prepare({ model: 'pocket' })).toMatchObject({ others: [] })
 })
 
-test('such a model alone gets the built-in model to detect languages', async () => {
+test('a model for further languages that is used alone gets the built-in model to detect languages', async () => {
   const folder = await installFramewise('omnilingual')
   const chosen = { name: 'omnilingual', folder, others: [], detector: { name: builtInSpeech } }
   expect(await prepare({ model: 'omnilingual' })).toMatchObject(chosen)

@@ -33,7 +33,7 @@ test('a file that breaks off once in each download, and has a wrong hash, is giv
     return { body: body(), resumed: true, total: 100 }
   }
   const { signal } = new AbortController()
-  // Without this error, the test would not end if the file were never given up.
+  // If the file is never given up, the hash becomes right after some downloads, so that the test ends.
   const isGood = async () => downloads > 2 * limits.pullTriesMax
   const remote = { name: 'a', size: 100, open, isGood, signal }
   const path = join(temporaryFolder(), 'a')
@@ -61,9 +61,9 @@ test('a download that cannot be resumed, and gets no longer than in an earlier a
 })
 
 /**
- * Downloads a file of 100 bytes, of which the part `partBytes` is already on the disk. Each transfer gives as many bytes
- * as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the bytes at which the transfers
- * began, and the size of the file or the message of the error.
+ * Downloads a file of 100 bytes. A part with `partBytes` bytes is already on the disk. Each transfer gives as many
+ * bytes as `sizes` says, and then aborts the download with `failure`, if there is one. Returns the offsets at which the
+ * transfers began, and the size of the file or the message of the error.
  */
 async function fetched(partBytes: number, sizes: number[], failure?: Error) {
   const stop = new AbortController()

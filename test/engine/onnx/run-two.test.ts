@@ -3,7 +3,10 @@ import { Graph } from '../../../src/engine/onnx/graph.ts'
 import { openSession, type Tensor, tensor } from '../../../src/engine/onnx/session.ts'
 import { runtime } from '../../support/engine-room.ts'
 
-/** Returns a model that multiplies a matrix `x` by itself, many times. The model fails if the matrix is not square. */
+/**
+ * Returns a model that multiplies a matrix by `x` 20 times, and applies Tanh each time. It starts with `x` itself. The
+ * model fails if `x` is not square.
+ */
 function powers(): Uint8Array {
   const graph = new Graph()
   let value = graph.input('x', 'float32', ['rows', 'columns'])

@@ -53,7 +53,7 @@ test('the views decide where the speech model is not sure', () => {
   expect([0, 1, 1.5, 2].map(inTheMiddle)).toEqual([0, 1, 1, 2])
 })
 
-test('where all views find speech, a probability of a sixth is enough in a window, and nobody speaks outside of the windows', () => {
+test('where all views find speech, a probability of a sixth is enough in a window; outside of the windows, there is no voice', () => {
   const withSpeech = (share: number, mean: number) => {
     const counts = new VoiceCounts()
     const voices = Float32Array.from({ length: 3 * 101 }, (_, at) => [1 - share, share, 0][at % 3]!)
