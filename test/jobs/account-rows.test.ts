@@ -1,4 +1,5 @@
-// Tests that `steno accounts export` prints all that the database has of an account, without secrets.
+// Tests that `steno accounts export` prints all data of an account in the database, except secrets and data that is
+// computed from other data.
 
 import { expect, test } from 'bun:test'
 import { createClient } from '../../src/accounts/client.ts'
@@ -66,7 +67,7 @@ steered('all rows and transcripts of one account are printed, without secrets', 
   expect(rows.flatMap(Object.keys).filter(column => /hash|sealed/.test(column))).toEqual([])
 })
 
-test('a table without the column account_id is known to the export, or has no data of an account', async () => {
+test('a table without account_id is exported, has no data of an account, or is drawn from media', async () => {
   const { db } = await startTestService()
   const names = db
     .list<{ name: string }>(

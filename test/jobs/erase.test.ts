@@ -1,4 +1,5 @@
-// Tests that deleted data is removed: the data of an account, old jobs, and the media of a deleted job.
+// Tests that deleted data is removed: the data of an account, old jobs, and the media of an ended job. Also tests the
+// commands with which an operator lists, shows and cancels jobs.
 
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -35,7 +36,7 @@ function filesWith({ dataDir }: TestService, text: string): string[] {
     .filter(path => readFileSync(path).includes(text))
 }
 
-steered('an erased account leaves no trace but its ledger, while the server runs', async () => {
+steered('an account is erased while the server runs, and only its ledger remains', async () => {
   const service = await startTestService()
   const [ana, ben] = [service.account('ana'), service.account('ben')]
   const done = await ana.transcribe(speech(60), { vocabulary: ['Zanzibar'] })

@@ -125,7 +125,7 @@ steered('an ended job has no more changes', async () => {
   expect(states).toEqual([])
 })
 
-steered('the runner tells every step of a job, and the utterances of the engine', async () => {
+steered('the runner reports the end of a job, and the utterances of the engine', async () => {
   const service = await startTestService()
   const ana = service.account('ana')
   const states = new Set<string>()

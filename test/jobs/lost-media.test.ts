@@ -180,7 +180,7 @@ steered.each(['pending', 'processing'])(
 )
 
 steered(
-  'a repeated download has the timeout of downloads, which does not count its wait for a place',
+  'a repeated download has the timeout of downloads, which begins when the download begins',
   async () => {
     const count = limits.downloadsMax
     const { origin, asked } = slowAfter(count)

@@ -110,7 +110,7 @@ test('a file that cannot be removed stays, and the files after it are removed', 
   expect(count(`uploads where id = '${uploads[0]}' and declared_bytes is not null`)).toBe(1)
 })
 
-test('the media of a job that was deleted, but not its media, are removed', () => {
+test('media that remained after their job was deleted are removed, and the media of another job stay', () => {
   makeMediaFolders(folder)
   const [deleted, kept] = [0, 1].map(
     () => failJob(db, createJob(db, accountId, plainJob(keyId)), { code: 'CANCELLED' })!,

@@ -20,7 +20,7 @@ const db = openDb(folder)
 const { accountId, keyId } = makeAccount(db, openSecrets(folder), 'a@example.org', 10_000)
 const heard = transcriptOf({ durationMs: 5000, diarize: false, align: true, language: 'en' }, 'Hello.')
 
-// The account has had a turn, so a new account comes before it.
+// The account has had a turn, so a new account comes before this account.
 beforeAll(() => {
   steps.pending(newJob())
   startNextJob(db)
@@ -156,7 +156,7 @@ test('the next job is searched for all needs at once if the engine has room for 
   expect(startNextJob(db)?.id).toBe(ids[1])
 })
 
-test('the prompt and the vocabulary of a job are deleted with its transcript', () => {
+test('the prompt and the vocabulary of a job are deleted with the job', () => {
   const id = newJob({ prompt: 'Hello.', vocabulary: ['kubectl'] })
   failJob(db, id, { code: 'CANCELLED' })
   expect(findJob(db, id)).toMatchObject({ prompt: 'Hello.', vocabulary: ['kubectl'] })

@@ -73,7 +73,7 @@ steered(
   },
 )
 
-steered('a job that ends while another process holds the write lock ends at a later sweep', async () => {
+steered('if another process holds the write lock when work ends, a later sweep ends the job', async () => {
   const service = await startTestService({ settings: { STENO_ALLOW_NETS: '127.0.0.0/8' } })
   const ana = service.account('ana')
   const receiver = startReceiver()

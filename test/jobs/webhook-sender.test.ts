@@ -64,7 +64,7 @@ test('every webhook is signed with the key that submitted the job', async () => 
   }
 })
 
-test('neither a key nor its signing secret is in the data folder', async () => {
+test('no file in the data folder contains a key or its signing secret in plain form', async () => {
   const service = await startTestService(home)
   const ana = service.account('ana')
   await ana.transcribe()
@@ -167,7 +167,7 @@ test('events that were not sent before a stop are sent at the next start, and no
   ])
 })
 
-test('a job that is deleted while its webhook is busy still sends completed, with its transcript', async () => {
+test('a job that is deleted while its webhook is unanswered still sends completed, with its transcript', async () => {
   const service = await startTestService(home)
   const { promise: processed, resolve: endProcessing } = Promise.withResolvers<Response>()
   let busy = true
@@ -194,7 +194,7 @@ test('a job that is deleted while its webhook is busy still sends completed, wit
   await until(() => service.db.find('select 1 from webhook_events where sealed_body is not null') === null)
 })
 
-test('an event that was attempted but not sent when the process died is sent again at the next start', async () => {
+test('an event that was delivered, but not marked as sent before a kill, is sent again at the next start', async () => {
   const service = await startTestService(home)
   const receiver = startReceiver()
   const ana = service.account('ana')

@@ -15,7 +15,7 @@ test('keystrokes close together are one step, and a keystroke after an undo is a
   expect(history.undo()?.changes).toEqual([typed('', 'ab')])
 })
 
-test('changes of what another person has changed since are neither undone nor redone', () => {
+test('a change of a text or name that another person has changed since then is neither undone nor redone', () => {
   const history = new EditHistory()
   history.add({ changes: [typed('a', 'b', 0), typed('a', 'b', 1)] })
   history.add({ changes: [typed('b', 'c', 0)] })

@@ -48,7 +48,7 @@ async function endSessions(page: Page): Promise<void> {
   service.db.run('delete from sessions')
 }
 
-seen('a corrected sentence is saved as one types, undone and redone', async () => {
+seen('a corrected sentence is saved while a person types, undone and redone', async () => {
   const ana = await reader(service, 'ana', conversation({ words: 60, speakers: 2 }))
   const { page } = await browser.enter(service, ana)
   await edit(page, ana)
@@ -300,7 +300,7 @@ seen('a new name of a speaker, also in Arabic, is confirmed, and can be undone',
   expect(await speakers()).toEqual(['ليلى', 'Ben'])
 })
 
-seen('a speaker who got the name of another speaker by mistake gets the old name back alone', async () => {
+seen('an undo gives the old name back only to the speaker who got the name of another speaker', async () => {
   const kim = await reader(service, 'kim', conversation({ words: 120, speakers: 2 }))
   const { page } = await browser.enter(service, kim)
   await page.goto(`/jobs/${kim.jobId}`)
@@ -381,7 +381,7 @@ seen('a sentence that two pages changed is reported, and both texts are kept unt
   expect((await textsOf(eva)).slice(0, 2)).toEqual(['From another person.', before[1] ?? ''])
 })
 
-seen('an edit goes on after a new sign-in, and survives a reload before it', async () => {
+seen('an edit goes on after a new sign-in, even if the page was reloaded before the sign-in', async () => {
   const hana = await reader(service, 'hana', conversation({ words: 60, speakers: 2 }))
   setPassword(service, 'hana@example.org')
   const { page } = await browser.enter(service, hana)
@@ -474,7 +474,7 @@ seen('a draft of one page survives what another page with the same transcript ty
   expect(await later.evaluate(`'steno.edits.${ulf.jobId}' in localStorage`)).toBe(false)
 })
 
-seen('a draft that the server has stored after all is forgotten', async () => {
+seen('a draft that the server has stored is removed, although its answer was lost', async () => {
   const jon = await reader(service, 'jon', conversation({ words: 60, speakers: 2 }))
   const { page, context } = await browser.enter(service, jon)
   await edit(page, jon)

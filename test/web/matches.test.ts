@@ -7,7 +7,7 @@ test.each([
   [false, false],
   [false, true],
   [true, false],
-])('every character is found as it is typed, whole words %p, same case %p', (isWhole, isCased) => {
+])('every ASCII character is found as it is typed, whole words %p, same case %p', (isWhole, isCased) => {
   const text = `(${ascii.join('')})`
   const notFound = ascii.filter(character => {
     const asked = `${character}x${character}`
@@ -22,7 +22,7 @@ test.each([
   ['ल', 'किल और ल', 'किल और X'],
   ['কর', 'করা কর', 'করা X'],
   ['cafe', 'cafe\u0301, cafe', 'cafe\u0301, X'],
-])('as a whole word, %p is not found within a word that has a mark there', (asked, text, expected) => {
+])('as a whole word, %p is not found in another word beside a mark', (asked, text, expected) => {
   const pattern = patternOf(asked, { isWhole: true, isCased: false })
   expect(text.replace(pattern ?? /^/, 'X')).toBe(expected)
 })

@@ -37,7 +37,7 @@ seen('a wrong password is reported, and a key signs in too', async () => {
   await page.getByRole('heading', { name: 'API keys' }).waitFor()
 })
 
-seen('a link to a moment lights the word that is spoken there', async () => {
+seen('a link to a moment highlights the word that is spoken at this moment', async () => {
   const transcript = conversation({ words: 900, speakers: 2 })
   const cleo = await reader(service, 'cleo', transcript)
   const { page } = await browser.enter(service, cleo)
@@ -292,7 +292,7 @@ seen('doubtful words are marked on demand, and the page prints the text alone', 
 })
 
 seen(
-  'the theme is chosen in the menu and kept, and dates are written as the reader writes them',
+  'the theme is chosen in the menu and kept, and dates have the format of the locale of the browser',
   async () => {
     const kai = await reader(service, 'kai', conversation({ words: 40, speakers: 2 }))
     const { page } = await browser.enter(service, kai, { locale: 'de-DE' })

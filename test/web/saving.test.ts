@@ -23,8 +23,8 @@ const resultOf = (texts: string[]) => ({
 
 const listeners = { onText() {}, onTheirs() {}, onWords() {}, onRead() {} }
 
-test('an edit that conflicts with another person is not sent with the rest of a divided request', async () => {
-  // As the server does, the requests check the length of a text first, and the version of the transcript after it.
+test('an edit that conflicts with an edit of another person is not sent in a divided request', async () => {
+  // Like the server, `saveTexts` checks the length of each text first, and then the version of the transcript.
   const sent: number[][] = []
   let isOld = true
   const requests = {

@@ -119,7 +119,7 @@ seen('options that the server would refuse are reported before a file is sent', 
   expect(await page.getByRole('alert').count()).toBe(0)
 })
 
-seen('an address is taken, and a failed download says what to do', async () => {
+seen('an address is accepted, and a failed download says what to do', async () => {
   const cleo = service.account('cleo')
   const { page } = await browser.enter(service, cleo)
   await page.goto('/jobs')
@@ -141,7 +141,7 @@ seen('an address is taken, and a failed download says what to do', async () => {
   expect(second).toMatchObject({ diarize: true, speaker_count: 3 })
 })
 
-seen('a deleted transcript can be brought back, and is gone when the time is over', async () => {
+seen('a deletion can be undone, and becomes final when the person leaves the page', async () => {
   const dora = service.account('dora')
   const id = await dora.transcribe(speech(5))
   await dora.post(`/v1/transcribe/${id}/cancel`)
@@ -207,7 +207,8 @@ seen('an upload goes on after the network was lost, after a pause, and after a r
   const { page } = await browser.enter(service, eva)
   await page.goto('/jobs')
   // The web app sends 17 MB in two PATCH requests: 16 MB and 1 MB. The page loses the network after the first request,
-  // so the upload always stops at 94 %. The page itself drops the requests: Playwright would copy all their bytes.
+  // so the upload always stops at 94 %. A script in the page drops the later requests. Playwright would copy all their
+  // bytes.
   const bytes = new Uint8Array(17 * 1024 * 1024)
   const path = file('long.wav', bytes)
   await page.evaluate(`pieces = 0

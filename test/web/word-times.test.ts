@@ -26,7 +26,7 @@ test('a pause begins when the last of the speakers has ended', () => {
   expect(pauseAt(times, 9.5)).toBeNull()
 })
 
-test('a word that is spoken during a longer word of another speaker ends before it', () => {
+test('after a word that is spoken during a longer word of another speaker, the longer word is found', () => {
   const during = indexWords([{ ...utteranceOf('', 0), end: 9 }, utteranceOf('yes', 2)]).times
   expect([2.2, 3, 8].map(seconds => wordAt(during, seconds))).toEqual([1, 0, 0])
 })

@@ -89,7 +89,7 @@ test('timeouts that are long ago do not count', async () => {
   expect(await room.deliver('delivered')).toBe('delivered')
 })
 
-test('a receiver answers, or is silent, if its last delivery was answered, or timed out, not long ago', async () => {
+test('for a while, a receiver counts as answering after an answer, and as silent after a timeout', async () => {
   const room = openRoom()
   const state = () => [room.breaker.answers('receiver'), room.breaker.isSilent('receiver')]
   const unknown = [false, false]

@@ -54,7 +54,7 @@ test.each([
   [410, 'refused'],
   [500, 'refused'],
   [503, 'refused'],
-] as const)('an answer of %i is %s, and not tried again', async (status, kind) => {
+] as const)('after status %i, the outcome is %s, and the webhook is not sent again', async (status, kind) => {
   const server = await serve({ '/hook': socket => answer(socket, status) })
   expect(await post(server.url('/hook'))).toEqual({ kind, status })
   expect(server.requests).toHaveLength(1)
@@ -128,13 +128,13 @@ test('without an allowed network, no address of this machine is reached', async 
 })
 
 const unreachable: [string, Scene, Outcome][] = [
-  ['hangs up', socket => socket.end(), { kind: 'unreachable', why: 'broken-answer' }],
-  ['talks rubbish', socket => socket.end('+OK\r\n'), { kind: 'unreachable', why: 'broken-answer' }],
+  ['sends no answer and disconnects', socket => socket.end(), { kind: 'unreachable', why: 'broken-answer' }],
+  ['does not speak HTTP', socket => socket.end('+OK\r\n'), { kind: 'unreachable', why: 'broken-answer' }],
   ['never answers', () => {}, { kind: 'timeout' }],
-  ['drips its headers', socket => void socket.write('HTTP/1.1 200 OK\r\nX: '), { kind: 'timeout' }],
+  ['never ends its headers', socket => void socket.write('HTTP/1.1 200 OK\r\nX: '), { kind: 'timeout' }],
 ]
 
-test.each(unreachable)('a receiver that %s has its own outcome', async (_, scene, outcome) => {
+test.each(unreachable)('a receiver that %s leads to an outcome', async (_, scene, outcome) => {
   const server = await serve({ '/hook': scene })
   // The timeout is short only for the receivers that never complete an answer. The other receivers may answer late on a
   // busy machine.
@@ -143,7 +143,7 @@ test.each(unreachable)('a receiver that %s has its own outcome', async (_, scene
   await untilClosed(server)
 })
 
-test('an unknown name, a closed port and a bad certificate have their own outcomes', async () => {
+test('an unknown name, a closed port, a bad certificate and an invalid URL have their own outcomes', async () => {
   const server = await serve({ '/hook': socket => answer(socket, 200) }, { tls: true })
   expect(await post('https://nowhere.test/', { resolve: async () => [] })).toEqual({
     kind: 'unreachable',

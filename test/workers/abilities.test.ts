@@ -77,7 +77,7 @@ natsTest('a job for a free worker overtakes jobs that only the busy server can d
   await ana.until(waiting, 'pending')
 })
 
-natsTest('a job with speakers goes to a worker if only workers can tell speakers apart', async () => {
+natsTest('a job with diarization goes to a worker if only workers can do diarization', async () => {
   const { ana, own, worker } = await start({ diarization: 'The models are missing.' }, {})
   const id = await ana.transcribe(undefined, { diarize: true })
   worker.finish(await worker.given(1))
@@ -102,7 +102,7 @@ natsTest('the engine of the server does a job whose worker is gone', async () =>
   }
 })
 
-natsTest('a job in Javanese goes to workers that know it, under either code', async () => {
+natsTest('a job in Javanese, with the code jv or jw, goes to workers that know the language', async () => {
   const { ana, own, worker } = await start({}, { languages: ['en', 'jw'] })
   const ids = [await ana.transcribe(undefined, { language: 'jv' })]
   worker.finish(await worker.given(1))

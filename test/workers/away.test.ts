@@ -1,6 +1,6 @@
 // Tests what happens to a job that only some workers can do, usually while these workers are silent. A test controls
-// the clock of the server, and usually sends the messages `hello` of the workers. So it decides how long a worker is
-// silent.
+// the clock of the server, and usually sends the messages `hello` of the workers. In this way, the test decides how
+// long a worker is silent.
 
 import { expect, spyOn } from 'bun:test'
 import { log } from '../../src/base/log.ts'
@@ -69,7 +69,7 @@ natsTest(
 )
 
 natsTest(
-  'a job that only a worker of an earlier day could do goes to the own engine, which fails it',
+  'a job goes to the own engine if the only worker that could do it has been silent for a day',
   async () => {
     const { service, own, hello, list } = await start()
     await submitGerman({ service, hello })
@@ -121,7 +121,7 @@ natsTest('a job that the own engine can do waits until this engine has loaded it
   await ana.until(id, 'completed')
 })
 
-natsTest('a server that has just started waits for a lease before it gives up on a job', async () => {
+natsTest('a server that starts waits one lease before its own engine gets a job for workers', async () => {
   const { service, own } = await start()
   const ana = service.account('ana')
   const id = await ana.transcribe(undefined, german)
@@ -142,7 +142,7 @@ natsTest('a job waits no longer for a worker that comes back with another model'
   await own.given(1)
 })
 
-natsTest('a job that a silent worker holds goes only to workers that can do it', async () => {
+natsTest('until its silent holder is forgotten, a job goes only to workers that can do it', async () => {
   const cluster = 'held'
   const { fleet, later, hello, passGerman, queued } = await openFleet(nats.url, cluster)
   const laterWith = async (ms: number, ...known: string[][]) => {
@@ -160,7 +160,7 @@ natsTest('a job that a silent worker holds goes only to workers that can do it',
   await laterWith(0, both)
   await until(async () => (await queued()).length > 0)
   expect(await queued()).toEqual([subject(both)])
-  // The worker is forgotten after a day. A worker without the language then gets the job, and fails it.
+  // The server forgets the worker with German after a day. A worker without German then gets the job, and fails it.
   await laterWith(25 * hour, ['en'])
   await until(async () => (await queued()).includes(subject(['en'])))
 })
@@ -214,7 +214,7 @@ natsTest(
   },
 )
 
-natsTest('the log tells a worker that stopped from a worker that is silent', async () => {
+natsTest('the log distinguishes a worker that stopped from a worker that is silent', async () => {
   const { fleet, later, hello } = await openFleet(nats.url, 'logged')
   await hello(both, {}, 'gpu-1')
   await hello(both, { ready: false }, 'gpu-2')

@@ -14,7 +14,7 @@ import { natsTest, sharedNats } from '../support/nats.ts'
 const nats = sharedNats()
 
 test('the server reads the largest real message hello, and no larger one', () => {
-  // STENO_WORKERS allows 64 places. The largest model knows 117 languages.
+  // STENO_WORKERS is at most 64, so a worker has at most 64 jobs. steno knows 120 language codes.
   const jobs = Array.from({ length: 64 }, () => ({ job: crypto.randomUUID(), fence: 1_000_000 }))
   const languages = Array.from({ length: 1000 }, (_, index) => `lang-${index}`)
   const text = '語'.repeat(1000)
@@ -24,7 +24,7 @@ test('the server reads the largest real message hello, and no larger one', () =>
   expect(isRead({ ...largest, languages: Array.from({ length: 5000 }, () => 'x'.repeat(10)) })).toBe(false)
 })
 
-test('of the workers with one name, the server refuses the ones that come when it knows enough present ones', () => {
+test('the server refuses a new worker if the maximum number of workers with its name are present', () => {
   let now = 0
   const clocks = { uptime: () => now, wall: () => now }
   const roster = new Roster(60_000, clocks, [])
@@ -48,7 +48,7 @@ natsTest('the stream takes a limited number of messages', async () => {
   expect(config.max_msgs).toBe(limits.workerStreamMessagesMax)
 })
 
-natsTest('a worker that is refused because of its name is told so, and the log names it once', async () => {
+natsTest('workers that are refused because of their name get the reason, and it is logged once', async () => {
   const { fleet, hello } = await openFleet(nats.url, 'crowd')
   const sayHello = async (session: number) =>
     (await hello(['en'], { session: `${session}` })).json<HelloAnswer>()

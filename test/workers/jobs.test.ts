@@ -159,7 +159,7 @@ natsTest(
 natsTest(
   'a job that four workers break off fails, and the failure is a dead letter',
   async () => {
-    // With a short lease, a busy machine would end claims before their workers break the job off.
+    // On a busy machine, a short lease would end before the workers break the job off.
     const { service, startOwn } = await startServer({ STENO_WORKER_LEASE: '1h' })
     const ana = service.account('ana')
     const id = await ana.transcribe()

@@ -50,7 +50,7 @@ natsTest('a job is done although one of its utterances is larger than NATS allow
   expect(await ana.until(id, 'completed')).toMatchObject({ status: 'completed' })
 })
 
-natsTest('a job that ends while its large result is sent ends the request', async () => {
+natsTest('a job that is cancelled while its large result is sent aborts the request', async () => {
   const { service, startOwn } = await startFleet(nats.url)
   const [sent, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const silent = Bun.serve({

@@ -117,7 +117,7 @@ natsTest('a worker says hello three times in a lease, although the server does n
 })
 
 natsTest(
-  'a worker that started before its server soon asks again, and then less and less often',
+  'a worker that started before its server soon repeats its hello, and then less and less often',
   async () => {
     const nats = await startNats()
     const subjects = subjectsOf('early')
@@ -133,7 +133,7 @@ natsTest(
     const { stop } = await startWorker({ nats: nats.url, server: '', cluster: 'early' })
     await hellos[0]?.promise
     jest.advanceTimersByTime(limits.workerRequestMs)
-    // When these bytes have come back from NATS, the worker has seen that its request has timed out, and pauses.
+    // When NATS has answered this flush, the worker has seen that its request has timed out, and pauses.
     await server.flush()
     for (const [index, pauseMs] of [100, 200].entries()) {
       jest.advanceTimersByTime(pauseMs - 1)

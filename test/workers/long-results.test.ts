@@ -20,7 +20,7 @@ import { startWorker } from '../support/workers.ts'
 const megabyte = 1024 * 1024
 
 natsTest(
-  'a transcript of 12 MB comes by HTTP, takes no more than eleven times its size of memory, and is stored and charged once',
+  'a transcript of 12 MB comes by HTTP, adds less than 11 times its size to the server memory, and is charged once',
   async () => {
     const nats = await startNats()
     let id = ''

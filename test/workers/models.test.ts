@@ -41,7 +41,7 @@ natsTest('a worker gets its model from the server, and sends no request to the h
 })
 
 natsTest(
-  'a worker gets a model that the server does not have from the hub, unless it is offline',
+  'a worker gets a model that the server does not have from the hub, unless the worker is offline',
   async () => {
     const { hub, openMirror } = await startCluster({ hasModel: false })
     await expect(prepare({ dir: temporaryFolder(), offline: true, openMirror })).rejects.toThrow(
@@ -65,7 +65,7 @@ natsTest('a model file that is damaged on the server is not used, and comes from
   expect(hub.asked.length).toBeGreaterThan(requests)
 })
 
-natsTest('only a valid token opens the models, and only the files of downloaded models', async () => {
+natsTest('only a valid token gives access, and only to the files of downloaded models', async () => {
   const { service } = await startCluster({ hasModel: true })
   const now = service.db.now()
   const token = modelTokenFor(service.secrets, now)

@@ -25,7 +25,7 @@ import { startWorker } from '../support/workers.ts'
 const manage = (address: string) =>
   openNats({ address, credentials: null }, { name: 'test', inboxPrefix: '_INBOX' })
 
-natsTest('a server that starts without NATS uses its own engine, says so, and finds NATS later', async () => {
+natsTest('a server that starts without NATS uses its own engine, and connects to NATS later', async () => {
   const nats = await startNats()
   await nats.kill()
   const own = steeredEngine()
@@ -66,8 +66,8 @@ natsTest(
     const [busy, idle] = isOther ? [other.engine, engine] : [engine, other.engine]
     await nats.kill()
     busy.finish(await busy.given(1), 'Kept.')
-    // The data of the killed NATS server is removed before the server starts again. The stream of steno is then
-    // missing, so steno must create it again.
+    // The data of nats-server is removed before nats-server starts again. The stream of steno is then missing, so steno
+    // must create the stream again.
     rmSync(join(folder, 'js'), { recursive: true })
     const waiting = await ana.transcribe()
     await ana.until(waiting, 'pending')
@@ -103,8 +103,8 @@ natsTest('a waiting worker gets a job as soon as its connection to NATS is back'
   proxy.close()
 })
 
-// The request of the worker that was open when the connection broke is still valid for JetStream.
-natsTest('after a short break, a job goes to the worker at once', async () => {
+// The worker's request for a job that was open when the connection broke is still valid for JetStream.
+natsTest('after a short break of the connection, a job goes to the worker at once', async () => {
   const nats = await startNats()
   let [asked, connected] = [0, 0]
   const proxy = await startLossyProxy(nats.port, (from, bytes) => {
@@ -144,7 +144,7 @@ natsTest(
     await service.account('ana').transcribe()
     await engine.given(1)
     expect(lostAt).toBeGreaterThan(0)
-    // Much less than the lease, which is a minute.
+    // The limit is 30 s, which is less than the lease of one minute.
     expect(performance.now() - lostAt).toBeLessThan(6 * limits.workerKeepMs)
     proxy.close()
   },
@@ -232,7 +232,7 @@ for (const kind of ['claim', 'beat', 'result'])
     },
   )
 
-natsTest('an idle worker that is stopped while NATS is away ends', async () => {
+natsTest('an idle worker drains even if NATS is away', async () => {
   const nats = await startNats()
   const { service, startOwn } = await startFleet(nats.url)
   const { worker } = await startOwn()
@@ -242,7 +242,7 @@ natsTest('an idle worker that is stopped while NATS is away ends', async () => {
 })
 
 natsTest(
-  'a worker with a finished job that is stopped while NATS is away ends, and its job is done again',
+  'the drain of a worker with a finished job ends even if NATS is away, and the job is done again',
   async () => {
     const nats = await startNats()
     const { service, startOwn } = await startFleet(nats.url)
@@ -259,9 +259,10 @@ natsTest(
     engine.finish(task)
     const finishedAt = performance.now()
     await ended
-    // The two leases count from the end of the work, although NATS has been away for longer.
+    // The worker waits for the server for two leases of 1 s. This time begins at the end of the work, although NATS has
+    // been away for longer.
     expect(performance.now() - finishedAt).toBeGreaterThan(2000)
-    // The server, which is in this process too, may have logged something since then.
+    // The server runs in this process too, so other calls may be warnings of the server.
     expect(warn.mock.calls).toContainEqual([
       'job left',
       { job_id: id, reason: 'the server does not answer, and this worker ends' },
@@ -285,7 +286,7 @@ natsTest('a worker sends no request for a job while its connection to NATS is br
   await wire.close()
 })
 
-natsTest('a stream of another program is left alone, and the message names the setting', async () => {
+natsTest('the server changes no stream of another program, and connects after its deletion', async () => {
   const nats = await startNats()
   const connection = await manage(nats.url)
   const manager = await jetstreamManager(connection)
@@ -380,7 +381,7 @@ natsTest(
   },
 )
 
-natsTest('NATS without JetStream is no reason to fail', async () => {
+natsTest('with NATS without JetStream, a job waits and does not fail', async () => {
   const nats = await startNats({ jetstream: false })
   const { service } = await startFleet(nats.url)
   const ana = service.account('ana')

@@ -16,7 +16,7 @@ import { startWorker } from '../support/workers.ts'
 
 const nats = sharedNats()
 
-natsTest('a worker gets a job although its claim overtakes the number of the new message', async () => {
+natsTest('a worker gets a job although its claim arrives before the number of the new message', async () => {
   const claimSubject = subjectsOf('order').request('gpu-1', 'claim')
   let claims = 0
   const proxy = await startLossyProxy(Number(new URL(nats.url).port), (from, bytes) => {
@@ -40,8 +40,8 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
     return pool !== null
   })
   const next = async (priority: Priority): Promise<Delivery> => {
-    // The server puts jobs only into the queues of workers that it has heard of in the last two seconds. It may be
-    // unable to answer at the moment, so the answer is not awaited.
+    // The server puts jobs only into the queues of workers that it has heard of in the last two seconds. The server
+    // may be unable to answer at the moment, so the test does not wait for an answer.
     wire.publish(subjectsOf('order').request('gpu-1', 'hello'), bytesOf(hello))
     const { signal: lost } = new AbortController()
     const delivery = await pull(wire, 'order', { pool: pool ?? '', priority, waitMs: 500, lost })
@@ -70,7 +70,7 @@ natsTest('a worker gets a job although its claim overtakes the number of the new
   proxy.close()
 })
 
-natsTest('a late answer to a message hello from before a change of the languages has no effect', async () => {
+natsTest('a worker whose languages changed ignores a late answer to its earlier message hello', async () => {
   const subjects = subjectsOf('late')
   const { wire } = await connect(nats.url, 'late')
   const hellos: Msg[] = []

@@ -91,7 +91,7 @@ natsTest(
 )
 
 natsTest(
-  'a worker and a server that are stopped while NATS is frozen end',
+  'while NATS is frozen, a worker and a server exit with 0 after SIGTERM',
   async () => {
     const nats = await startNats()
     let answers = 0

@@ -53,7 +53,8 @@ async function open(cluster: string, claims?: Partial<Claims>) {
 }
 
 /**
- * Opens a fleet with a job in German that waits in a queue. JetStream then loses the queue, and cannot create it again.
+ * Opens a fleet with a job in German that waits in a queue. Deletes the queue, and blocks its name, so that the server
+ * cannot create the queue again.
  */
 async function openStuck(cluster: string, claims?: Partial<Claims>) {
   const parts = await open(cluster, claims)
@@ -80,7 +81,7 @@ const untilOpen = (wire: NatsConnection) =>
   )
 
 // JetStream does not answer a request for a job of a queue that does not exist. The worker would wait for 10 s or more.
-natsTest('a worker is welcome only when its queues exist', async () => {
+natsTest('a worker gets the answer `welcome` only when its queues exist', async () => {
   const { hello, queues } = await open('early')
   await hello(['de'])
   expect(await queues()).toEqual([again, first])
@@ -191,7 +192,7 @@ natsTest('a sweep creates a queue, and a stream, that was removed while a job wa
 })
 
 natsTest(
-  'a waiting job leaves a pool whose queues cannot be created only for a pool that can do it',
+  'a waiting job whose queue cannot be created moves to another pool only if that pool can do it',
   async () => {
     const cluster = 'stuck'
     const { fleet, hello, queued } = await openStuck(cluster)
@@ -212,7 +213,7 @@ natsTest(
   },
 )
 
-natsTest('the own engine does a waiting job whose queues cannot be created, if it can', async () => {
+natsTest('a waiting job whose queues cannot be created goes to an own engine that can do it', async () => {
   const { fleet, job, queued } = await openStuck('taken', { takeBack: () => 1 })
   const taken: string[] = []
   let canDo = false
@@ -226,14 +227,14 @@ natsTest('the own engine does a waiting job whose queues cannot be created, if i
   await until(async () => (await queued()).length === 0)
 })
 
-natsTest('a sweep removes the queues of pools that no present and no remembered worker has', async () => {
+natsTest('a sweep removes the queues of a pool without present or remembered workers', async () => {
   const { fleet, later, hello, queues } = await open('forgotten')
   await hello(['en'], { session: 'y' })
   await hello(['de'])
   await until(async () => (await queues()).length === 4)
   later(hour + 1)
   fleet.sweep()
-  // The server remembers the last ready state of each name.
+  // The server remembers the last ready state of each worker name for a day.
   await until(async () => (await queues()).length === 2)
   expect(await queues()).toEqual([again, first])
   later(24 * hour)

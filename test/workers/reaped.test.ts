@@ -1,5 +1,6 @@
-// Tests that a test with nats-server leaves no process, even if its test runner is killed, and otherwise no folder.
-// Each tested file runs in a test runner of its own. Also tests that a test uses only its own nats-server.
+// Tests that a test with nats-server leaves no process, even if its test runner is killed. If the test runner is not
+// killed, the test leaves no folder either. Each tested file runs in a test runner of its own. Also tests that a test
+// uses only its own nats-server.
 
 import { afterAll, expect } from 'bun:test'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -70,7 +71,7 @@ natsTest('a test runner that is killed leaves no process', async () => {
   await until(() => processesIn(runner.folder).length === 0)
 })
 
-natsTest('a nats-server whose port another program took is not taken for this program', async () => {
+natsTest('if another program has the port, nats-server is started again on another port', async () => {
   using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const config = join(temporaryFolder(), 'nats.conf')
   writeFileSync(config, '')
