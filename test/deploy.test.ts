@@ -112,7 +112,7 @@ test('both services of the compose file are read-only, without capabilities, and
       volumes: ['steno:/data'],
     })
   expect(Object.keys(volumes)).toEqual(['steno'])
-  // The program names packages of CUDA 13 and cuDNN 9 when they are missing. Debian's image has neither.
+  // On a GPU, the program needs CUDA 13 and cuDNN 9. Debian's image has neither, but this image of NVIDIA has both.
   expect(services['steno-gpu']).toMatchObject({
     image: 'steno-gpu',
     build: { args: { BASE: expect.stringMatching(/nvidia\/cuda:13\.\S+-cudnn-runtime-/) } },

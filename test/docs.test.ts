@@ -60,7 +60,7 @@ const skipped = unless(missing ? null : 'all', 'pocket model with its clips')
 let home: Home
 
 // Functions of afterAll are called in the order of their declaration. So the server ends before `temporaryFolder`
-// removes its folder: a running server would unpack its embedded files there again.
+// removes the folder: a running server would unpack its embedded files there again.
 afterAll(async () => {
   files.stop(true)
   if (!missing) expect(await home.close()).toBe(0)
@@ -109,7 +109,7 @@ const preparations: Record<string, (reader: Reader) => Promise<void>> = {
     }
   },
   'docs/search-and-edits.md': async ({ folder }) => {
-    // An edit in this document changes the fourth sentence.
+    // An edit in this document changes the fourth utterance, so the recording must have at least four.
     for (const name of ['talk.mp3', 'call.wav']) copyFileSync(conversation, join(folder, name))
   },
   'docs/uploads.md': async ({ folder }) =>

@@ -1,5 +1,5 @@
-// Tests the environment of the programs that tests start. In `make test`, the test process begins with
-// MIMALLOC_PURGE_DELAY; support/own-environment.ts removes it.
+// Tests the environment of the programs that tests start. `make test` sets the variable MIMALLOC_PURGE_DELAY for the
+// test process, and test/support/own-environment.ts removes this variable.
 
 import { expect, test } from 'bun:test'
 

@@ -72,8 +72,8 @@ const entryFiles: Record<string, string[]> = {
 }
 
 /**
- * The layers inside the folder src/engine, lowest first. A folder or file directly in src/engine may import values only
- * from lower layers.
+ * The layers inside the folder src/engine, lowest first. A part of the engine may import values only from lower layers.
+ * A part is a folder directly in src/engine, or the files there with the same first word: worker.ts and worker-pool.ts.
  */
 const engineLine: string[][] = [
   ['ask', 'audio', 'engine', 'memory', 'protocol', 'reports', 'request', 'retries', 'status'],

@@ -1,4 +1,4 @@
-// Tests the expiry of sessions, grants and links. No sweep runs here, so each check must itself refuse what has expired.
+// Tests the expiry of sessions, grants and links. No sweep removes expired rows here, so each check must refuse them.
 
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, expect, test } from 'bun:test'

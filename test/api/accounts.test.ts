@@ -173,7 +173,7 @@ steered('an address gets one mail in ten minutes, whoever signs up with it', asy
   service.later(limits.verificationMailEveryMs)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 2)).toHaveLength(2)
-  // The clock was ahead when the last mail was sent, so the service ignores the time of this mail.
+  // The time of the last mail is now in the future, so the service ignores this time.
   service.stepClock(-limits.verificationTtlMs / 2)
   await signUp(service, { email, password })
   expect(await mailedLinks(service, 3)).toHaveLength(3)

@@ -161,13 +161,13 @@ steered('a delivery that waits for its retry does not hold up the next event', a
   service.engine.finish(task)
   await until('completed', ({ status }) => status === 'delivered')
   expect(await until('processing', () => true)).toMatchObject({ status: 'pending', attempts: 1 })
-  // The account can ask for an attempt without this wait.
+  // The account can ask for an attempt before the retry is due.
   await ana.post(`/v1/webhooks/deliveries/${id}.processing/redeliver`)
   await until('processing', ({ status }) => status === 'delivered')
 })
 
 steered('retries go on after a restart, with the body of a job that was deleted', async () => {
-  // The record of a deleted job would be removed before the retry, but it stays until all events are sent.
+  // The retry is later than the retention of a deleted job. The row of the job stays until its events are sent.
   const settings = { STENO_WEBHOOK_RETRIES: '5', STENO_DELETED_RETENTION: '1m' }
   const { service, ana, until } = await start(settings)
   const receiver = receiverWith(200, 500, 500)

@@ -21,8 +21,9 @@ const python = Bun.which('python3')
 
 const withClips = clips ? sourceOnly : test.skip
 
-// This test runs with the source only, where passwords are hashed at a low cost, because a sign-up in three languages
-// computes six hashes. The built program has the same document, and test/program/answers.test.ts compares its responses.
+// The examples of a sign-up compute six hashes: two in each of three languages. This test runs only with the source,
+// which hashes at a low cost here. test/program/answers.test.ts compares the responses of the built program with those
+// of the source.
 withClips(
   `the examples of every endpoint get the same answer in curl, ${python ? 'Python' : 'NOT IN PYTHON, which is not here,'} and TypeScript${unless(clips, 'clips')}`,
   async () => {
@@ -30,7 +31,7 @@ withClips(
     const ana = service.account('ana')
     const document = (await service.fetch('/v1/openapi.json')).body as Document
     const add = () => addTranscript(service.db, ana, ['We meet on Monday.'])
-    // The service prints the link of each sign-up.
+    // The service prints the link of each sign-up. This spy keeps the links out of the output of the tests.
     using _printed = spyOn(console, 'log').mockImplementation(() => {})
     const folder = temporaryFolder()
     copyFileSync(join(clips ?? '', 'doctor.flac'), join(folder, 'talk.mp3'))

@@ -277,7 +277,7 @@ test('long names of speakers leave room for edits', async () => {
   const change = async (index: number, text: string) =>
     (await patch({ utterances: [{ index, text }] })).status
   expect(await change(0, 'a '.repeat(limits.editedTextLengthMax / 2))).toBe(200)
-  // Each of the 5,000 words gets this name, which takes 320 bytes.
+  // Each of the 5,000 words of the first utterance gets this name, which takes 320 bytes.
   const name = '😀'.repeat(limits.speakerNameLengthMax)
   expect((await patch({ speakers: { 'SPEAKER 1': name } })).status).toBe(200)
   expect(await change(1, 'One more word than before.')).toBe(200)

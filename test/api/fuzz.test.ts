@@ -1,6 +1,7 @@
 // Sends random requests, most of which are invalid, and malformed requests. A fixed seed determines the random
 // requests. Checks that an error response to a random request has one of the error codes in src/errors.ts, and the HTTP
-// status of this code. Error pages in HTML are not checked.
+// status of this code. Only /v1/ready may have a status of 500 or more. The HTML page of an invalid link has no error
+// code, so the code is not checked there.
 
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'

@@ -4,7 +4,7 @@ import { idleTime } from '../../src/setting-values.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { startTestService } from '../support/service.ts'
 
-test('Bun may close an idle connection four seconds early, so it gets four seconds more, at most 255', () => {
+test('Bun may close an idle connection four seconds early, so its timeout is four seconds longer, up to 255', () => {
   const timeouts = ['1s', '2500ms', '60s', '251s'].map(given =>
     idleSeconds({ requestIdleMs: idleTime(given) }),
   )

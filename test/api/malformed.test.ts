@@ -66,8 +66,8 @@ test('a path that cannot be decoded gets an envelope', async () => {
 
 steered('an error beyond the routes is answered without a stack', async () => {
   const engine = steeredEngine()
-  // The fake engine makes the response of /v1/ready invalid. The error handler of the app throws for such a response, so
-  // the error handler of the server must make the error response.
+  // The fake engine makes the response of /v1/ready invalid. The error handler of the app throws for such a response.
+  // The error handler of the server must therefore make the error response.
   const service = await startTestService({
     parts: {
       engine: { ...engine, state: () => ({ ...engine.state(), ready: 'yes' as unknown as boolean }) },

@@ -1,4 +1,5 @@
-// Tests the MCP tools of steno with the official MCP client, which also signs in by OAuth.
+// Tests the endpoint /mcp with the official MCP client, which also signs in by OAuth, and with plain HTTP requests,
+// such as malformed messages.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

@@ -1,6 +1,6 @@
 // Sends random requests, which come from a fixed seed, to the endpoints of OAuth, of sign-in and of MCP. No response
-// may have a status of 500 or more, or contain a token. A response may redirect the browser only to the service or to
-// the redirect address of the client.
+// may have a status of 500 or more, or contain a token or an unescaped `<script>`. A response may redirect the browser
+// only to the service or to the redirect address of the client.
 
 import { expect, test } from 'bun:test'
 import { parameters } from '../../src/api/oauth/authorization.ts'

@@ -1,4 +1,5 @@
-// Tests that the service logs no token, authorization code, code verifier, password or API key.
+// Tests that the service logs no secret of OAuth or of a sign-in: no token, authorization code, code verifier, code
+// challenge, state, password or API key.
 
 import { expect, test } from 'bun:test'
 import { challenge, flow, registerClient, signIn, verifier } from '../support/oauth.ts'

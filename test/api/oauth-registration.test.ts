@@ -158,7 +158,7 @@ test('an address that is not safe to return to is refused', async () => {
   }
 })
 
-test('a client that wants something else is refused, and every error has the shape of OAuth', async () => {
+test('a registration with unsupported metadata is refused, and every error has the shape of OAuth', async () => {
   const service = await startTestService({ settings: { STENO_RATE_LIMITS: 'off' } })
   for (const metadata of [
     { grant_types: ['password'] },

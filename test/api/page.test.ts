@@ -37,7 +37,7 @@ test.each(addresses)('%s answers with the page under a strict policy', async add
   expect(text).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/)
 })
 
-test('a caller that asks for no HTML is led from / to the reference', async () => {
+test('a caller that does not ask for HTML is redirected from / to /docs', async () => {
   const { status, headers } = await service.fetch('/', { headers: { Accept: 'application/json' } })
   expect([status, headers.get('location')]).toEqual([302, `${service.url}/docs`])
 })

@@ -51,7 +51,7 @@ test('a hit names its job, utterance and times, and where the words lie', async 
 })
 
 steered(
-  'a completed job is found by the name of its file as soon as it is indexed, and no more once deleted',
+  'a completed job is found by its text when it is indexed, with its file name, and not after its deletion',
   async () => {
     const service = await startTestService(unlimited)
     const ana = service.account('ana')

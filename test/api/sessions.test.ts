@@ -78,7 +78,7 @@ sourceOnly('an account that has no password yet answers as one that does not exi
 steered('a sign-in without an account hashes the password too, at the same cost', async () => {
   const service = await startTestService()
   createAccount(service.db, { email: 'ana@example.org', passwordHash, verified: true })
-  // hashAtLowCost has replaced both functions. They record their calls.
+  // `hashAtLowCost` has already replaced both functions by spies. `spyOn` returns these spies, which record the calls.
   const [hash, verify] = [spyOn(Bun.password, 'hash'), spyOn(Bun.password, 'verify')]
   await hashPassword(password)
   for (const email of ['ana@example.org', 'unknown@example.org'])
@@ -293,7 +293,7 @@ steered('beyond fifty sessions of an account the least used one ends', async () 
   for (let count = 2; count <= limits.sessionsMax; count++) await signIn(service, { key })
   expect((await first('GET', '/app/session')).status).toBe(200)
   await expectEnded(second('GET', '/app/session'))
-  // The times of all these sessions are now in the future, as after a clock that was ahead.
+  // The clock was ahead and is corrected, so the times of all these sessions are now in the future.
   service.stepClock(-24 * 3_600_000)
   const later = [await signIn(service, { key }), await signIn(service, { key })]
   for (const session of later)

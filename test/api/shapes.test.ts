@@ -10,7 +10,7 @@ import { shareServices, startTestService, steered } from '../support/service.ts'
 shareServices()
 
 // `startTestService` checks the shapes of many JSON responses (see test/support/answers.ts), and `startReceiver` checks
-// the shape of every webhook. So a test can check them if it only causes the responses and webhooks.
+// the shape of every webhook. A test of shapes therefore needs no checks of its own: it only causes the responses.
 
 steered('a transcription has its declared shape in every state', async () => {
   const inspection = Promise.withResolvers<Inspection>()

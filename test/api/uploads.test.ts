@@ -293,7 +293,7 @@ steered('an account keeps no more media than it may', async () => {
   expect(await send(third, 'x')).toBe(200)
 })
 
-test('a slow PUT goes on while it moves, and one that does not move gets 408', async () => {
+test('a slow PUT is not ended while bytes arrive, and a PUT without new bytes gets 408', async () => {
   const settings = { ...unlimited.settings, STENO_REQUEST_IDLE: '1s' }
   const service = await startTestService({ settings })
   const ana = service.account('ana')
@@ -373,7 +373,7 @@ function openPut({ upload_url, headers }: Signed, length: number) {
   return { send: (bytes: string) => void socket.write(bytes), answer, closed }
 }
 
-/** Returns the names of the files of an upload, whole or in part. */
+/** Returns the names of the files of an upload: complete files and drafts. */
 function filesOf({ dataDir }: TestService, uploadId: string): string[] {
   return readdirSync(join(dataDir, 'uploads')).filter(name => name.includes(uploadId))
 }

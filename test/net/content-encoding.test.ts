@@ -18,7 +18,7 @@ test.each([[['gzip']], [['gzip', 'gzip']]])(
     )
     void decoder.push(body)
     await begun.promise
-    // A slow disk: the write ends in a later turn of the event loop.
+    // Simulates a slow disk: the write ends in a later turn of the event loop.
     setImmediate(released.resolve)
     await decoder.abandon()
     expect(written).toEqual(['Good morning.'])

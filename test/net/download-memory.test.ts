@@ -16,7 +16,7 @@ beforeEach(() => {
   folder = temporaryFolder()
 })
 
-test('memory does not grow with the file, nor with TLS, nor with what is packed in it', async () => {
+test('memory does not grow with the size of a download, also over TLS and with compression', async () => {
   const scenes = {
     '/small': stream(small),
     '/large': stream(large),

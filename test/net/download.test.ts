@@ -230,7 +230,7 @@ const refusals: Record<string, Refusal> = {
 test.each(Object.entries(refusals))('%s ends the download with a cause', async (_, [scene, code, cause]) => {
   const server = await serve({ '/a': scene })
   // `stallMs` is short only for the servers that stall. The other servers may answer late on a busy machine, and a
-  // short `stallMs` would count this as a stall. The page that is cut off keeps its connection open for `stallMs`.
+  // short `stallMs` would count this as a stall. For the interrupted page, the client waits `stallMs` for more bytes.
   const stallMs = `${cause}`.includes('stalled') ? 50 : 3000
   const failure = await failureOf(take(server.url('/a'), { bytesMax: 1_000_000, stallMs }))
   expect(failure).toMatchObject({ code, message: expect.stringMatching(cause) })
@@ -349,8 +349,8 @@ const chunked = { 'Transfer-Encoding': 'chunked' }
 const version = { ETag: '"v1"' }
 
 /**
- * Returns a server that cuts off its first response. Its further responses have the remaining bytes of the file. They
- * have no ETag. Their header Content-Range has the size `total`.
+ * Returns a server that cuts off its first response, which has an ETag and the given headers. Its later responses begin
+ * at the offset of the request and have no ETag. If this offset is above 0, their Content-Range has the size `total`.
  */
 function interruptedOnce(headers: Record<string, string | number>, total: string): Scene {
   return (socket, request, nth) => {

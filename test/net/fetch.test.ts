@@ -52,7 +52,8 @@ test('a name whose address becomes private between two hops gets no second conne
 
 test('of several addresses only those that may be reached are tried, one after another', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
-  // The address 127.0.0.2 is not allowed. 127.9.9.9 is allowed, but no server listens there. Only 127.0.0.1 can answer.
+  // A server listens only at 127.0.0.1. The first request may use 127.9.9.9 and 127.0.0.1, the second one only
+  // 127.9.9.9, and the third one no address.
   const resolve = async () => ['127.0.0.2', '127.9.9.9', '127.0.0.1']
 
   expect(
@@ -455,7 +456,7 @@ test.skipIf(!hasIpv6)('IPv6 works (skipped where the machine has no ::1)', async
   expect(await get(server.url('/a'), { ...way, allowNets: loopback })).toEqual({ kind: 'forbidden-address' })
 })
 
-test('the next address is tried beside one that does not answer; such an address alone times out', async () => {
+test('the next address is tried while one does not answer; if no address answers, the request times out', async () => {
   const server = await serve({ '/a': socket => answer(socket, 200, {}, 'ok') })
   const deaf = await deafPort('127.0.0.6', server.port)
   try {

@@ -42,8 +42,9 @@ test('cues of random transcripts obey every limit and lose no word', () => {
 })
 
 /**
- * Checks that the cues (subtitles) contain all words in order, and that each cue obeys all limits. Also checks that the
- * first word of each cue does not fit into the previous cue.
+ * Checks that the cues (subtitles) contain all words in order, and that each cue obeys all limits. The limits are not
+ * checked for a cue of one word, and for a transcript without word times. Also checks that the first word of each cue
+ * does not fit into the previous cue of the same utterance.
  */
 function expectCues(cues: Read[], transcript: Transcript, known: Known[], options: ExportOptions): void {
   const { maxWords, maxChars, maxDurationMs, sentenceAware } = options

@@ -49,7 +49,7 @@ test.each([
   expect(found(text, query)).toEqual(expected)
 })
 
-test('a phrase is read a few times for each word of a text, also where it repeats itself', () => {
+test('a search reads a phrase only a few times for each word of a text, also if the phrase repeats a word', () => {
   let reads = 0
   const phrase: Phrase = new Proxy(Array<string>(100).fill('a'), {
     get: (words, name, whole) => {

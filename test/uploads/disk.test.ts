@@ -84,7 +84,7 @@ test('an append whose flush fails closes its file', async () => {
   expect(descriptors()).toBeLessThan(before + 10)
 })
 
-// A file that is not closed ends the server when the garbage collector finds it.
+// If the garbage collector finds a file that was not closed, the server exits.
 test('an upload for which there is only one free file descriptor fails and closes its file', async () => {
   const script = `
     const { receive } = await import(${module})
@@ -103,8 +103,8 @@ test('an upload for which there is only one free file descriptor fails and close
   expect([await new Response(child.stdout).text(), await child.exited]).toEqual(['EMFILE 0\n', 0])
 })
 
-// Some disks report no error for the last bytes. A file that is cut during the upload has the same size as on such a
-// disk.
+// Some disks lose the last bytes and report no error. To simulate such a disk, the test truncates the file during the
+// upload.
 test('a body whose last bytes are not on the disk at its end is refused as an error of the disk', async () => {
   const path = join(scratch, 'cut')
   async function* body() {

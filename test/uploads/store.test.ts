@@ -61,7 +61,7 @@ test('a PUT is refused when the disk becomes full during the transfer', async ()
   await expect(store.put(newUpload().id, body, 0)).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
   expect(pieces).toBeLessThan(5)
   expect(files()).toEqual([])
-  // Now the disk is full before the transfer, so the PUT waits for no byte.
+  // Now the disk is full before the transfer, so the PUT is refused before a byte arrives.
   const silent = store.put(newUpload().id, new ReadableStream(), 1)
   await expect(silent).rejects.toMatchObject({ code: 'INSUFFICIENT_STORAGE' })
 })
@@ -73,7 +73,7 @@ test('a PUT during which a job starts to use the upload does not replace the fil
   const late = bodyOf(['late'], () => takeUpload(db, account.id, id))
   await expect(store.put(id, late, 0)).rejects.toMatchObject({ code: 'CONFLICT' })
   expect(readFileSync(uploadPath(config.dataDir, id), 'utf8')).toBe('used')
-  // A PUT to an upload that is used, or gone, waits for no byte.
+  // A PUT to an upload that is used by a job or discarded is refused before a byte arrives.
   await expect(store.put(id, new ReadableStream(), 0)).rejects.toMatchObject({ code: 'CONFLICT' })
   const gone = newUpload()
   await store.put(gone.id, bodyOf(['gone']), 0)
@@ -230,7 +230,7 @@ test('a request of another account does not end a running request of a resumable
   expect(await appended).toMatchObject({ offset: 1 })
 })
 
-test('a request that is overtaken before it reads its body waits for no byte', async () => {
+test('a request is refused if a later one begins before its body is read, and its body is not read', async () => {
   const { append } = openResumable(1)
   let isRead = false
   const pull = () => {

@@ -1,5 +1,5 @@
-// Tests OpenAI's packages for JavaScript and Python with every call of the interface. The engine answers each job with the
-// same dialogue. test/api/clients.test.ts uses a real engine.
+// Tests OpenAI's packages for JavaScript and Python with every endpoint that is compatible with OpenAI's API. The fake
+// engine returns the same dialogue for each job. test/api/clients.test.ts uses a real engine.
 
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -42,7 +42,8 @@ async function tell({ diarize }: TranscribeInput, { onUtterances }: TranscribeOp
 let walked: Promise<Results> | null = null
 
 /**
- * Returns what OpenAI's npm client received. `walk` calls every endpoint once, and all tests of this file use its results.
+ * Returns the results that OpenAI's npm client received from every endpoint. Only the first call sends requests: all
+ * tests of this file use the same results.
  */
 function results(): Promise<Results> {
   walked ??= startTelling().then(([baseUrl, key, clip]) => walk(baseUrl, key, clip))
@@ -110,7 +111,7 @@ withPython(
   120_000,
 )
 
-/** Returns the path of a Python interpreter with the package openai, or null if there is none. */
+/** Returns the name or path of a Python interpreter with the package openai, or null if there is none. */
 function findPython(): string | null {
   const candidates = [process.env.STENO_TEST_PYTHON, 'python3'].filter(name => name !== undefined)
   const hasPackage = (name: string) =>
