@@ -68,8 +68,8 @@ export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
 }
 
 /**
- * Opens a database for reading only. A read waits for up to `databaseBusyMs` while a command holds the lock of the
- * database, for example at the end of the command.
+ * Opens a database for reading only. Another process, such as a command of steno, may lock the database for a short time,
+ * for example when it closes the database. A read then waits for up to `databaseBusyMs`.
  */
 function openReadOnly(file: string): Database {
   const sql = new Database(file, { readonly: true, strict: true })

@@ -53,9 +53,10 @@ export function hasDatabase(dataDir: string): boolean {
 }
 
 /**
- * Throws if this process may not use the database of a data folder: if the database is on a read-only file system, or
- * belongs to another user. SQLite also writes files when it only reads a database, and its own messages name no file.
- * The secret is never written again, so it may be a file that can only be read.
+ * Throws if this process may not read and write the files of the database, or may not read the secret: the file system
+ * is read-only, or the user of this process has no right to do so. Write access is needed even for reading, because
+ * SQLite then writes files beside the database. SQLite's own messages do not name the file. The secret is never written
+ * again, so it needs no write access.
  */
 export function requireAccess(dataDir: string): void {
   for (const path of databaseFiles(dataDir)) tryAccess(path, constants.R_OK | constants.W_OK)

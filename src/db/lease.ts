@@ -124,8 +124,9 @@ async function take(
   let content: Content = { ...unnamed, lastHolder: last.holder }
   let renewedAt = monotonic()
   try {
-    // If several servers create this file at the same time, only one of them succeeds. A file without content would not
-    // name the last holder, and this holder would then replace its own database by an older copy.
+    // If several servers create this file at the same time, only one of them succeeds. The file is created with its
+    // content in one step. A server that ended between two steps would leave an empty file, which does not name the last
+    // holder. The last holder would then replace its own database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null

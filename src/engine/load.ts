@@ -57,9 +57,9 @@ type FurtherOptions = Pick<LoadOptions, 'others' | 'detector' | 'voices'> & {
 }
 
 /**
- * Opens all models except the first speech model, which is open already. If a further speech model or a voice model
- * cannot be opened, the engine runs without it, and a message for the log is added to `notes`. If the model for voice
- * detection cannot be opened, throws an error.
+ * Opens all models except the first speech model, which is open already. If a further speech model, or a model that
+ * tells speakers apart, cannot be opened, the engine runs without it, and a message for the log is added to `notes`. If
+ * the model that detects speech (VAD) cannot be opened, throws an error.
  */
 async function openFurther(
   runtime: Runtime,

@@ -46,7 +46,10 @@ export function joinPieces(pieces: Piece[]): string {
   return pieces.map(({ text, spaced }, index) => (spaced && index > 0 ? ` ${text}` : text)).join('')
 }
 
-/** Returns a function that removes all characters of `strip` from a text, and then normalises the text with `fold`. */
+/**
+ * Returns a function that normalises a text with `fold`, removes all characters of `strip`, and then normalises the text
+ * again, because the removal may leave several spaces in a row.
+ */
 export function cleaner(strip: string): (text: string) => string {
   const codes = [...strip].map(character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
   const stripped = codes.length > 0 ? new RegExp(`[${codes.join('')}]`, 'gu') : null

@@ -244,7 +244,10 @@ export class Assignment {
     }
   }
 
-  /** Sends a request, and notes since when the server has not answered. */
+  /**
+   * Sends a request. If it is the first one that fails since the last answer, stores the time in `#unansweredSince`. An
+   * answer sets `#unansweredSince` to null.
+   */
   async #answerTo<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     try {
       const answer = await request()

@@ -83,7 +83,7 @@ export class Fleet implements Engine {
     return this.#handOvers.size + this.#room()
   }
 
-  /** Returns true if at least one pool of workers can do this job, and has its queues. */
+  /** Returns true if there is a pool of workers that can do this job, and the queues of this pool exist. */
   serves(needs: Needs): boolean {
     return this.#poolsWithQueues().some(({ abilities }) => canDo(abilities, needs))
   }
@@ -354,8 +354,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts the jobs that no worker holds into the stream again, after the attempts to create the queues have ended. The
-   * messages of these jobs may be lost: on their way to NATS, or because NATS has lost its data.
+   * Puts each job that no worker holds, and that is not aborted, into the stream, after the attempts to create the queues
+   * have ended. An earlier message of such a job may be lost: on its way to NATS, or because NATS has lost its data.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())

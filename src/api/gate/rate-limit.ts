@@ -96,8 +96,8 @@ function count(window: Window): number {
 }
 
 /**
- * Removes the times that are older than the sliding window. The array is shortened only when more than half of its
- * times are old, so the amortised cost of one request is constant.
+ * Moves `head` past the times that are older than the sliding window. These times are deleted from the array only when
+ * they are more than half of it, so the amortised cost of one request is constant.
  */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1

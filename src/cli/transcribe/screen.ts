@@ -1,6 +1,7 @@
-// The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar. Otherwise, a line is
-// printed for each tenth of the duration of a long recording. At the end of each recording, one more line is printed.
-// With --quiet, none of this is shown.
+// The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar, with the recognised
+// text above it. Otherwise, a line is printed when a further tenth of a long recording is done, but at most one line in
+// `terminalReportEveryMs`. At the end of each recording, one more line is printed. With --quiet, only warnings and errors
+// are shown.
 
 import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
