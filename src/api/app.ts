@@ -19,7 +19,7 @@ export function openApp(service: Service): AnyElysia {
 
   const app: AnyElysia = new Elysia({
     // By default, Elysia removes unknown fields from a request. With this option, unknown fields stay, so that the
-    // validation refuses them.
+    // validation of a body can refuse them.
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,

@@ -27,7 +27,7 @@ export function metricsText({ db, config, engine, fleet, metrics }: Service, sto
   return metrics.text()
 }
 
-/** Sets the free space of the disk. If the data folder is missing, its disk is not known, and there is no value. */
+/** Sets the metric of the free disk space. The metric has no value if the data folder is missing. */
 function measureDisk(metrics: Service['metrics'], dataDir: string): void {
   metrics.clear('steno_disk_free_bytes')
   try {

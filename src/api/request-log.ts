@@ -8,7 +8,7 @@ export type LoggedRequest = {
   route: string
   status: number
   ms: number
-  /** The id of the account that sent the request. Null if no credential was needed, or if it was not valid. */
+  /** The id of the account that sent the request. Null if the route needs no credential, or if none was accepted. */
   accountId: string | null
 }
 

@@ -7,8 +7,8 @@ import { escapeHtml, htmlPage } from './html.ts'
 import type { Service } from './service.ts'
 
 /**
- * Verifies the account of a link. After sign-ups with different passwords, the link has no password. Then this function
- * returns the page on which the person chooses the password.
+ * Verifies the account of a link, and sets the password of the sign-up for this account. If there were sign-ups with
+ * different passwords, returns the page on which the person chooses the password instead.
  */
 export function openLink(service: Service, token: string): Response {
   if (!service.config.signUp) return closedPage()

@@ -10,7 +10,7 @@ const meanings: Record<Scope, string> = {
   write: 'start, change, cancel and delete transcriptions, which spends your balance',
 }
 
-/** The consent page for a person who is signed in. */
+/** The consent page with the form to allow or deny the access, for a person who is signed in. */
 export function consentPage(asked: Authorization, params: URLSearchParams, email: string): Response {
   const list = asked.scopes.map(scope => `<li>${meanings[scope]}</li>`).join('')
   return page(asked, [
@@ -23,7 +23,7 @@ export function consentPage(asked: Authorization, params: URLSearchParams, email
   ])
 }
 
-/** The page on which a person signs in before the consent page. `problem` is the error that it shows, or null. */
+/** The consent page with the forms to sign in. `problem` is the error that the page shows, or null. */
 export function signInPage(
   asked: Authorization,
   params: URLSearchParams,

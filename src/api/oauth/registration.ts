@@ -64,8 +64,8 @@ function areRedirectUris(uris: unknown): uris is string[] {
 }
 
 /**
- * Returns the name of an OAuth client, shortened and without invisible characters. Returns another text if the name is
- * missing. An invisible character could reverse the text on the consent page.
+ * Returns the name of an OAuth client, shortened and without invisible characters. Returns a fixed text if the name is
+ * missing or has no visible character. An invisible character could reverse the text on the consent page.
  */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''

@@ -11,8 +11,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * Each field counts towards `formFieldsBytesMax` with the length of its name, the length of its value, and this number
- * of bytes. Without this number, a form could contain a huge number of empty fields.
+ * Each field except the file counts towards `formFieldsBytesMax` with the length of its name, the length of its value,
+ * and this number of bytes. Without this number, a form could contain a huge number of empty fields.
  */
 const partBytes = 64
 

@@ -12,7 +12,10 @@ type Outlet = {
   beatMs: number
   /** Called after the first bytes are sent. `send` sends further bytes of the response. */
   begin?: (send: (text: string) => void) => void
-  /** Called at the end of the job. Returns the last bytes of the response. Throws an ApiError if the job has failed. */
+  /**
+   * Called when the job has ended, or when the server stops. Returns the last bytes of the response. Throws an ApiError
+   * if the job has no transcript.
+   */
   end: () => string
   /**
    * Called if `end` throws an error. Returns the bytes that report the error. If `failed` is null, the connection is
