@@ -22,7 +22,7 @@ const text = words.webhooks
 
 type DeliveryTableProps = {
   items: Delivery[]
-  /** The name of each job, by the id of the job. */
+  /** The names of the newest jobs, by the id of the job. */
   names: Record<string, string>
   again: (delivery: Delivery) => void
 }

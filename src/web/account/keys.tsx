@@ -44,8 +44,9 @@ function NewKey({ keys, onMade }: { keys: Loaded<Keys>; onMade: (key: string) =>
   const most = keys.value.value?.active_max ?? 0
   if (keys.value.value && active >= most) return <p class="hint">{text.allUsed(most)}</p>
   const make = async () => {
-    // If the answer is lost, the server may already have made a key. The request is not sent again, because it would
-    // make a second key. The secret of the first key is lost. The list shows its name, so a person can revoke it.
+    // If the response is lost, the server may already have made a key. The request is not sent again, because it would
+    // make a second key. The secret of the first key is lost. The list shows the name of the first key, so a person can
+    // revoke this key.
     const body = { name: name.value.trim() }
     const made = ask<{ key: string }>('POST', '/app/keys', { body, waitsForServer: false })
     const { key } = await made.finally(keys.reload)

@@ -32,7 +32,7 @@ export function StatementList() {
     try {
       const query = { cursor: after ?? undefined }
       const page = await ask<Statement>('GET', '/app/statement', { query })
-      // A second click on the button has added this page already.
+      // Two quick clicks on the button request the same page. Only the first response is added.
       if (cursor.value !== after) return
       entries.value = [...(entries.value ?? []), ...page.items]
       cursor.value = page.next_cursor

@@ -1,17 +1,20 @@
 // The intervals and delays of the web app, all in milliseconds, and the size of one part of an upload.
 
 export const timing = {
-  /** The time between two requests for the list of jobs while one of the jobs has not ended. */
+  /**
+   * The time between two requests for the list of jobs while one of the jobs has not ended. Also the delay before the
+   * event stream of a job is opened again after the server has refused it.
+   */
   listEveryMs: 3000,
   /** The shortest time between two requests for the list of jobs while all jobs have ended. */
   idleListEveryMs: 20_000,
   /** The delay before the first retry of a request. Each further delay is twice as long, up to `retryMsMax`. */
   retryMs: 500,
-  /** The longest delay between two attempts to send a request. */
+  /** The longest delay between two attempts to send a request, if the server sends no `Retry-After`. */
   retryMsMax: 15_000,
   /** The time after which an attempt to deliver a webhook has usually ended. */
   attemptMs: 2000,
-  /** The time for which a short message stays on the screen, if it has no button and reports no error. */
+  /** The time for which a short message without the button "Undo" stays on the screen, if it reports no error. */
   toastMs: 5000,
   /**
    * The time for which a message with the button "Undo", or an error message, stays on the screen. After this time, a
@@ -20,7 +23,7 @@ export const timing = {
   undoMs: 8000,
   /** An edited text is saved when this time has passed since the last keystroke. */
   saveMs: 900,
-  /** Two keystrokes belong to the same undo step if less than this time passes between them. */
+  /** Two keystrokes in one utterance belong to the same undo step if less than this time passes between them. */
   undoStepMs: 1200,
   /** A search, or the preview of an export, starts when this time has passed since its input last changed. */
   typingMs: 250,

@@ -14,15 +14,16 @@ type Page = { items: Job[]; next_cursor: string | null }
 export const statusFilter = signal<JobStatus | ''>('')
 /** The filter by age: the number of days as text. `0` shows jobs of any age. */
 export const daysFilter = signal('0')
-/** The number of jobs in a page of the list, and the largest number that a request may ask for. */
+/** The number of jobs in a page of the list, if a request names no number. */
 const pageLength = 50
+/** The largest number of jobs that a request may ask for. */
 const pageLengthMax = 200
 const loaded = signal<Job[] | null>(null)
 /** The filters of the last request for the list of jobs. */
 let listed = ''
 /** The number of times that `refreshJobs` has replaced the whole list. */
 let beginnings = 0
-/** The time of the last response with the list of jobs. */
+/** The time at which `refreshJobs` last received a response. */
 let readAt = 0
 const cursor = signal<string | null>(null)
 /**
@@ -35,11 +36,11 @@ export const jobs = computed(() => loaded.value?.filter(({ id }) => !hidden.valu
 export const hasMore = computed(() => cursor.value !== null)
 
 /**
- * Requests the start of the list of jobs again, down to the last job that has not ended, but at most `pageLengthMax`
- * jobs. The older jobs, which were loaded before, stay in the list after these jobs. But if the page has no job that
- * was loaded before, some new jobs may be missing between the page and the older jobs. So the list then begins again
- * with this page alone. It also begins again if no job follows this page: the older jobs were then deleted, or no
- * longer match the filters.
+ * Requests the start of the list of jobs again, as one page of the API. The page reaches at least to the last job that
+ * has not ended, but it has at most `pageLengthMax` jobs. Older jobs that were loaded before stay in the list after the
+ * jobs of this page. But if the page has no job that was loaded before, some new jobs may be missing between the page
+ * and the older jobs. So the list then begins again with this page alone. The list also begins again if no job follows
+ * this page: the older jobs were then deleted, or no longer match the filters.
  */
 export async function refreshJobs(): Promise<void> {
   const filter = currentFilter()

@@ -1,4 +1,4 @@
-// The options that the person chooses for the next jobs: language, speakers and expected words.
+// The options that the person chooses for the next jobs: language, speakers, prompt and vocabulary.
 
 import { personalNames } from '../account/session.ts'
 import { showLanguage } from '../base/format.ts'

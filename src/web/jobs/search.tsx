@@ -48,7 +48,7 @@ export function SearchPage() {
     const { signal } = stop.current
     try {
       const page = await searchTranscripts(asked, after, signal)
-      // A second click on the button has added this page already.
+      // Two quick clicks on the button request the same page. Only the first response is added.
       if (after !== undefined && after !== cursor.value) return
       hits.value = [...(after ? (hits.value ?? []) : []), ...page.items]
       cursor.value = page.next_cursor

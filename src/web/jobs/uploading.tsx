@@ -91,7 +91,7 @@ function stateText({ state, sent, size, bytesPerSecond, name }: Upload): string 
 
 /**
  * Makes the browser ask the person for confirmation before the page is closed. This applies while files are being sent
- * or wait to be sent, and while the job of a file is not started yet.
+ * or wait to be sent, and while the job of a sent file is being started.
  */
 export function UnsavedUploads() {
   const isSending = uploads.value.some(({ state }) => ['sending', 'queued', 'starting'].includes(state))

@@ -135,8 +135,8 @@ async function patiently<Value>(work: () => Promise<Value>, signal: AbortSignal)
 /**
  * Returns a function that computes the speed of an upload. The caller calls this function with the number of bytes of
  * the file that were sent so far. The result is the average speed over the last `timing.speedMs` milliseconds, in bytes
- * per second. `start` is the number of bytes that were already sent when `speedOf` is called. It is more than 0 if the
- * upload continues an interrupted upload.
+ * per second. `start` is the number of bytes that were already sent when `speedOf` is called. `start` is more than 0 if
+ * the upload was interrupted and now continues.
  */
 function speedOf(start: number): (sent: number) => number {
   let marks = [{ at: performance.now(), sent: start }]

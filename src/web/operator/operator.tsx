@@ -1,4 +1,5 @@
-// The operator's page. It shows the running, waiting and failed jobs, and how much each account uses the service.
+// The operator's page. It shows the state of the service, charts of the last 24 hours, the errors of jobs, how much
+// each account uses the service, and the latest requests.
 
 import { useEffect } from 'preact/hooks'
 import { details } from '../account/session.ts'

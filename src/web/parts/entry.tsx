@@ -1,4 +1,5 @@
-// A link in the navigation. The link is marked while the page to which it leads is open.
+// A link in the navigation. The link is marked while its page is open, or a page below it: the link to the list of jobs
+// is also marked on the page of a job.
 
 import { path } from '../base/route.ts'
 

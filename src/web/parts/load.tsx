@@ -1,5 +1,5 @@
-// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails. Earlier
-// data stay below the error message, unless the status is 404.
+// Loads the data of a page. Shows a message while the data are loading, and an error message if the request fails.
+// Earlier data stay below the error message, unless the status is 404.
 
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'

@@ -50,7 +50,7 @@ export function tellWithUndo(text: string, { act, undo }: { act(): void; undo():
   setTimeout(finish, timing.undoMs)
 }
 
-// When another page of the app appears, all messages disappear, except messages with a button.
+// When another page of the app appears, all messages disappear, except messages with the button "Undo".
 effect(() => {
   path.value
   toasts.value = toasts.peek().filter(({ action }) => action !== null)
@@ -90,7 +90,8 @@ export function Toasts() {
 }
 
 /**
- * Runs the action of the newest message with a button. Does nothing in a text field, where Ctrl+Z undoes the typing.
+ * Runs the action of the newest message with the button "Undo". Does nothing in a text field, where Ctrl+Z undoes the
+ * typing.
  */
 function undoByKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, shiftKey } = event
@@ -103,8 +104,8 @@ function undoByKey(event: KeyboardEvent): void {
 }
 
 /**
- * Adds a message, and removes older messages until three are left. A message with a button is not removed in this way,
- * because a deletion must be undoable until its time is over.
+ * Adds a message, and removes all messages except the three newest ones. A message with the button "Undo" is not
+ * removed in this way, because the person must be able to undo a deletion until its time is over.
  */
 function show(text: string, { ms, ...rest }: Omit<Toast, 'id' | 'text'> & { ms: number }): number {
   const id = count++

@@ -11,9 +11,9 @@ export function storedDrafts(jobId: string): Draft[] {
 }
 
 /**
- * Stores the unsaved edits of a page. If there are none, deletes the stored edits. `known` holds the utterances whose
- * edits the page has read or stored before. The stored edits of other utterances stay: they belong to another page that
- * shows the same transcript.
+ * Stores the unsaved edits of a page in place of its earlier ones. `known` holds the utterances whose edits the page
+ * has read or stored before. The stored edits of other utterances stay: they belong to another page that shows the same
+ * transcript.
  */
 export function storeDrafts(jobId: string, drafts: readonly Draft[], known: ReadonlySet<number>): void {
   const others = storedDrafts(jobId).filter(({ utterance }) => !known.has(utterance))

@@ -42,7 +42,7 @@ export class EditHistory {
     }
   }
 
-  /** Removes the last step, so that it can be redone. Returns this step, or undefined if there is no step. */
+  /** Moves the last step to the steps that can be redone. Returns this step, or undefined if there is no step. */
   undo(): Step | undefined {
     return this.#move(this.#undo, this.#redo)
   }

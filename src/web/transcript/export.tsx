@@ -79,11 +79,9 @@ type SaveProps = {
   format: Format
   /** The address of the file with the whole transcript. */
   href: string
-  /**
-   * `selected` is the selected passage, or null if nothing is selected. `part` is the content of a file with only this
-   * passage, or null if the whole transcript is saved.
-   */
+  /** The selected passage, or null if nothing is selected. */
   selected: Passage | null
+  /** The content of a file with only the selected passage, or null if the whole transcript is saved. */
   part: string | null
 }
 

@@ -1,5 +1,5 @@
-// The page of one job. It shows the progress of a running job, the transcript of a completed job, or the reason why a
-// job has failed.
+// The page of one job. It shows the progress of a job that has not ended, the transcript of a completed job, or the
+// reason why a job has failed.
 
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'

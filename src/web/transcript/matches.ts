@@ -26,8 +26,8 @@ export function placesOf(utterances: readonly Utterance[], pattern: RegExp): Pla
 }
 
 /**
- * Replaces the found text at each place. Returns the new text of each utterance with a place. Superfluous spaces are
- * removed from these texts.
+ * Replaces the found text at each place. Returns the new text of each utterance with a place. In these texts, several
+ * spaces in a row become one space, and spaces at the start and at the end are removed.
  */
 export function replaced(
   utterances: readonly Utterance[],

@@ -8,7 +8,7 @@ import type { TranscriptView } from './view.ts'
  */
 export type Passage = { first: number; last: number }
 
-/** A word, or a subtitle cue of several words. `text` includes the punctuation at its end. */
+/** A word, or a subtitle cue of several words. `text` includes the punctuation and the space after it. */
 export type Timed = { start: number; end: number; text: string }
 
 type Sentence = { speaker: string | null; words: Timed[] }
@@ -20,8 +20,8 @@ export function sentencesOf(view: TranscriptView, { first, last }: Passage): Sen
     const place = view.placeOf(word)
     if (!place) continue
     const { utterance, from } = place
-    // The text of a word ends where the next word begins. The text therefore includes the punctuation between the two
-    // words.
+    // The text of a word ends where the next word begins. The text therefore includes the punctuation and the space
+    // between the two words.
     const next = view.placeOf(word + 1)
     const whole = view.utterances[utterance]
     const text = whole?.text.slice(from, next?.utterance === utterance ? next.from : undefined) ?? ''

@@ -126,8 +126,8 @@ export class Player {
   }
 
   /**
-   * Finds the cause of an error of the player. If the server sends the recording, loads it again after the first error, and
-   * after later errors if the network failed or the session ended, at most `reloadsMax` times.
+   * Finds the cause of an error of the player. If the server sends the recording, loads it again after the first error,
+   * and after later errors if the network failed or the session ended, at most `reloadsMax` times.
    */
   async #explain(): Promise<void> {
     const { media, position } = this
@@ -145,7 +145,8 @@ export class Player {
       return
     }
     void response.body?.cancel()
-    // At the first error, the server may have sent an error in place of the recording, so the recording is loaded again.
+    // At the first error, the server may have sent an error in place of the recording, so the recording is loaded
+    // again.
     const mayPlay = isBroken || waited || this.#reloads === 0
     if (media && mayPlay && this.#reloads++ < reloadsMax) {
       media.load()

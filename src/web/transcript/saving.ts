@@ -252,8 +252,8 @@ export class Saving {
 
   /**
    * Changes an utterance. The label of its speaker stays the one that the page has read first. `Edits.names` holds the
-   * present name for this label. The caller counts all its changes as one in `textChanges`, because each count makes the
-   * page search the whole transcript again while the search bar is open.
+   * present name for this label. The caller counts all its changes as one in `textChanges`, because each count makes
+   * the page search the whole transcript again while the search bar is open.
    */
   #put(utterance: number, { speaker: _, ...fresh }: Partial<Utterance>): void {
     Object.assign(this.result.utterances[utterance] ?? {}, fresh)

@@ -1,5 +1,5 @@
-// The menu for a selected passage. Its buttons play the recording from the start of the passage, copy the text of the
-// passage, copy a link to its start, or save the passage as subtitles.
+// The toolbar for a selected passage. Its buttons play the recording from the start of the passage, copy the text of
+// the passage with or without its time, copy a link to its start, or save the passage as subtitles.
 
 import { useLayoutEffect } from 'preact/hooks'
 import { showClock } from '../base/format.ts'

@@ -25,8 +25,8 @@ export class Studio {
   /** The passage that the person has selected. Null if nothing is selected. */
   readonly passage = signal<Passage | null>(null)
   /**
-   * The label of the speaker whose name the person wants to change. The list of speakers then moves the focus to the
-   * field with this name. Null if the person changes no name.
+   * The label of the speaker whose name the person has clicked in the text, to change this name. The list of speakers
+   * moves the focus to the field with this name, and then sets this signal to null.
    */
   readonly renaming = signal<string | null>(null)
   readonly dialog = signal<'export' | null>(null)

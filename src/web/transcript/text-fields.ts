@@ -60,8 +60,8 @@ function input({ edits }: Studio, event: Event): void {
 }
 
 /**
- * Removes superfluous spaces when the person leaves a text field. The spaces are not removed while the person types,
- * because this would move the caret.
+ * Removes double spaces, and spaces at the start and at the end, when the person leaves a text field. They are not
+ * removed while the person types, because their removal would move the caret.
  */
 function leave({ edits, view }: Studio, event: Event): void {
   const span = utteranceOf(event)

@@ -44,8 +44,8 @@ export class TranscriptView {
   }
 
   /**
-   * Highlights the word that is spoken at the time `seconds`. Returns the index of this word, or -1 if the time is
-   * before the first word.
+   * Highlights the word that is spoken at the time `seconds`, and scrolls to its utterance while the page follows the
+   * spoken words. Returns the index of this word, or -1 if the time is before the first word.
    */
   show(seconds: number): number {
     const word = wordAt(this.index.times, seconds)
@@ -124,8 +124,8 @@ export class TranscriptView {
   }
 
   /**
-   * Changes the text that the page shows for an utterance. Only the part that differs is replaced, so a caret outside of
-   * this part keeps its place. A caret in this part is then at its end.
+   * Changes the text that the page shows for an utterance. Only the part that differs is replaced, so a caret outside
+   * of this part keeps its place. A caret in this part is then at its end.
    */
   write(utterance: number, text: string): void {
     const node = this.#textOf(utterance)

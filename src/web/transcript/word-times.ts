@@ -3,7 +3,9 @@
 
 import { lastAtMost } from '../base/last-at-most.ts'
 
-/** The times of words, in the order of their starts. The same index in each of these arrays belongs to the same word. */
+/**
+ * The times of words, in the order of their starts. The same index in each of these arrays belongs to the same word.
+ */
 export type WordTimes = {
   /** The index of the word in the order of the text. */
   words: Uint32Array
