@@ -41,10 +41,10 @@ export const limits = {
 
 /**
  * The rate limits, in requests per minute. `ip` limits the requests from one IP address to most routes. The limits
- * `service`, `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All other
- * limits are counted per API key. A client with an access token counts as one key. All sign-in sessions of an account
- * together count as one key. `events.open` is not a rate but the maximum number of event streams that a caller has open
- * at the same time.
+ * `service`, `accounts.create`, `sessions.create` and the limits of OAuth are also counted per IP address. All IPv6
+ * addresses of a /64 network together count as one IP address. All other limits are counted per API key. All access
+ * tokens of a grant together count as one key, and so do all sign-in sessions of an account. `events.open` is not a
+ * rate but the maximum number of event streams that a caller has open at the same time.
  */
 export const rates = {
   ip: 300,

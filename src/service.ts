@@ -68,8 +68,8 @@ async function joinPair(
   }: Partial<Parts>,
 ): Promise<Standby | null> {
   if (folder === null) return null
-  // Unpacking may take seconds. A server that takes over has its files ready, and one that cannot unpack takes no
-  // lease.
+  // Unpacking may take seconds, so it is done before this server can take the lease. A server that takes over can then
+  // serve at once, and a server that cannot unpack its files never takes the lease.
   await unpackCarried()
   const requireOwn = () => requireUsable(dataDir)
   const options = { monotonic, onWait: onStandby, onLost: endAtOnce, requireOwn }
@@ -78,8 +78,8 @@ async function joinPair(
 
 /**
  * Throws if the server cannot use the database of the data folder: the database is damaged, a newer program made it, or
- * the file secret.key that it needs is missing. Changes nothing. Reads only the first pages of the database, so damage in
- * other pages is not found.
+ * the file secret.key that the database needs is missing. Changes nothing. Reads only the first pages of the database,
+ * so damage in other pages is not found.
  */
 function requireUsable(dataDir: string): void {
   if (!hasDatabase(dataDir)) return

@@ -66,8 +66,8 @@ const sweeps: Record<'sweepEvery' | 'minute' | 'hour', Sweeps> = {
 
 export type Sweeper = {
   /**
-   * Runs every sweep (a periodic task of the server) once, immediately. Leaves out further sweeps if the database is
-   * locked.
+   * Runs every sweep (a periodic task of the server) once, immediately. If the database is locked during a sweep,
+   * leaves out the later sweeps of the same interval.
    */
   run(): void
   stop(): void
@@ -100,7 +100,7 @@ function run(service: Service, due: Sweeps): void {
       sweep(service)
     } catch (error) {
       log.error('sweep failed', { sweep: name, ...errorFields(error) })
-      // The database is locked, so most of the further sweeps would fail too. They do not run this time.
+      // The database is locked, so most later sweeps of the same interval would fail too. They do not run this time.
       if (refusalOf(error) === 'busy') return
     }
   }

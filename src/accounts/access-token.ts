@@ -29,8 +29,8 @@ export function useAccessToken(db: Db, token: string): Access | null {
 }
 
 /**
- * Stores the current time as the last use of a grant. If the database cannot be used at the moment (see `refusalOf`), stores
- * nothing and does not throw, because a request with a valid access token must succeed even then.
+ * Stores the current time as the last use of a grant. If the database cannot be used at the moment (see `refusalOf`),
+ * stores nothing and does not throw, because a request with a valid access token must succeed even then.
  */
 function noteUse(db: Db, id: string): void {
   try {

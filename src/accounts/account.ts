@@ -93,8 +93,9 @@ export function forgetAccount(db: Db, id: string): void {
 }
 
 /**
- * Throws an ApiError if the account is deleted. A request that began before the deletion may still run. So the functions
- * that add jobs, uploads, voices, keys, sessions or grants to an account call this function in their transaction.
+ * Throws an ApiError if the account is deleted. A request that began before the deletion may still run. So the
+ * functions that add jobs, uploads, voices, keys, sessions or grants to an account call this function in their
+ * transaction.
  */
 export function requireNotDeleted(db: Db, id: string): void {
   if (db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }))

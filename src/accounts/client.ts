@@ -42,8 +42,8 @@ export function purgeClients(db: Db): void {
 }
 
 /**
- * The allowed custom URI schemes that have no dot in their names. Known desktop programs use them in redirect addresses.
- * Any other custom scheme must contain a dot, such as `com.example.app`.
+ * The allowed custom URI schemes that have no dot in their names. Known desktop programs use them in redirect
+ * addresses. Any other custom scheme must contain a dot, such as `com.example.app`.
  */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/

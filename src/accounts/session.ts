@@ -62,8 +62,8 @@ export function useSession(db: Db, token: string): Session | null {
 }
 
 /**
- * Extends a session to `sessionTtlMs` from the current time. If the database cannot be used at the moment (see `refusalOf`),
- * returns null, and the session keeps its old expiry time.
+ * Extends a session to `sessionTtlMs` from the current time. If the database cannot be used at the moment (see
+ * `refusalOf`), returns null, and the session keeps its old expiry time.
  */
 function renew(db: Db, tokenHash: string): Session | null {
   const now = db.now()

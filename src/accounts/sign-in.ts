@@ -39,8 +39,8 @@ export async function signInWithPassword(
 }
 
 /**
- * Creates a session and returns its token. The check of a password takes a quarter of a second or more. If the password
- * was changed or the account was deleted during the check, returns null.
+ * Creates a session and returns its token. The check of a password may take 0.25 s or more. If the password was changed
+ * or the account was deleted during the check, returns null.
  */
 export function startSession(db: Db, { accountId, keyId, passwordHash }: SignedIn): string | null {
   const stillHeld = 'select 1 from accounts where id = $accountId and password_hash = $passwordHash'

@@ -4,7 +4,7 @@
 // The database stores each link with the password hash of its sign-up, so that the person does not type the password
 // again. Anyone can sign up with the address of another person. So a link loses its password when a later sign-up has
 // another password: the person who opens the link cannot know which of the two sign-ups it belongs to. This person then
-// chooses the password.
+// chooses the password. While such a link is valid, links of still later sign-ups have no password either.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'

@@ -22,7 +22,8 @@ export function need<const Names extends string[]>(
 }
 
 /**
- * Throws a UsageError if one of the options `names` has an empty value, for example because a shell variable is not set.
+ * Throws a UsageError if one of the options `names` has an empty value, for example because a shell variable is not
+ * set.
  */
 export function refuseEmpty<Name extends string>(
   values: Partial<Record<Name, string | undefined>>,

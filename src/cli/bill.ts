@@ -24,8 +24,8 @@ type Component = {
 }
 
 /**
- * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file: a build reads these files
- * anyway, and knows their hashes.
+ * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file. The build passes its own
+ * `hashOf`, which keeps the hashes, because the build needs them several times.
  */
 export function billOf(
   root: string,
@@ -65,8 +65,8 @@ export function billOf(
 }
 
 /**
- * Returns the third-party component, such as a library or a model, to which a file of the built program belongs.
- * Returns undefined for a file of steno itself.
+ * Returns the part of the program, such as a library or a model, to which a file of the built program belongs. Returns
+ * undefined for a file that belongs to no part, such as the clip for `steno doctor`.
  */
 function partWith(file: string, parts: readonly LicensedPart[]): LicensedPart | undefined {
   const owners = parts.flatMap(part =>

@@ -16,7 +16,7 @@ export function isTarget(name: string): name is BuildTarget {
 
 /**
  * Returns the files that the built program must contain. The keys of the map are the paths in the built program, and
- * the values are the paths on this machine. Throws if one of the files is missing in the project folder.
+ * the values are the paths on this machine. Throws if a file of the project folder is missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')
@@ -40,7 +40,8 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
 
 /**
  * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains them, so they are
- * copied from the library folders of the building machine or of its cross compiler.
+ * copied from the library folders of the building machine or of its cross compiler. Leaves out a library that is in
+ * none of these folders.
  */
 function cppLibraries(target: BuildTarget): [path: string, source: string][] {
   const machine = machines[target]

@@ -46,7 +46,10 @@ export function noticesOf(root: string): string {
   ].join('\n')
 }
 
-/** Lists all installed packages on which the program depends, directly or through other packages. */
+/**
+ * Lists the installed packages on which the program depends, directly or through other packages. Also lists the
+ * packages in `carriedFromDevelopment`, with their dependencies.
+ */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {

@@ -53,7 +53,7 @@ export const serve = command({
       await running.close()
     }
     log.info('stopped')
-    // If NATS is frozen, its client has a connection without an answer, which it does not close.
+    // If the NATS server does not answer, the NATS client does not close its connection, and the process would not end.
     if (config.nats !== null) {
       await logWritten()
       process.exit()

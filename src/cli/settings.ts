@@ -74,7 +74,8 @@ export function dataConfig(flags: Flags = {}): Config {
  * contains the token for the hub. The settings of the installed service may have these variables when the environment
  * of this process does not. So they are copied into this environment.
  *
- * Throws an error if this process cannot make system calls, because each of these commands makes some later.
+ * Throws an error if this process cannot load the C library for system calls (see base/system-call.ts), because each of
+ * these commands needs such system calls later.
  */
 export function localConfig(flags: Flags = {}): Config {
   requireSystemCalls()
@@ -111,8 +112,8 @@ function mayHaveDatabase(dataDir: string): boolean {
 /**
  * Returns the environment variables that set up the service on this machine. The variables of this process, and the
  * flags of the command, always count. The settings of the installed service are added only if neither a flag nor the
- * environment names a data folder, and if the default data folder has no database. A default folder that this user may not
- * enter counts as one with a database.
+ * environment names a data folder, and if the default data folder has no database. A default folder that this user may
+ * not enter counts as one with a database.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

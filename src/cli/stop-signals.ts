@@ -36,8 +36,8 @@ export function ignoreTerminal(): void {
 }
 
 /**
- * Returns true if this process ignores the signal SIGHUP, because it was started by nohup. Returns false if /proc does
- * not show it.
+ * Returns true if this process ignores the signal SIGHUP, because it was started by nohup. Returns false if there is no
+ * /proc.
  */
 function isHangUpIgnored(): boolean {
   const path = '/proc/self/status'

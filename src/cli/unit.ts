@@ -50,8 +50,8 @@ const hidden = {
 }
 
 /**
- * Throws if the unit hides the data folder from the service, which could then not start. `below` returns a path of the
- * installation as a path of this machine.
+ * Throws if the unit hides the data folder from the service, which could then not start. `below` converts a path
+ * of the installed system to a path of this machine (see the option --root).
  */
 export function requireVisible(dataDir: string, below: (path: string) => string): void {
   const real = realPathOf(below(dataDir))

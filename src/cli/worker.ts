@@ -91,7 +91,7 @@ export const worker = command({
     } finally {
       await engine.close()
     }
-    // If NATS is frozen, its client has a connection without an answer, which it does not close.
+    // If the NATS server does not answer, the NATS client does not close its connection, and the process would not end.
     await logWritten()
     process.exit()
   },

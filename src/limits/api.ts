@@ -41,11 +41,12 @@ export const apiLimits = {
   purgedRepliesMax: 1000,
   rateWindowMs: 1 * minute,
   /**
-   * Time after which a response of OpenAI's endpoints, which waits for a job, begins to send keep-alive bytes. It must be
-   * shorter than a minute, because most proxies close a connection that is idle for a minute.
+   * A response of the OpenAI-compatible endpoints may wait for a job. After this time, the server begins to send
+   * keep-alive bytes. The time must be shorter than a minute, because most proxies close a connection that is idle for
+   * a minute.
    */
   answerQuietMs: 30 * second,
-  /** Interval of the keep-alive bytes of a response of OpenAI's endpoints. */
+  /** Interval of the keep-alive bytes of a response of the OpenAI-compatible endpoints. */
   answerBeatMs: 15 * second,
 
   // Limits of the tools that assistants call over MCP.

@@ -53,10 +53,11 @@ export const mediaLimits = {
    */
   mediaMarginMs: 1 * minute,
   /**
-   * How much the decoded sound of a file may differ from the duration that the inspection measured: `mediaToleranceMs`
-   * plus the share `mediaToleranceShare` of the duration. Of 450 damaged files of two minutes, the longest had 4 s more
-   * sound than was measured, and the shortest 12 s less.
+   * The inspection measures the duration of a file. The decoded sound may be longer or shorter by `mediaToleranceMs`
+   * plus the share `mediaToleranceShare` of this duration. In 450 damaged files of two minutes, the sound was at most
+   * 4 s longer and at most 12 s shorter.
    */
   mediaToleranceMs: 10 * second,
+  /** The part of the tolerance that grows with the duration, as a share of the duration. */
   mediaToleranceShare: 0.05,
 } as const

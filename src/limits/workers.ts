@@ -51,14 +51,15 @@ export const workerLimits = {
   workerRetryMs: second / 2,
   workerRetryMsMax: 10 * second,
   /**
-   * Timeout of a claim, as a multiple of the pause after it. The first timeout is only 2 s, because a claim is lost if the
-   * server's own connection to NATS breaks. The timeout grows up to `workerRequestMs`, because a server may need longer to
-   * answer.
+   * Timeout of a claim, as a multiple of the pause after the claim. The first timeout is only 2 s, because a claim is
+   * lost if the server's own connection to NATS breaks. The timeout grows up to `workerRequestMs`, because a server may
+   * need longer to answer.
    */
   workerTimeoutsPerPause: 4,
   /**
    * Time in which a worker takes no jobs after an error of its machine, such as a full disk. The time begins with `min`
-   * and doubles with each such error, up to `max`. After a completed job, it begins with `min` again.
+   * and doubles with each such error, up to `max`. Errors within this time do not double it. After a completed job, the
+   * time begins with `min` again.
    */
   workerRestMs: { min: 10 * second, max: 5 * minute },
   /**

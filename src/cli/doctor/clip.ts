@@ -16,7 +16,7 @@ export async function doctorClip(): Promise<Clip> {
 }
 
 /**
- * Transcribes the built-in test clip. Returns the transcript, and in the additional field `text` the words that are
+ * Transcribes the built-in clip. Returns the transcript, and in the additional field `text` the words that are
  * really spoken in the clip.
  */
 export async function hearClip(

@@ -239,9 +239,9 @@ function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
 }
 
 /**
- * Calls `end` for each source of the group. If `end` throws Interrupted, goes on, because other sources of the group may
- * have a transcript, or text. Then throws one Interrupted at the end, which says where the text of each interrupted source
- * is. Any other error is thrown at once.
+ * Calls `end` for each source of the group. If `end` throws Interrupted, continues with the next source, because it may
+ * have a transcript or a part of one, which must be written. At the end, throws a single Interrupted, which says where
+ * the text of each interrupted source is. Any other error is thrown at once.
  */
 async function forAll(
   group: readonly Prepared[],

@@ -7,9 +7,10 @@ import { causeOf } from './output-file.ts'
 import type { Listed } from './source.ts'
 
 /**
- * Lists the media files of a folder, sorted by name. A media file has the file extension of a media format. Hidden
- * files and broken links are left out. A folder or a link that cannot be read is listed as a problem. Each folder is
- * read once, even if several links lead to it.
+ * Lists the media files of a folder, sorted by name. If `recursive` is true, also lists the media files of the folders
+ * inside. A media file has the file extension of a media format. Hidden files, hidden folders, broken links and
+ * circular links are left out. A folder or another link that cannot be read is listed as a problem. Each folder is read
+ * once, even if several links lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }

@@ -38,8 +38,8 @@ function possibleNames(source: Source): string[] {
 }
 
 /**
- * Cuts the file name in the path `path` if the name is too long with an extension of `extensionBytes` bytes. The hash of
- * the whole name replaces its end, so that two names which are cut stay different.
+ * Cuts the file name in the path `path` if the name is too long with an extension of `extensionBytes` bytes. A hash of
+ * the whole name replaces the end of the name, so that two different names stay different.
  */
 export function fitName(path: string, extensionBytes: number): string {
   const name = basename(path)

@@ -1,7 +1,7 @@
 // The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar, with the recognised
 // text above it. Otherwise, a line is printed when a further tenth of a long recording is done, but at most one line in
-// `terminalReportEveryMs`. At the end of each recording, one more line is printed. With --quiet, only warnings and errors
-// are shown.
+// `terminalReportEveryMs`. When the transcript of a recording is written, one more line is printed. With --quiet, only
+// errors, warnings and notes of the engine are shown.
 
 import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
