@@ -9,8 +9,8 @@ import { findJob, type Job } from './job.ts'
 import { isTerminal } from './states.ts'
 
 /**
- * Deletes the transcript of an ended job (see `deleteTranscript`), and marks the job as deleted. Returns null if the
- * job was already deleted.
+ * Deletes the transcript of an ended job (see `deleteTranscript`), its prompt, its vocabulary and its metadata, and
+ * marks the job as deleted. Returns null if the job was already deleted.
  */
 export function deleteJob(db: Db, accountId: string, id: string): Job | null {
   return db.tx(() => {

@@ -14,8 +14,9 @@ import type { Job } from './job.ts'
 export type DueEvent = { id: number; event: JobEvent; sealedBody: string | null }
 
 /**
- * The condition that the next attempt of an event is due. If the last attempt is in the future, the clock was ahead,
- * and the time of the next attempt may be years away.
+ * The condition that the next attempt of an event is due. If the stored time of the last attempt is in the future, the
+ * clock was ahead at that attempt. The stored time of the next attempt is then also too late, so this attempt is due at
+ * once.
  */
 const isDue = '(next_at is null or next_at <= $now or attempted_at > $now)'
 

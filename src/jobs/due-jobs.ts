@@ -32,7 +32,7 @@ export function listOldJobs(db: Db, { endedBefore }: { endedBefore: number }): J
 export function listJobsWithOldMedia(db: Db, { endedBefore }: { endedBefore: number }): Job[] {
   return selectJobs(
     db,
-    // SQLite would choose the index of all ended jobs, most of which have no media any more.
+    // Without `indexed by`, SQLite would use the index of all ended jobs. Most ended jobs have no media any more.
     `indexed by jobs_with_media where media_kept = 1 and completed_at is not null
      and completed_at <= $endedBefore limit $limit`,
     { endedBefore, limit: limits.mediaRemovalsMax },

@@ -42,7 +42,11 @@ export function countBelongings(db: Db, accountId: string): { jobs: number; medi
   }
 }
 
-/** Revokes the keys and ends all other access to the account, so that no request adds data during the erasure. */
+/**
+ * Ends all access to the account, so that no request adds data during the erasure. Revokes the keys, closes the
+ * account, and deletes its rows from all other tables with a column `account_id`, except `uploads`, `ledger` and
+ * `jobs`.
+ */
 function lockOut(db: Db, accountId: string): void {
   db.tx(() => {
     const now = db.now()

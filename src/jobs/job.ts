@@ -89,7 +89,8 @@ const columns = `seq, id, account_id as accountId, key_id as keyId, state, statu
   edited_at as editedAt, deleted_at as deletedAt`
 
 /**
- * Selects jobs. `rest` is the part of the SQL statement after the table: its `where`, `order by` and `limit` clauses.
+ * Selects jobs. `rest` is the part of the SQL statement after the table, such as its `indexed by`, `where`, `order by`
+ * and `limit` clauses.
  */
 export function selectJobs(db: Db, rest: string, params: Params = {}): Job[] {
   return db.list<JobRow>(`select ${columns} from jobs ${rest}`, params).map(fromRow)

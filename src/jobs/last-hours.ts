@@ -10,8 +10,8 @@ export type HourOfJobs = {
   failed: number
   audioMs: number
   /**
-   * The longest waiting time of the jobs in this hour, in milliseconds. The waiting time of a job is from its creation
-   * to the start of its recognition, or to its end if its recognition never started.
+   * The longest waiting time of the jobs that ended in this hour, in milliseconds. The waiting time of a job is from
+   * its creation to the start of its recognition, or to its end if its recognition never started.
    */
   waitMs: number
 }

@@ -75,7 +75,7 @@ export function startJob(db: Db, job: Job, to: 'downloading' | 'processing'): Jo
 
 /**
  * Finds the pending job that is started next. Returns null if no job is pending, or if the engine has no free capacity
- * for any of them. Many jobs have the same needs, so the engine is asked only once for each of the needs.
+ * for any of them. Many jobs have the same needs, so the engine is asked only once for all jobs with the same needs.
  */
 function findNext(db: Db, hasRoomFor: HasRoomFor): Next | null {
   const kinds = db.list<Kind>(kindsOfPending)
@@ -108,7 +108,7 @@ const kindsOfPending = `
   join jobs on jobs.seq = (select seq from jobs where state = 'pending' and needs = kinds.needs limit 1)`
 
 /**
- * Selects the next pending job: of the account whose last turn was the longest time ago, the oldest job. The recursive
+ * Selects the next pending job: the oldest one of the account whose last turn was the longest time ago. The recursive
  * part finds each account with pending jobs by one look-up in the index. With 6,000 jobs of 300 accounts and 44
  * different needs, this query takes 0.7 ms, and `nextOfKinds` would take 18 ms.
  */

@@ -107,7 +107,8 @@ export class Runner {
 
   /**
    * Fails the jobs whose timeout has passed. A timeout starts when the state of the job changes, and again at each
-   * claim. The time in which a job waits for an engine, a worker or the start of a repeated download does not count.
+   * claim and at each start of the server. The time in which a job waits for an engine, a worker or the start of a
+   * repeated download does not count.
    */
   failStuckJobs(): void {
     const { db, config, engine } = this.#parts
@@ -144,7 +145,8 @@ export class Runner {
 
   /**
    * Stores the results of job steps (preparing the media, or recognising the speech) that could not be stored earlier,
-   * because the database could not be used. When all results are stored, sends the due webhook events.
+   * because the database could not be used. Also repeats the steps that failed for this reason. When all results are
+   * stored, sends the due webhook events.
    */
   writeEnds(): void {
     if (this.#results.writeAll()) this.#parts.webhooks.resume()
@@ -232,7 +234,7 @@ export class Runner {
     if (job.state !== 'processing' || !mustDownloadAgain(config.dataDir, job))
       return failJob(db, job.id, failureOf(job, error))
     const again = startJob(db, job, 'downloading')
-    // A worker that has reported the failure waits for the answer.
+    // If a worker on another machine has reported this error, the worker waits for an answer. `ended` sends the answer.
     engine.ended?.(job.id)
     if (again) this.#downloadAgain(again)
     return null

@@ -41,7 +41,7 @@ export function hitOf({ rowId, body, ...row }: HitRow, phrases: readonly Phrase[
 
 /**
  * Returns the parts of an utterance that match the phrases. Each part has the time at which its first word starts, and
- * the time at which its last word ends. Without such words, it has the times of the utterance.
+ * the time at which its last word ends. A part that contains none of the timed words has the times of the utterance.
  */
 function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phrase[]): Match[] {
   const spoken = placeWords(text, words)
@@ -57,8 +57,8 @@ function matchesIn({ text, start, end, words }: Utterance, phrases: readonly Phr
 }
 
 /**
- * Returns the position of each word in the text of the utterance. A word that the text does not contain after the word
- * before it is left out.
+ * Returns the position of each word in the text of the utterance. The search for a word starts at the end of the last
+ * word that was found. A word that is not found is left out.
  */
 function placeWords(text: string, words: Utterance['words']): Match[] {
   let cursor = 0

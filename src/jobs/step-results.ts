@@ -13,8 +13,9 @@ export class StepResults {
   readonly #db: Db
   readonly #onEnd: (job: Job) => void
   /**
-   * The results that are not in the database yet, because the database could not be used (see `refusalOf`). The keys
-   * are the ids of the jobs. A result belongs to a step of a job: preparing the media, or recognising the speech.
+   * The functions that `writeAll` calls later, because the database could not be used (see `refusalOf`). The keys are
+   * the ids of the jobs. A function `end` stores the result of a step (preparing the media, or recognising the speech),
+   * or repeats a failed step.
    */
   readonly #unwritten = new Map<string, { job: Job; end: End }>()
 
@@ -47,8 +48,8 @@ export class StepResults {
   }
 
   /**
-   * Stores the results of job steps that could not be stored earlier. Stops at the first failure, and returns false if
-   * the database still cannot be used.
+   * Stores the results of job steps that could not be stored earlier, and repeats the failed steps that were kept.
+   * Stops at the first failure, and returns false if the database still cannot be used.
    */
   writeAll(): boolean {
     for (const { job, end } of [...this.#unwritten.values()]) {

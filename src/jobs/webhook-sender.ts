@@ -163,8 +163,8 @@ export class WebhookSender {
       // Waits until the event is flushed to the disk. If the flush fails, `durable` rejects, and the event stays due.
       await db.durable()
       // The job may have been deleted during the wait for the flush of the database, so the due events are read again.
-      // Before a job is deleted, the bodies of its due events are encrypted and stored. For a deleted job,
-      // `due.sealedBody` is the stored body.
+      // Before a job is deleted, the bodies of its events that still need an attempt are encrypted and stored. For a
+      // deleted job, `due.sealedBody` is the stored body.
       const [due] = listDueEvents(db, jobId)
       if (!due) return
       const { retries } = this.#parts

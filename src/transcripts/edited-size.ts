@@ -50,7 +50,7 @@ export class EditedSize {
 
 /**
  * Returns the bytes that the names of the speakers take in the utterances. All words of an utterance have the same
- * name. Computing this number takes about ten times as long as summing the sizes, so it is computed only for a large
+ * speaker. Computing this number takes about ten times as long as summing the sizes, so it is computed only for a large
  * transcript.
  */
 function countNames(db: Db, job: IndexedJob): number {

@@ -69,8 +69,8 @@ function bordersOf(phrase: Phrase): number[] {
 }
 
 /**
- * Returns the number of matched words from the start of the phrase after the next word of the text. `matched` is this
- * number before the next word.
+ * Returns the largest number n for which the last n words of the text, up to and including `word`, are the first n
+ * words of the phrase. `matched` is this number for the text before `word`.
  */
 function extend(phrase: Phrase, borders: readonly number[], matched: number, word: string): number {
   let length = matched

@@ -11,11 +11,11 @@ export function joinTexts(texts: readonly string[], language: string): string {
 }
 
 /**
- * Returns a text with a space before it if it needs one after the text `before`. The first text has no text before it.
- * In a language that is written without spaces, such as Chinese, two texts are joined without a space. An exception is
- * for texts in Latin letters, such as the English texts `Okay.` and `Let us start.` in a Chinese conversation. Two texts
- * get a space between them if the last character of the first text and the first character of the second text are both
- * Latin letters, ASCII digits or ASCII punctuation marks.
+ * Returns `text`, with a space in front if `text` must be separated from the text `before`. The first text has no text
+ * before it. In a language that is written without spaces, such as Chinese, two texts are joined without a space. Texts
+ * in Latin letters are an exception, such as the English texts `Okay.` and `Let us start.` in a Chinese conversation.
+ * Two texts get a space between them if the last character of the first text and the first character of the second text
+ * are both Latin letters, ASCII digits or ASCII punctuation marks.
  */
 export function withGap(text: string, before: string | undefined, language: string): string {
   if (before === undefined) return text

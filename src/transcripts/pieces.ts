@@ -61,7 +61,7 @@ export function cleaner(strip: string): (text: string) => string {
  * and white space at both ends. Replaces lone surrogates with U+FFFD.
  */
 export function fold(text: string): string {
-  // Most texts need no change. This test is faster than the three replacements.
+  // Most single words have none of these characters, and need no change. This test is faster than the replacements.
   if (!/[\s\p{Cc}\p{Cs}]/u.test(text)) return text
   return text
     .toWellFormed()

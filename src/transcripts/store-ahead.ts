@@ -16,9 +16,9 @@ type UnfinishedJob = { id: string; seq: number }
 
 /**
  * Stores the utterances of a job in pieces of `storedUtterancesPerPiece` utterances, and returns the number of stored
- * utterances. Leaves out the last piece, because the transaction that completes the job stores it. First removes the
- * utterances that an earlier call stored, if the job was not completed. Stops early if the job ends. Rejects if
- * `signal` is aborted.
+ * utterances. Leaves out the last piece, because the transaction that completes the job stores this piece. First
+ * removes the utterances that an earlier recognition of the job has stored. Stops early if the job ends.
+ * Rejects if `signal` is aborted.
  */
 export async function storeAhead(
   db: Db,

@@ -61,8 +61,8 @@ function diskError(message: string): Error {
 
 /**
  * Appends chunks to a file that has `from` bytes, and frees their memory (see `free`). Creates the file if it does not
- * exist. Returns false if the file would become larger than `bytesMax`. The chunks that arrived before
- * an error or before this limit stay in the file and are flushed to the disk.
+ * exist. Returns false if the file would become larger than `bytesMax`. The chunks that arrived before an error or
+ * before this limit stay in the file and are flushed to the disk.
  */
 export async function append(
   chunks: AsyncIterable<Uint8Array>,

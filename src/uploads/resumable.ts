@@ -1,6 +1,6 @@
 // Resumable uploads. A file arrives in one or more requests. Each request continues at the end of the partial file on
-// the disk. The number of received bytes is the size of this partial file. The database stores it only when the file is
-// complete.
+// the disk. The number of received bytes is the size of this partial file. The database stores this number only when
+// the file is complete.
 
 import { rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -48,8 +48,8 @@ export class ResumableUploads {
     const { uploadTtlMs: ttlMs } = this.#config
     return this.#db.tx(() => {
       const upload = createUpload(this.#db, accountId, { ...facts, declaredBytes, ttlMs })
-      // If the account exceeds its disk quota, `requireRoom` throws. The transaction is then rolled back, so the upload
-      // is not created.
+      // If the account exceeds its disk quota, or if the disk is too full, `requireRoom` throws. The transaction is
+      // then rolled back, so the upload is not created.
       this.#transfers.requireRoom(accountId, declaredBytes)
       return { ...upload, declaredBytes }
     })

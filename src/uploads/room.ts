@@ -1,5 +1,6 @@
-// Checks that the disk has enough free space for more media files. `diskReserveBytes` bytes of the disk must stay free
-// for the database. All media files of one account together may have at most `accountDiskBytes` bytes.
+// Checks that there is room for more media files: on the disk, and in the disk quota of the account. `diskReserveBytes`
+// bytes of the disk must stay free for the database. All media files of one account together may have at most
+// `accountDiskBytes` bytes.
 
 import { statfsSync } from 'node:fs'
 import { formatSize } from '../base/units.ts'
@@ -42,8 +43,9 @@ function hasDisk({ dataDir, diskReserveBytes }: RoomSettings, bytes: number): bo
 }
 
 /**
- * Returns the size of the media of an account in bytes, or of all accounts if `accountId` is null: the media of jobs, and
- * the uploads that no job uses yet. An upload that has not arrived completely counts with its declared size, if it has one.
+ * Returns the size of the media of an account in bytes, or of all accounts if `accountId` is null: the media of jobs,
+ * and the uploads that were not used yet. An upload that has not arrived completely counts with its declared size, if
+ * it has one.
  */
 export function sumMedia(db: Db, accountId: string | null): number {
   const own = accountId === null ? '' : 'account_id = $accountId and'

@@ -1,5 +1,4 @@
-// Signs the address of an upload. The address contains an expiry time and a signature, so the PUT needs no
-// API key.
+// Signs the address of an upload. The address contains an expiry time and a signature, so the PUT needs no API key.
 
 import type { Secrets } from '../base/seal.ts'
 import type { Upload } from './upload.ts'

@@ -52,7 +52,7 @@ export class Transfers {
     this.#running.delete(id)
   }
 
-  /** Returns the ids of the uploads that have a running transfer. */
+  /** Returns the ids of the uploads that have a running transfer. The id of a form's transfer belongs to no upload. */
   uploadIds(): string[] {
     return [...this.#running.keys()]
   }
@@ -73,7 +73,8 @@ export class Transfers {
         checkAt = bytes + limits.downloadCheckBytes
         const excess = this.#excessOf(accountId)
         if (!excess) return
-        // The refused download ends later. Until then, its bytes must not end other downloads of the account.
+        // The refused download ends later. Until then, its bytes must not count towards the quota, because other
+        // transfers of the account would be refused too.
         this.#downloads.delete(download)
         throw new JobFailure('DOWNLOAD_FAILED', excess)
       },
