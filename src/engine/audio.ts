@@ -45,8 +45,8 @@ export async function* cutSection(
 }
 
 /**
- * Returns the length of a recording in samples, rounded down to a whole millisecond. The media program rounds the length
- * of a job's media, for which the job is charged, in the same way.
+ * Returns the length of a recording in samples, rounded down to a whole millisecond. The media program rounds the
+ * length of a job's media, for which the job is charged, in the same way.
  */
 export function wholeMilliseconds(samples: number): number {
   return samples - (samples % (sampleRate / 1000))

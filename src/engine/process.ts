@@ -1,5 +1,5 @@
-// One engine child process. It gets orders (requests such as to load a model or to do a job), and is killed after a
-// timeout. It may do several jobs at the same time.
+// One engine child process. It gets orders (requests such as to load a model or to do a job), and is killed if its
+// pending orders time out. It may do several jobs at the same time.
 
 import { readFileSync } from 'node:fs'
 import type { Subprocess } from 'bun'

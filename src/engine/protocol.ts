@@ -91,12 +91,12 @@ export type Report =
   | { kind: 'warning'; id: number; event: string; fields: Record<string, string | number> }
   /** Some utterances of the transcript, in order of time. These utterances are sent before the message `done`. */
   | { kind: 'part'; id: number; utterances: Utterance[] }
-  /** The end of a job. `transcript` has no utterances, because the messages `part` contained them. */
+  /** The end of a successful job. `transcript` has no utterances, because the messages `part` contained them. */
   | { kind: 'done'; id: number; transcript: Transcript }
   | { kind: 'printed'; print: VoicePrint }
   | { kind: 'notPrinted'; code: JobErrorCode; message: string }
   /**
-   * The child process has written the compact copy of a model (weights of 8 bits). `sha256` is the hash of the written
+   * The child process has written the compact form (8-bit weights) of a model. `sha256` is the hash of the written
    * file.
    */
   | { kind: 'compacted'; sha256: string }

@@ -49,8 +49,9 @@ export class EngineStatus {
   }
 
   /**
-   * Logs a fault, unless the last fault since the engine became ready had the same reason. A reason can contain paths of
-   * this machine. So the reason is not added to the engine's state, which callers of the API can read.
+   * Logs a fault. Does not log it again if the previous fault had the same reason and the engine has not become ready
+   * since then. A reason can contain paths of this machine. So the reason is not added to the engine's state, which
+   * callers of the API can read.
    */
   logFault(event: string, reason: string): void {
     if (reason !== this.#fault) log.error(event, { error: reason })

@@ -1,5 +1,5 @@
 // The workers of the engine. The pool starts the workers, gives each worker one job at a time, replaces a worker that
-// exited, and kills the idle workers when no job has arrived for `idleUnloadMs` (never if this setting is null).
+// exited, and kills all workers after all of them have been idle for `idleUnloadMs` (never if this setting is null).
 
 import { unpackCarried } from '../base/carried.ts'
 import { errorFields, log } from '../base/log.ts'
@@ -44,7 +44,7 @@ export class WorkerPool {
   /** The GPUs, of which each worker gets one. Empty if there is only one GPU or none. */
   readonly #gpus: readonly string[]
   /**
-   * True after the idle workers were killed because no job arrived for `idleUnloadMs`. The next job starts workers
+   * True after the workers were killed because all of them were idle for `idleUnloadMs`. The next job starts workers
    * again.
    */
   #isUnloaded = false

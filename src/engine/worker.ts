@@ -31,8 +31,8 @@ export type WorkerOptions = {
   /** The maximum time in which the child process must load the model, in milliseconds. */
   loadMs?: number
   /**
-   * The maximum time, in milliseconds, in which a child process with jobs must send a progress report of any job. After
-   * this time without a report, the child process is killed.
+   * The maximum time, in milliseconds, between two progress reports of a child process with jobs. A report about any
+   * job counts. After this time without a report, the child process is killed.
    */
   stallMs?: number
   /**

@@ -12,7 +12,7 @@ export type DecodeOptions = SpawnOptions & {
   channel?: number | undefined
   /**
    * The duration that the inspection measured. A job of the server is charged for this duration. If it is missing, the
-   * lengths are not compared.
+   * duration of the decoded sound is not compared with it.
    */
   measuredMs?: number | undefined
 }
@@ -60,8 +60,8 @@ function msOf(samples: number): number {
 }
 
 /**
- * Returns the error for a file that was measured as much shorter than its sound is. Only wrong timestamps in the file
- * cause this.
+ * Returns the error for a file whose decoded sound is much longer than the measured duration. The only cause is wrong
+ * timestamps in the file.
  */
 function tooMuchSound(): JobFailure {
   const message = 'The times in the file are wrong: it has much more sound than they say.'

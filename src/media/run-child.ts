@@ -16,11 +16,9 @@ export type Bounds = {
    * message arrives in this time.
    */
   stallMs: number
-  /**
-   * `openCpuMs` is the maximum CPU time until the child process has opened the media file. `cpuMs` is the maximum CPU
-   * time of the whole child process. Both are in milliseconds.
-   */
+  /** The maximum CPU time until the child process has opened the media file, in milliseconds. */
   openCpuMs: number
+  /** The maximum CPU time of the whole child process, in milliseconds. */
   cpuMs: number
   memoryBytes: number
   /** The nice value of the child process. A process with a higher nice value gets less CPU time. */

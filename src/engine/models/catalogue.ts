@@ -33,8 +33,9 @@ export type VoiceProfile = {
    */
   features: string
   /**
-   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. Used only if
-   * `mergeBelow` is null, and if no PLDA model is used.
+   * Two clusters of embeddings are different voices if their mean cosine distance is `threshold` or more. If the caller
+   * gave the number of voices, this limit may be lowered or raised (see cluster.ts). Used only if `mergeBelow` is null,
+   * and if no PLDA model is used.
    */
   threshold: number
   /**

@@ -1,7 +1,7 @@
-// Downloads one file. If the source allows it, a download resumes at the byte where the last attempt stopped. The download
-// fails after `pullTriesMax` attempts in a row that did not make the partial file longer than it had been before. It also
-// fails if the complete file had a wrong hash `pullTriesMax` times. An error of the disk ends the download at once. The
-// file gets its final name only after its hash is verified.
+// Downloads one file. If the source allows it, a download resumes at the byte where the last attempt stopped. The
+// download fails after `pullTriesMax` attempts in a row that did not make the partial file longer than it had been
+// before. It also fails if the complete file had a wrong hash `pullTriesMax` times. An error of the disk ends the
+// download at once. The file gets its final name only after its hash is verified.
 
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open as openFile } from 'node:fs/promises'

@@ -41,7 +41,7 @@ export function lockPath(folder: string): string {
 }
 
 /**
- * Downloads a model. If another process is already downloading it, waits until that process has ended. The downloaded
+ * Downloads a model. If another process is already downloading it, waits until that download has ended. The downloaded
  * files are then used if they match the files on the hub.
  */
 export async function downloadModel(download: ModelDownload): Promise<ModelLock> {

@@ -49,8 +49,8 @@ export function gpusFor(settings: ModelSettings): string[] {
   if (device === 'cpu' || device === 'webgpu' || !hasCuda()) return []
   const wanted = model === null || model === automaticFast ? defaultModel(device) : model
   const installed = findInstalled(wanted, settings)
-  // If the model is missing, it is downloaded before the engine starts, and then runs on the GPU, but only if the setting
-  // names it. Otherwise the built-in model serves, which runs on the CPU.
+  // If the model is missing, it is downloaded before the engine starts, and then runs on the GPU, but only if the
+  // setting names it. Otherwise the built-in model serves, which runs on the CPU.
   const runsOnGpu = installed === null ? model !== null : !isCompact(installed.folder)
   return runsOnGpu ? nvidiaGpus() : []
 }

@@ -15,9 +15,9 @@ export function modelsDir({ modelsDir, dataDir }: StoreSettings): string {
 }
 
 /**
- * Returns the folder that has the model `id`: `modelsDir`, or the user's cache folder if the model was pulled before
- * there was a data folder. If STENO_MODELS_DIR is set, it is always `modelsDir`. If the model is not installed, returns
- * `modelsDir`.
+ * Returns the folder that contains the folder of the model `id`. This is the result of `modelsDir`, or the folder
+ * `models` in the user's cache folder if the model was pulled before there was a data folder. Always returns the result
+ * of `modelsDir` if STENO_MODELS_DIR is set, or if the model is not installed.
  */
 export function modelsDirOf(id: string, settings: StoreSettings): string {
   const [own, cache] = [modelsDir(settings), findCacheDir()]

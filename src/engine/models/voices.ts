@@ -7,8 +7,9 @@ import { isInstalledVoice, missingVoiceModels } from './installed-voices.ts'
 import { builtInVoices, publishedPlda, publishedVoices, testVoices } from './roles.ts'
 
 export type VoiceFiles = {
-  /** The paths of the folders of the segmentation model and of the embedding model. */
+  /** The path of the folder of the segmentation model. */
   segmentation: string
+  /** The path of the folder of the embedding model. */
   embedding: string
   /**
    * The path of the folder of the PLDA model (probabilistic linear discriminant analysis), which removes most of the

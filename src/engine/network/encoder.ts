@@ -70,8 +70,8 @@ function convolve(layers: Layers, number: number, input: string, stride: number)
 }
 
 /**
- * A function that adds the self-attention of one layer of the encoder to the graph. `rows` is the quantised input of the
- * layer. The result (frames × width) has the mixed values of all heads.
+ * A function that adds the self-attention of one layer of the encoder to the graph. `rows` is the quantised input of
+ * the layer. The result (frames × width) has the mixed values of all heads.
  */
 type AddAttention = (name: string, rows: Quantised) => string
 
@@ -80,7 +80,10 @@ function attentionByOwn(layers: Layers, mass: string): AddAttention {
     ownAttention(layers, biased(layers, layers.linear(`${name}.self_attn.qkv`), rows), mass)
 }
 
-/** Returns a function that adds operations of ONNX Runtime. `heard` is the input of the first layer (1 × frames × width). */
+/**
+ * Returns a function that adds the self-attention as operations of ONNX Runtime. `heard` has the same dimensions as the
+ * input of the first layer: 1 × frames × width.
+ */
 function attentionByRuntime(
   layers: Layers,
   { heard, mass }: { heard: string; mass: string },

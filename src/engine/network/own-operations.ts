@@ -10,7 +10,8 @@ import type { Layers } from './layers.ts'
  */
 export type Own = {
   /**
-   * The number of threads on which a product of the encoder runs. Null if operations of ONNX Runtime compute the products.
+   * The number of threads on which a product of the encoder runs. Null if operations of ONNX Runtime compute the
+   * products.
    */
   productThreads: number | null
 }

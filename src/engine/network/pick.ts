@@ -41,7 +41,7 @@ export function allowedInput(
  * Adds operations that choose a token for each row of `scores` [rows, 1, vocabulary]. The input `allowed` has four
  * numbers for each row, which say which tokens may be chosen (see `allowedInput`). The output `picked` has two numbers
  * for each row: the id of the chosen token, and the logarithm of its probability among the allowed tokens. If the
- * timestamp tokens together are more probable than each other token, only they count as allowed.
+ * timestamp tokens together are more probable than any single other token, only they count as allowed.
  */
 export function addPick(layers: FloatLayers, scores: string, tokens: PickTokens): void {
   const { graph } = layers
@@ -98,8 +98,8 @@ type Scores = { scores: string; groups: number; size: number; before: number }
 const groupMax = 512
 
 /**
- * Divides `count` tokens into groups of equal size. The groups together may have places for more than `count` tokens, but
- * at most for `vocabulary` tokens.
+ * Divides `count` tokens into groups of equal size. The groups together may have places for more than `count` tokens,
+ * but at most for `vocabulary` tokens.
  */
 function groupsOf(count: number, vocabulary: number): { groups: number; size: number } {
   let size = groupMax

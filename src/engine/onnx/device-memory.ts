@@ -72,8 +72,9 @@ export class DeviceMemory {
 
 type Area = { info: Pointer; allocator: Pointer }
 
-/** Constants of ONNX Runtime's C API: a kind of allocator, and two kinds of memory. */
+/** The number of a kind of allocator in ONNX Runtime's C API. */
 const arena = 1
+/** The numbers of two kinds of memory in ONNX Runtime's C API. */
 const memoryKinds = { ofDevice: 0, ofHost: -1 } as const
 
 function allocate(

@@ -134,8 +134,8 @@ function waitAfter<Result>(run: () => Result, wait: () => void): Result {
 }
 
 /**
- * Opens a model. `model` is the path of its file, or its bytes. `options` are options of ONNX Runtime. `weights` are the
- * constants of the model that are not in its bytes.
+ * Opens a model. `model` is the path of its file, or its bytes. `options` are options of ONNX Runtime. `weights` are
+ * the constants of the model that are not in its bytes.
  */
 export function createSession(
   runtime: Runtime,

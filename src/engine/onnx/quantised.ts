@@ -1,4 +1,4 @@
-// Opens ONNX models with 8-bit weights, such as the speech models of two kinds that users can download: CTC
+// Opens the ONNX files of framewise models, whose weights may have 8 bits. There are two kinds of these models: CTC
 // (connectionist temporal classification) and TDT (token-and-duration transducer).
 
 import { readFileSync } from 'node:fs'

@@ -9,10 +9,10 @@ import { type Tensor, tensor } from './tensor.ts'
 
 export const constantsKey = 'session.model_external_initializers_file_folder_path'
 /**
- * A setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones when it opens a model. It is for a CPU
- * that does not add byte products exactly (see byte-products.ts), because the products of two unsigned bytes are exact on
- * every CPU. ONNX Runtime 1.30 converts the weights on an x86 CPU with VNNI instructions too, where the products of two
- * unsigned bytes take twice the time.
+ * A setting with which ONNX Runtime converts signed 8-bit weights to unsigned ones when it opens a model. It is for a
+ * CPU that does not add byte products exactly (see byte-products.ts), because the products of two unsigned bytes are
+ * exact on every CPU. ONNX Runtime 1.30 converts the weights on an x86 CPU with VNNI instructions too, where the
+ * products of two unsigned bytes take twice the time.
  */
 export const exactBytesKey = 'session.x64quantprecision'
 

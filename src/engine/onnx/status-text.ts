@@ -3,7 +3,7 @@
 
 /** The part of a message that says why a call of CUDA or of one of its libraries failed. */
 const cudaFailure = /\b(?:CUDA|CUDNN|CUBLAS|CURAND|CUFFT) failure \d+: [^;\n]+/
-/** The code of an error, before the reason. The last one is nearest to the reason. */
+/** The part of a message up to the end of its last error code. The reason follows this part. */
 const errorCode = /.*\[ONNXRuntimeError\] : \d+ : \w+ : /s
 
 /** The C++ exception of a failed allocation. Some messages give no other reason. */
