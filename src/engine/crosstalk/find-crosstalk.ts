@@ -1,7 +1,7 @@
 // Finds crosstalk: the quiet voice of a person in the channel of another person. All channels of a recording are read
-// at the same time. A part of a channel is crosstalk if another channel has the same sound, and has it louder. People
-// who speak at the same time have different sounds, so they are kept. A quiet person is kept too, if no other channel
-// has this voice or the voice is even quieter there.
+// at the same time. A part of a channel is crosstalk if another channel has the same sound, and has it at least 6 dB
+// louder. People who speak at the same time have different sounds, so they are kept. A quiet person is kept too, unless
+// another channel has this voice at least 6 dB louder.
 
 import { sampleRate } from '../audio.ts'
 import { Reducer, reducedRate } from './reduced.ts'
@@ -36,7 +36,8 @@ export type Crosstalk = Uint8Array
 export async function findCrosstalk(sounds: readonly AsyncIterable<Float32Array>[]): Promise<Crosstalk[]> {
   const channels = sounds.map(sound => new Channel(sound))
   try {
-    // Two hops more than the sound has are read: a hop is compared only when the two hops after it have been read.
+    // After the end of the sound, two hops of silence are read, because a hop is compared only when the two hops after
+    // it have been read.
     for (let ended = 0; ended < (hopsRead - 1) / 2; ) {
       const has = await Promise.all(channels.map(channel => channel.next()))
       if (!has.includes(true)) ended++

@@ -3,7 +3,7 @@
 import { sampleRate } from '../audio.ts'
 import { type Crosstalk, hopSamples } from './find-crosstalk.ts'
 
-/** The time in which the sound becomes silent or comes back, in samples: 4 ms. A sudden step would sound like a click. */
+/** The length of a fade-out or fade-in, in samples: 4 ms. Without a fade, there would be a click. */
 const fade = 0.004 * sampleRate
 
 /** Yields the sound of a channel, with silence where it has crosstalk. */

@@ -1,5 +1,5 @@
-// Reduces sound to 4 kHz before two channels are compared. The strongest sounds of speech are below 2 kHz, so 4,000
-// samples per second are enough to find that two channels have the same sound.
+// Reduces the sample rate to 4 kHz before two channels are compared. The strongest sounds of speech are below 2 kHz, so
+// this sample rate is enough to find that two channels have the same sound.
 
 import { sampleRate } from '../audio.ts'
 

@@ -7,7 +7,10 @@ import { reducedRate } from './reduced.ts'
 
 /** The step from one comparison to the next, in reduced samples: 64 ms. */
 export const hop = 0.064 * reducedRate
-/** The sound that is compared: the middle three of five hops. The hops around them have the sound of other delays. */
+/**
+ * The number of hops that are read for a comparison. The quiet channel is compared in the middle three hops. The first
+ * and the last hop of the loud channel are needed because its sound may be earlier or later.
+ */
 export const hopsRead = 5
 const [begin, end] = [hop, 4 * hop]
 /** The longest delay between two channels, in reduced samples: 52 ms. */

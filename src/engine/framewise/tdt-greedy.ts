@@ -30,7 +30,7 @@ type Row = {
 
 /**
  * Decodes several windows. A blank token does not change the state of its window. A token lasts as many frames as its
- * predicted duration, and at least one frame.
+ * predicted duration, and at least one frame. It ends at the end of the window at the latest.
  */
 export function decodeTdt(
   decoder: TdtDecoder,

@@ -94,8 +94,8 @@ function alignedIn(
 const crowd = { words: 3, frames: 0.1 * framesPerSecond }
 
 /**
- * Returns true if several words in a row have almost no time, although sound follows. Without sound after them, such
- * words are usually invented: the model continued after the end of the speech.
+ * Returns true if three adjacent words together last less than 0.1 s, although more than a second of sound follows. If
+ * less sound follows, such words are usually hallucinated: the model continued after the end of the speech.
  */
 function areCrowded(words: readonly AlignedWord[], frames: number): boolean {
   return words.some((word, index) => {

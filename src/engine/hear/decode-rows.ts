@@ -41,9 +41,9 @@ export type RecogniseOptions = {
 }
 
 /**
- * The maximum number of tokens for a window. A longer text is cut off. The speech after its last complete sentence, if
- * it has one, is decoded in another window. Such long texts occur in scripts in which one letter consists of several
- * tokens.
+ * The maximum number of tokens for a window. A longer text is cut off. If this text has a complete sentence, the
+ * speech after its last complete sentence is decoded in another window. Such long texts occur in scripts in which one
+ * letter consists of several tokens.
  */
 const windowTokens = 224
 
@@ -56,6 +56,10 @@ export type Task = { row: Row; window: EncodedWindow; best: Hypothesis; random: 
 export type Attempt = {
   task: Task
   hypothesis: Hypothesis
+  /**
+   * True if decoding was ended because of a loop, or because the text has `limit` tokens. But false if only the last
+   * part of the window is decoded again (see `unfinishedAtLimit`).
+   */
   looped: boolean
   /**
    * `tokensMax` is the maximum number of tokens in the text of a window. `limit` is the maximum in this attempt. It is

@@ -69,8 +69,9 @@ export type DecodedWindow = {
   verdict: Hypothesis['verdict']
   texts: PlacedText[]
   /**
-   * The rest of the window, which must be decoded again. Null if there is no such rest. The first `textsKept` entries of
-   * `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good text.
+   * The rest of the window, which must be decoded again. Null if there is no such rest. The first `textsKept` entries
+   * of `texts` stay in the result. The other entries of `texts` are used only if the second decoding returns no good
+   * text.
    */
   rest: Rest | null
 }

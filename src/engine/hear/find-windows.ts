@@ -29,8 +29,8 @@ type BlockOptions = {
  * Yields blocks of at most `rows` windows. After each chunk of sound, finds the first sample that a later block may
  * need. Removes the sound before this sample from memory. Calls `onSamples` with the index of this sample in the
  * recording. This index is also the number of samples that are done. `isOneOfChannels` is true if the sound is one
- * channel of several. Quiet speech is then not searched for, because it usually comes from the speaker of another
- * channel.
+ * channel of several. Voice detection then reads each chunk only once (see `plainSpeech`), because the quiet speech
+ * that a second reading finds usually comes from the speaker of another channel.
  */
 export async function* findBlocks(
   vad: Vad,

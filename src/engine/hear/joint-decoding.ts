@@ -33,7 +33,7 @@ export class JointDecoding {
   private recordings = 0
   private waiting: Request[] = []
   private detecting: Detection[] = []
-  /** The end of the last work that `alone` got. The next work starts after it. */
+  /** A promise that is resolved when the last work that `alone` got has ended. The next work starts then. */
   private last: Promise<unknown> = Promise.resolve()
 
   /**
@@ -113,9 +113,9 @@ function keyOf({ temperature, options: { prompt, promptAgain } }: Request): stri
 }
 
 /**
- * The limit of a batch with windows of several recordings, in a network in which a row needs only the memory of the longest
- * window: the number of windows times the length of the longest one is at most this many times `rows` × 30 s. Each
- * recording passes at most `rows` windows of up to 30 s at a time.
+ * Limits the memory of a batch with windows of several recordings. The number of windows, times the length of the
+ * longest window, is at most `memoryShare` × `rows` × 30 s. Used only for a network in which each row needs the memory
+ * of the longest window of the batch.
  */
 const memoryShare = 1.5
 
@@ -123,9 +123,8 @@ const memoryShare = 1.5
  * Divides requests into batches. A request has one or more windows, and each window becomes a row of a batch. In a
  * network in the compact form, each row needs the memory of the longest window of the batch. So a batch gets requests
  * with windows of similar length. `memoryShare` limits this memory. In other networks, each row needs the memory of a
- * full window, so a batch has at most `rows` windows. The tokens of the prompt need memory in each row
- * too, so a batch with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its
- * own.
+ * full window, so a batch has at most `rows` windows. The tokens of the prompt need memory in each row too, so a batch
+ * with a long prompt has fewer windows. A request that is too large by itself becomes a batch of its own.
  */
 function batchesOf(
   requests: readonly Request[],

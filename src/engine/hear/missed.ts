@@ -41,7 +41,7 @@ export function missedSpeech(window: Window, texts: readonly PlacedText[]): Wind
   })
 }
 
-/** Warns of the speech for which a model returned no text, if the model does not decode such speech again. */
+/** Warns of the speech for which the model returned no text. Used for models that do not decode such speech again. */
 export function warnOfMissed(window: Window, texts: readonly PlacedText[], listener: Listener): void {
   for (const missed of missedSpeech(window, texts)) listener.onWarning('speech without text', missed)
 }

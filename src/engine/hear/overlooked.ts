@@ -11,8 +11,8 @@ import { frameSamples } from './vad-sizes.ts'
 /** The minimum length of a stretch that is read again, in frames of voice detection (32 ms each). */
 const stretchMin = Math.ceil(utterancePause / frameSamples)
 /**
- * The second reading of a stretch is used only if it finds this many adjacent frames of speech: 8 frames, or 0.26 s. A
- * tone can look like shorter speech.
+ * The second reading of a stretch is used only if it finds at least this many adjacent frames of speech: 8 frames, or
+ * 0.26 s. In fewer frames, a tone can look like speech.
  */
 const speechMin = 8
 

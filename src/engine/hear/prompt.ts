@@ -48,9 +48,9 @@ export function contextTokens({ facts, tokenizer }: Whisper, { prompt, vocabular
 }
 
 /**
- * Removes format characters, which cannot be seen. Only the joiners stay, because the words of some scripts have them: a
- * Persian word may have a zero-width non-joiner between its parts. Then replaces each sequence of spaces, line breaks and
- * control characters by one space. Trims the text.
+ * Removes format characters, which cannot be seen. Only the joiners stay, because the words of some scripts have them:
+ * a Persian word may have a zero-width non-joiner between its parts. Then replaces each sequence of spaces, line breaks
+ * and control characters by one space. Trims the text.
  */
 function plain(text: string): string {
   return text

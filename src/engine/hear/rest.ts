@@ -13,7 +13,7 @@ import { type Window, windowOf } from './windows.ts'
  */
 type Boundary = { textsKept: number; sample: number }
 
-/** A window over the speech that must be decoded again. The first `textsKept` texts are the words before this speech. */
+/** A window with the speech that must be decoded again. The first `textsKept` words are before this speech. */
 export type Rest = { window: Window; textsKept: number }
 
 /**
@@ -40,8 +40,8 @@ export function restAfter(window: Window, words: readonly PlacedText[], boundary
 
 /**
  * Returns the boundary itself, with a time inside its pause. If there is no pause at the boundary, returns the last
- * pause before it. Returns null if there is no pause, if the rest would be too long or almost the whole window, or if no
- * words follow the boundary.
+ * pause before it. Returns null if there is no pause, if the rest would be too long or almost the whole window, or if
+ * no words follow the boundary.
  */
 function pauseBefore(window: Window, words: readonly PlacedText[], boundary: Boundary): Boundary | null {
   const earliest = Math.max(

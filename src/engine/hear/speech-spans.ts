@@ -24,8 +24,8 @@ const speech = { begins: speechBegins, ends: 0.35, silenceFrames: 8, framesMin: 
 export const speechPad = 0.25 * sampleRate
 
 /**
- * Converts the speech probabilities of frames to speech spans in samples. A span longer than `samplesMax` is cut in its
- * second half, at the frame with the lowest probability.
+ * Converts the speech probabilities of frames to speech spans in samples. A span that is longer than `samplesMax` with
+ * its padding is cut in its second half, at the frame with the lowest probability.
  */
 export class SpeechSpans {
   private frame = 0

@@ -23,7 +23,8 @@ export const progressMin = 0.5 * framesPerSecond
  *
  * If the text ends with two timestamp tokens, there is more speech after the text. This speech is decoded again,
  * together with the last sentence of the text, because the model makes more errors in short windows. If both together
- * are too long, only the speech after the text is decoded again.
+ * are too long, or if this sentence begins near the start of the window, only the speech after the text is decoded
+ * again.
  *
  * If the text ends in another way, the text after the last two adjacent timestamp tokens is checked. If this text is
  * improbable, the part of the window after these tokens is decoded again.

@@ -53,9 +53,9 @@ function addSpectrum(graph: Graph, weight: WeightOf): string {
 }
 
 /**
- * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is computed
- * as one matrix product over all positions. The ONNX operator Conv would need fewer multiplications, but it would first
- * copy its input.
+ * Adds the convolutions to the graph. A frame has only a few time steps, called positions, so each convolution is
+ * computed as one matrix product over all positions. The ONNX operator Conv would need fewer multiplications, but it
+ * would first copy its input.
  */
 function addConvolutions(graph: Graph, weight: WeightOf, spectrum: string): string {
   let output = spectrum

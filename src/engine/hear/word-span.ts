@@ -12,8 +12,9 @@ import { pieceWith, type Window } from './windows.ts'
 const tolerance = 0.08 * sampleRate
 
 /**
- * A word after a pause that is shorter than `pause` may start in this pause. It then starts `delay` after the start that
- * its attention gives, or at the end of the previous word if this is later. Both times are in samples.
+ * A word after a pause that is shorter than `pause` may start in this pause: `delay` after the start that its attention
+ * gives, or at the end of the previous word if this is later. This rule never makes the start of a word later. `pause`
+ * and `delay` are in samples.
  */
 const short = { pause: 0.45 * sampleRate, delay: 0.18 * sampleRate }
 

@@ -49,7 +49,7 @@ export class FrameEmbeddings {
     }
   }
 
-  /** Returns the mean of the frame embeddings in a span of the recording. */
+  /** Returns the mean of the frame embeddings in a span of the recording. A missing frame embedding counts as zeros. */
   meanIn({ from, to }: FrameSpan): Float32Array {
     const mean = new Float32Array(this.width)
     const [first, end] = [from, to].map(frame => slotAfter(startOf(frame))) as [number, number]

@@ -25,8 +25,9 @@ export class Linkage {
   /**
    * For each cluster, a lower bound of the distance to its nearest other cluster. When two clusters A and B are merged,
    * only the bound of the new cluster is computed again. The bound of each other cluster C stays valid: the new cluster
-   * is not nearer to C than the nearer one of A and B was. `closest` finds the lowest bound. If this bound is not the
-   * real distance, `closest` computes the bound again, and repeats the search.
+   * is not nearer to C than the nearer one of A and B was. (If it is nearer because of a rounding error, the bound of C
+   * is lowered.) `closest` finds the lowest bound. If this bound is not the real distance, `closest` computes the bound
+   * again, and repeats the search.
    */
   private readonly bounds: Float32Array
 

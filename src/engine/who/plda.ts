@@ -14,7 +14,7 @@ export type PldaArrays = {
   projection: Float64Array
   /**
    * The mean of the embeddings on which the PLDA model was trained, after their multiplication by `projection`. It is
-   * subtracted from each projected embedding after this is scaled to the length √width.
+   * subtracted from each projected embedding after the embedding is scaled to the length √width.
    */
   centre: Float64Array
   /**

@@ -31,7 +31,8 @@ type Part = LabelledPiece & { similarities: number[]; mean: Float32Array }
 /**
  * Returns the pieces with their speakers. `centroids` has the mean embedding of each speaker. The speaker of a piece is
  * the one with the most similar centroid, or -1 if the piece has no embedding. If there are frame embeddings and at
- * least two speakers, parts of the pieces are returned, each with its own speaker (see `partSeconds`).
+ * least two speakers, parts of the pieces are returned, each with its own speaker (see `partSeconds`). The speakers of
+ * all these parts count as sure.
  */
 export function speakersOfPieces(
   pieces: readonly EmbeddedPiece[],

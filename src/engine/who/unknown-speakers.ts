@@ -18,9 +18,9 @@ function viewsAround({ views, stepFrames }: SegmentedRecording, index: number): 
 
 /**
  * Returns the views of the recording, with speakers for the voices whose speaker is unknown. A view is ten seconds of
- * sound, with the voices that were found in it, and other views contain parts of the same sound. In each frame in which
- * the voice speaks, each of these views gives one vote to each speaker whom it finds in the frame. The speaker with the
- * most votes is assigned. If there are no votes, the speaker stays unknown.
+ * sound, and other views contain parts of the same sound. In each frame in which such a voice speaks, each other view
+ * gives one vote to each speaker who speaks in the frame. The speaker with the most votes is assigned. Speakers of
+ * other voices of the same view get no votes. If there are no votes, the speaker stays unknown.
  */
 export function withAllSpeakers(recording: SegmentedRecording): readonly View[] {
   const { views, stepFrames, speakerCount } = recording

@@ -133,7 +133,7 @@ function speakersFrom(
   return { means, offsets, penalty }
 }
 
-/** Returns, for each speaker, the weighted sum of the embeddings that belong to the speaker, and the sum of the weights. */
+/** Returns, for each speaker, the weighted sum of the embeddings of the speaker, and the sum of the weights. */
 function sumsOf(
   features: readonly Float64Array[],
   weights: readonly number[],
@@ -157,8 +157,9 @@ function sumsOf(
 }
 
 /**
- * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share below
- * e^-60 is set to 0. Most shares are so small, and their exponentials would take a third of the time of VBx.
+ * Returns the softmax of the scores (`own`), and the logarithm of the sum of their exponentials (`sum`). A share that
+ * is less than e^-60 times the highest share is set to 0. Most shares are so small, and their exponentials would take a
+ * third of the time of VBx.
  */
 function softmax(scores: Float64Array): { own: Float64Array; sum: number } {
   // A loop is faster than `Math.max` with hundreds of arguments.
