@@ -18,8 +18,8 @@ const carried: Embedded | null = embedded
 /**
  * Returns the path on disk of a carried file or folder. The carried files are files of the project that the built
  * program contains, such as models and libraries. `path` is the path relative to the project folder. Returns null if
- * this build does not contain the file or folder. If carried files are missing or cut on the disk, unpacks them. This
- * blocks the event loop, so a server calls `unpackCarried` first.
+ * this build does not contain the file or folder. If carried files are missing or truncated on the disk, unpacks them.
+ * This blocks the event loop, so a server calls `unpackCarried` first.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -34,7 +34,7 @@ export function isCompiled(): boolean {
 /**
  * Returns the path of the running program, for the start of a child process. This is `process.execPath`, unless another
  * file is there now, for example because `steno upgrade` has put another version there. An engine of another version
- * would not work with this one.
+ * would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -102,7 +102,7 @@ export function nativeEnvironment(): Record<string, string> {
 
 /**
  * Unpacks the carried files (the libraries, models and other files that the built program contains) in a child process,
- * if one of them is missing or cut. If the target folder cannot be written, rejects with an error that names this
+ * if one of them is missing or truncated. If the target folder cannot be written, rejects with an error that names this
  * folder. Does nothing in a checkout.
  */
 export async function unpackCarried(): Promise<void> {

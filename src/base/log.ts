@@ -41,7 +41,7 @@ export const log = {
   error: (event: string, fields: Fields = {}) => write('error', event, fields),
 }
 
-/** Resolves when all lines are written. Must be awaited before `process.exit`, which drops the lines that are not. */
+/** Resolves when all lines are written. Must be awaited before `process.exit`, which discards unwritten lines. */
 export function logWritten(): Promise<void> {
   return new Promise(resolve => {
     if (unwritten === 0) resolve()

@@ -1,6 +1,6 @@
 // Unpacks the carried files, which are embedded in the built program, into a folder whose name is the hash of these
-// files. Each version is unpacked only once. Files that are missing or cut later, for example because a program cleaned
-// /tmp or the cache folder, are unpacked again.
+// files. Each version is unpacked only once. Files that are missing or truncated later, for example because a program
+// cleaned /tmp or the cache folder, are unpacked again.
 
 import {
   existsSync,
@@ -21,7 +21,7 @@ import { Draft } from './whole-file.ts'
 
 type Files = Embedded['files']
 
-/** Returns true if no carried file is missing or cut in its folder below `home`. */
+/** Returns true if no carried file is missing or truncated in its folder below `home`. */
 export function isUnpacked(home: string, { hash, files }: Embedded): boolean {
   return Object.entries(files).every(([name, file]) => isThere(join(home, hash, name), file))
 }
@@ -29,7 +29,7 @@ export function isUnpacked(home: string, { hash, files }: Embedded): boolean {
 /**
  * Returns the path of the folder below `home` that holds the carried files (the files that are embedded in the built
  * program). If this folder does not exist yet, creates it and writes the files into it. If files in this folder are
- * missing or cut, writes these files.
+ * missing or truncated, writes these files.
  */
 export function unpack(home: string, embedded: Embedded): string {
   const { hash, files } = embedded
@@ -71,8 +71,8 @@ function removeOtherVersions(folder: string): void {
 }
 
 /**
- * Writes the files that are missing or cut. Replaces only these files, one by one, because other processes may use the
- * folder.
+ * Writes the files that are missing or truncated. Replaces only these files, one by one, because other processes may
+ * use the folder.
  */
 function repair(folder: string, files: Files): void {
   const wrong = Object.entries(files).filter(([name, file]) => !isThere(join(folder, name), file))

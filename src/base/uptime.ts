@@ -1,4 +1,4 @@
-// A clock for timeouts. The clock does not count the time for which the machine or the process was suspended.
+// A clock for timeouts. If the machine or the process was suspended, the clock counts only a small part of this time.
 
 /**
  * Returns a function that reads the clock, in milliseconds since this call. Callers must read the clock at least once

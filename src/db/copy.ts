@@ -31,8 +31,8 @@ export function copyDatabase(dataDir: string, target: string): void {
 }
 
 /**
- * Checks a copy of the database. Throws if its secret is damaged, if the file is not an intact database of steno, or if a
- * newer program made it.
+ * Checks a copy of the database. Throws if its secret is damaged, if the file is not an intact database of steno, or if
+ * a newer program made it.
  */
 export function checkCopy(file: string): void {
   readSecret(`${file}.key`)
@@ -52,8 +52,9 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 }
 
 /**
- * Opens the database of the data folder for reading only. Returns null if it has no tables, because its first start was
- * killed. Throws if it is damaged, or if a newer program made it. Only its first pages are checked.
+ * Opens the database of the data folder for reading only. Returns null if the database has no tables, because the first
+ * start of the server was killed. Throws if the database is damaged, or if a newer program made it. Only the first
+ * pages of the database are checked.
  */
 export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)
@@ -68,8 +69,8 @@ export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
 }
 
 /**
- * Opens a database for reading only. Another process, such as a command of steno, may lock the database for a short time,
- * for example when it closes the database. A read then waits for up to `databaseBusyMs`.
+ * Opens a database for reading only. Another process, such as a command of steno, may lock the database for a short
+ * time, for example when it closes the database. A read then waits for up to `databaseBusyMs`.
  */
 function openReadOnly(file: string): Database {
   const sql = new Database(file, { readonly: true, strict: true })
@@ -109,8 +110,9 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
 }
 
 /**
- * Restores a copy of the database into a data folder that has no database. Then applies the migrations that the copied
- * database lacks. If this fails, the copy stays in the data folder, and the next start of the service applies them.
+ * Restores a copy of the database into a data folder that has neither a database nor a secret. Then applies the
+ * migrations that the copied database lacks. If a migration fails, the copy stays in the data folder, and the next
+ * start of the service applies the migrations.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   requireNoDatabase(dataDir)
@@ -137,7 +139,7 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
   }
 }
 
-/** Throws if a file of the copy is missing, or if the data folder has a file of another database. */
+/** Throws if a file of the copy is missing, or if the data folder has a file of another database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
   // The database is checked first: its path is the one that the user gave.
   for (const { from } of files.toReversed())

@@ -40,7 +40,7 @@ export type Lease = {
   /**
    * Renews the lease. Returns false if another server has taken a lease with a higher generation. While a renewal is
    * running, a further call returns the result of this renewal. If each call started a renewal, many renewals would
-   * wait for a slow folder, and each of them would count from the time of its call.
+   * wait for a slow folder. A renewal is valid from the time of its call, so one that waited long could be too old.
    */
   renew(): Promise<boolean>
   /**
@@ -125,8 +125,8 @@ async function take(
   let renewedAt = monotonic()
   try {
     // If several servers create this file at the same time, only one of them succeeds. The file is created with its
-    // content in one step. A server that ended between two steps would leave an empty file, which does not name the last
-    // holder. The last holder would then replace its own database with an older copy.
+    // content in one step. A server that ended between two steps would leave an empty file, which does not name the
+    // last holder. The last holder would then replace its own database with an older copy.
     await createFile(path, JSON.stringify(content))
   } catch (error) {
     if (Object(error).code === 'EEXIST') return null

@@ -138,7 +138,7 @@ function open(
       migrate(sql, now())
     })
   } catch (error) {
-    // This also removes the log, which may have filled the disk.
+    // When the last connection is closed, SQLite removes the write-ahead log, which may have filled the disk.
     close()
     throw error
   }

@@ -1,5 +1,5 @@
-// Recognises two kinds of database errors. Errors of the first kind may pass: another process holds the write lock, the
-// disk is full, or the disk reports an error. The other kind is a damaged database file.
+// Recognises two kinds of database errors. Errors of the first kind may be temporary: another process holds the write
+// lock, the disk is full, or the disk reports an error. The other kind is a damaged database file.
 
 import { type Database, SQLiteError } from 'bun:sqlite'
 

@@ -86,9 +86,9 @@ function setAside(dataDir: string, generation: number): void {
 }
 
 /**
- * The returned function `copy` copies the database into the shared folder. The copy is made in a child process, because
- * copying a large database takes seconds. Returns false if the copy failed. The error is logged and not thrown: the next
- * copy may succeed.
+ * Returns the function `copy`, which copies the database into the shared folder. The copy is made in a child process,
+ * because copying a large database takes seconds. `copy` returns false if the copy failed. The error is logged and not
+ * thrown: the next copy may succeed.
  */
 export function openCopies({ folder, dataDir }: Settings, generation: number): { copy(): Promise<boolean> } {
   const digits = (value: number) => `${value}`.padStart(8, '0')

@@ -7,8 +7,8 @@ import { groupsOf, lastIpv4, type Nets, parseNets, plainAddress } from './nets.t
 
 /**
  * The ranges of IP addresses that do not belong to the public internet. For IPv6, only ranges inside `globalIpv6` are
- * listed, because an IPv6 address outside `globalIpv6` is not public in any case (except a NAT64 address, which leads
- * to an IPv4 address).
+ * listed. An IPv6 address outside `globalIpv6` is never public, unless it is a NAT64 address that leads to a public
+ * IPv4 address.
  */
 const special = {
   ipv4: netsOf([

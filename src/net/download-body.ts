@@ -54,7 +54,7 @@ export async function store(
 
 /**
  * Returns true if the average rate of the download is too low. Only `downloadsMax` downloads run at the same time.
- * Without this check, very slow servers could occupy all these downloads for ever.
+ * Without this check, downloads from very slow servers could block all other downloads for ever.
  */
 function isTooSlow({ receivedBytes, receivedMs }: Progress): boolean {
   return (

@@ -1,11 +1,15 @@
-// A client of the model hub (Hugging Face), or of a mirror with the same API.
+// A client of the model hub (Hugging Face), or of a mirror with the same API. A steno server is such a mirror for its
+// workers.
 
 import { get, getFrom, SourceError, type SourceRequest, type Transfer } from './source.ts'
 
 export type Hub = {
-  /** The base URL of the hub: `https://huggingface.co`, or the value of HF_ENDPOINT. */
+  /** The base URL of the hub: `https://huggingface.co`, the value of HF_ENDPOINT, or a URL of a steno server. */
   endpoint: string
-  /** The access token for the hub: the value of HF_TOKEN. Null if this environment variable is not set or is empty. */
+  /**
+   * The access token for the hub: the value of HF_TOKEN, or the token that a steno server has given to a worker. Null
+   * if there is no token.
+   */
   token: string | null
 }
 

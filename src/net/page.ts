@@ -15,9 +15,9 @@ export type PageFilter = {
 }
 
 /**
- * Opens a filter that holds back the first bytes of a response's body. When enough bytes, or all bytes, have arrived
- * and they are not the start of a web page, the filter passes all bytes to `write`. If they are, the filter throws a
- * JobFailure when it has enough of the page.
+ * Opens a filter that holds back the first bytes of a response's body. When `sniffBytes` bytes, or all bytes, have
+ * arrived and are not the start of a web page, the filter passes all bytes to `write`. If they are the start of a web
+ * page, the filter throws a JobFailure when `pageBytesMax` bytes, or all bytes, have arrived.
  */
 export function openPageFilter(answer: Answer, write: (bytes: Uint8Array) => Promise<void>): PageFilter {
   let held = new Uint8Array()

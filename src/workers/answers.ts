@@ -44,9 +44,9 @@ export type ClaimAnswer =
 export type BeatAnswer = { kind: 'continue'; heard: number } | { kind: 'later' } | { kind: 'stop' }
 
 /**
- * The answer to a result. After the answer `stored` or `refused`, the work on the job is over. After `again`, the
- * worker returns the message of the job to JetStream, which delivers this message again to any worker. After `later`,
- * the worker sends the result again.
+ * The answer to a result. After the answer `stored` or `refused`, the worker ends its work on the job. After `again`,
+ * the worker returns the message of the job to JetStream, which delivers this message again to any worker. After
+ * `later`, the worker sends the result again.
  */
 export type ResultAnswer = { kind: 'stored' | 'refused' | 'again' | 'later' }
 

@@ -156,7 +156,7 @@ export class Assignment {
       result = { failure: failureOf(error) }
     } finally {
       this.#isTranscribing = false
-      // The result has not been sent yet, so the silence before its end does not count.
+      // The result has not been sent yet, so a silence of the server during the work on the job does not count.
       if (this.#unansweredSince !== null) this.#unansweredSince = performance.now()
       removeMedia(place)
       await beats.close()

@@ -151,8 +151,8 @@ export class Fleet implements Engine {
   }
 
   /**
-   * The languages of the workers that are ready, and of those that are absent for a short time: a job that needs an absent
-   * worker waits for it.
+   * The languages of the ready workers, and of the workers that are away. A job that only a worker that is away can do
+   * waits for this worker.
    */
   languages(): readonly string[] {
     return [...new Set(this.#serving().flatMap(({ languages }) => languages))]
@@ -305,8 +305,8 @@ export class Fleet implements Engine {
         this.#refused(null)
       },
       error => {
-        // Another call of `#place` has put the job into the stream in the meantime, for example after the connection
-        // broke.
+        // A later call of `#place` has already chosen a place for the job, for example after the connection broke. Only
+        // the result of the later call counts.
         if (entry.place !== place) return
         entry.place = earlier
         this.#refused(reasonOf(error))
@@ -354,8 +354,9 @@ export class Fleet implements Engine {
   }
 
   /**
-   * Puts each job that no worker holds, and that is not aborted, into the stream, after the attempts to create the queues
-   * have ended. An earlier message of such a job may be lost: on its way to NATS, or because NATS has lost its data.
+   * Puts each job that no worker holds, and that is not aborted, into the stream, after the attempts to create the
+   * queues have ended. An earlier message of such a job may be lost: on its way to NATS, or because NATS has lost its
+   * data.
    */
   async #placeAgain(): Promise<void> {
     await Promise.all(this.#opened.values())

@@ -48,9 +48,9 @@ export class HandOver {
    * succeed. Null if there was no such failure.
    */
   failure: Error | null = null
-  /** The number of the claim that ended with this failure. 0 if there was no such failure. */
+  /** The number of the claim that ended with `failure`. 0 if `failure` is null. */
   brokenOffFence = 0
-  /** The names of the workers whose machines have caused such a failure. */
+  /** The names of the workers whose machines have failed on the job. */
   readonly brokenOffBy = new Set<string>()
   readonly #options: TranscribeOptions
   readonly #settle: (transcript: Transcript) => void

@@ -14,7 +14,7 @@ export class Outages {
     void this.#watch(nats, onBack)
   }
 
-  /** Is aborted when the connection breaks. There is a new signal when the connection is open again. */
+  /** A signal that is aborted when the connection breaks. When the connection is open again, there is a new signal. */
   get lost(): AbortSignal {
     return this.#lost.signal
   }

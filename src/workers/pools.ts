@@ -12,7 +12,7 @@ import { tokenOf } from './subjects.ts'
  */
 export type Pool = { name: string; slots: number; abilities: Abilities }
 
-/** What an engine can do. `diarization` is `ready`, or the reason why the engine cannot tell speakers apart. */
+/** The abilities of an engine. `diarization` is `ready`, or the reason why the engine cannot tell speakers apart. */
 export type Abilities = { languages: readonly string[]; translates: boolean; diarization: string }
 
 export function canDo(abilities: Abilities, { language, diarize, translate = false }: Needs): boolean {

@@ -40,8 +40,8 @@ const hello = Type.Object({
   session,
   version: Type.String({ maxLength: 100 }),
   /**
-   * False if the engine of the worker is not ready, if the worker rests after an error of its machine, or if it has
-   * begun to stop.
+   * False if the engine of the worker is not ready, if the worker rests after an error of its machine, or if the worker
+   * has begun to stop.
    */
   ready: Type.Boolean(),
   message: Type.String({ maxLength: 1000 }),
@@ -79,7 +79,10 @@ const beat = Type.Object({
   ...held,
   /** The length of the part of the recording that is already transcribed, in seconds. */
   seconds: Type.Number({ minimum: 0 }),
-  /** Complete utterances, in order. `first` is the index in the transcript of the first utterance of this message. */
+  /**
+   * `utterances` contains complete utterances, in order. `first` is the index in the transcript of the first one of
+   * them.
+   */
   first: Type.Integer({ minimum: 0 }),
   utterances: Type.Array(utterance),
   /** The language of the texts of the utterances. Absent in the messages of older workers. */

@@ -61,10 +61,11 @@ export class Roster {
   }
 
   /**
-   * Stores a `hello` message, in which a worker reports its state and its abilities. Returns the stored state as
+   * Stores a message `hello`, in which a worker reports its state and its abilities. Returns the stored state as
    * `worker`, and the state before this message as `before`. For a worker that is new or was silent, `before` is null.
    * If `workersOfNameMax` other workers with this name are not silent, such a worker is refused: nothing is stored, and
-   * null is returned. Each worker costs memory, and an attacker with the credentials of a worker could invent any number of workers.
+   * null is returned. Each worker costs memory, and an attacker with the credentials of a worker could invent any
+   * number of workers.
    */
   note(name: string, hello: Hello): { worker: KnownWorker; before: KnownWorker | null } | null {
     const id = workerId(name, hello.session)

@@ -65,8 +65,8 @@ export class Server {
 
   /**
    * Delivers the result of a job to the server. Uses NATS, or HTTP if the result is larger than a message of NATS may
-   * be. If the result is too large for HTTP too, delivers this failure in place of the result. The signal aborts the
-   * HTTP request.
+   * be. If the result is too large for HTTP too, delivers a failure in place of the result. The signal aborts the HTTP
+   * request.
    */
   async deliver(message: ResultMessage, signal: AbortSignal): Promise<ResultAnswer> {
     const { session, job, fence, token } = message

@@ -1,6 +1,6 @@
-// The stream of JetStream (the message store of NATS). The stream keeps a job until a worker or the server removes it.
-// The message of a job has its own subject in each queue. The message contains only the id of the job and the version
-// of the protocol.
+// The stream of JetStream (the message store of NATS). The stream keeps the message of a job until a worker or the
+// server removes the message. The message of a job has its own subject in each queue. The message contains only the id
+// of the job and the version of the protocol.
 
 import {
   AckPolicy,

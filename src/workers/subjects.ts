@@ -1,4 +1,5 @@
-// The names that the server and its workers use at NATS: subjects, streams and consumers.
+// The names that the server and its workers use at NATS: subjects, streams and consumers. A queue of a pool is a
+// consumer of JetStream.
 
 /**
  * The names of the two job queues of each pool, which is a group of workers with the same abilities. The queue `again`

@@ -112,8 +112,8 @@ export class Worker {
   }
 
   /**
-   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. A job
-   * that waits for an answer of the server for two leases after this call is given up.
+   * Ends the worker: it takes no further jobs, finishes the jobs that it has, and closes the connection to NATS. If a
+   * job waits for an answer of the server for two leases after this call, the worker leaves the job to other workers.
    */
   async drain(): Promise<void> {
     this.#draining.abort()
@@ -260,7 +260,8 @@ export class Worker {
   }
 
   /**
-   * Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if it takes jobs.
+   * Returns the reason why this worker takes no jobs although its engine may be ready. Returns null if there is no such
+   * reason.
    */
   #hindrance(): string | null {
     if (this.#isDraining) return 'The worker stops.'
@@ -345,7 +346,10 @@ export class Worker {
     return null
   }
 
-  /** Stops a job by an order of the server. An order that this worker does not understand has no effect. */
+  /**
+   * Stops a job by an order of the server. An order has no effect if this worker does not understand it, or does not
+   * hold the claim that the order names.
+   */
   #obey(bytes: Uint8Array): void {
     const order = readStopOrder(bytes)
     const assignment = order && this.#assignments.get(order.job)
@@ -353,8 +357,8 @@ export class Worker {
   }
 
   /**
-   * Pauses for `ms` milliseconds. If `drain` is called during the pause, the pause ends at most `workerBeatMs`
-   * milliseconds after the call of `drain`. If `drain` was called before the pause, the pause takes at most
+   * Pauses for `ms` milliseconds. If `drain` or `close` is called during the pause, the pause ends at most
+   * `workerBeatMs` milliseconds after this call. If one of them was called before the pause, the pause takes at most
    * `workerBeatMs` milliseconds.
    */
   async #pause(ms: number): Promise<void> {
