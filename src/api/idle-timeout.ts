@@ -24,8 +24,8 @@ export type IdleTimer = { timeout(request: Request, seconds: number): void } | n
 /**
  * Switches off Bun's idle timeout for the connection of a request, because this connection may carry no bytes for a
  * long time. Returns a function that switches the timeout on again, which must be called at the end of the response.
- * Otherwise, the connection of a client that sends no further request would stay open for ever. If `msMax` is given, the
- * timeout is switched on again after this time at the latest.
+ * Otherwise, the connection of a client that sends no further request would stay open for ever. If `msMax` is given,
+ * the timeout is switched on again after this time at the latest.
  */
 export function pauseIdleTimeout(
   config: Pick<Config, 'requestIdleMs'>,

@@ -60,8 +60,8 @@ export function databasePath(dataDir: string): string {
 }
 
 /**
- * Returns the path of the database, and the paths of the files that SQLite may keep beside it. SQLite applies a log or a
- * journal to any database that it finds at the path, so these files are moved only together.
+ * Returns the path of the database, and the paths of the files that SQLite may keep beside it. SQLite applies a log or
+ * a journal to any database that it finds at the path, so these files are moved only together.
  */
 export function databaseFiles(dataDir: string): string[] {
   return ['', '-wal', '-shm', '-journal'].map(suffix => databasePath(dataDir) + suffix)

@@ -18,8 +18,8 @@ export type Drain = {
    */
   run(): Promise<void>
   /**
-   * Returns true while the database file may have content that is not flushed to the disk yet: during a drain, and after
-   * a failed flush of the database file.
+   * Returns true while the database file may have content that is not flushed to the disk yet: during a drain, and
+   * after a failed flush of the database file.
    */
   isRunning(): boolean
 }

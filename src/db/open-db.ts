@@ -158,8 +158,8 @@ function open(
     uptime: () => Math.round(uptime()),
     probe: () => tx(() => void sql.run(`pragma application_id = ${applicationId}`)),
     checkpoint(waitMs = 0) {
-      // `isRunning` is true in two cases. During a drain, the drain already copies the write-ahead log into the database
-      // file. After a failed flush of the database file, the write-ahead log must keep its content.
+      // `isRunning` is true in two cases. During a drain, the drain already copies the write-ahead log into the
+      // database file. After a failed flush of the database file, the write-ahead log must keep its content.
       if (drain.isRunning()) return
       const before = sql.query<{ timeout: number }, []>('pragma busy_timeout').get()?.timeout ?? busyMs
       sql.run(`pragma busy_timeout = ${waitMs}`)

@@ -22,8 +22,8 @@ type Options = {
   onLost: () => void
   /**
    * Called before this server takes the lease in order to serve with its own database. Throws if it cannot serve with
-   * this database. It then takes no lease. Otherwise each of its starts would take the lease again, and the other server
-   * would wait without an end.
+   * this database. It then takes no lease. Otherwise each of its starts would take the lease again, and the other
+   * server would wait without an end.
    */
   requireOwn?: () => void
 }
@@ -39,8 +39,8 @@ export type Standby = {
    */
   startCopies(): Promise<void>
   /**
-   * Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. If the
-   * copy fails, the lease is not released: this server can then start again with its own, newer database.
+   * Makes a last copy of the database, and releases the lease, so that another server may take the lease at once. If
+   * the copy fails, the lease is not released: this server can then start again with its own, newer database.
    */
   close(): Promise<void>
 }
@@ -145,8 +145,8 @@ function requireMark(folder: string): void {
 }
 
 /**
- * Returns the id of the data folder. When this server holds the lease in the shared folder, the lease file contains this
- * id as the name of the holder.
+ * Returns the id of the data folder. When this server holds the lease in the shared folder, the lease file contains
+ * this id as the name of the holder.
  *
  * If a server with the same id is serving, this data folder is a copy of the data folder of that server. Under the same
  * name, the two servers would take the lease from each other, and each of them would go on with its own database. So

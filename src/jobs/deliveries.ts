@@ -41,7 +41,8 @@ export function listDeliveries(db: Db, accountId: string): Delivery[] {
  * `webhookEventsReadMax` events.
  */
 export function listAnsweredAddresses(db: Db): { accountId: string; webhookUrl: string }[] {
-  // If a query with `max` has other columns without an aggregate function, SQLite takes them from the row of the maximum.
+  // If a query with `max` has other columns without an aggregate function, SQLite takes them from the row of the
+  // maximum.
   const last = `select jobs.account_id as accountId, webhook_url as webhookUrl, outcome, max(attempted_at)
     from webhook_events join jobs on jobs.id = job_id
     where webhook_events.id > (select max(id) from webhook_events) - $eventsMax

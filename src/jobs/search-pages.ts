@@ -7,10 +7,10 @@ import { placeOfUtterance, utterancesMax } from '../transcripts/utterance-id.ts'
 import type { HitRow } from './search-hits.ts'
 
 /**
- * The place at which the next page of hits starts, as whole numbers. In the order `newest`, it is the row id of the last
- * hit of the previous page. In the order `best`, it is a row id that is the same for all pages, and the score and the row
- * id of the last hit of the previous page. A page contains only utterances whose row id is below the first number. The
- * utterances of newer jobs have higher row ids, so newer jobs do not change the pages.
+ * The place at which the next page of hits starts, as whole numbers. In the order `newest`, it is the row id of the
+ * last hit of the previous page. In the order `best`, it is a row id that is the same for all pages, and the score and
+ * the row id of the last hit of the previous page. A page contains only utterances whose row id is below the first
+ * number. The utterances of newer jobs have higher row ids, so newer jobs do not change the pages.
  */
 export type SearchPlace = readonly number[]
 

@@ -35,8 +35,8 @@ export function bestPage(db: Db, query: Query): Page {
     query,
     { top, limit: limits.searchRankedMax },
   )
-  // The next page starts after the last hit, and not after a number of hits: an older job may have completed, or a job may
-  // have been deleted, since the previous page was read.
+  // The next page starts after the last hit, and not after a number of hits: an older job may have completed, or a job
+  // may have been deleted, since the previous page was read.
   const ranked = candidates
     .map(({ rowId, text }) => ({ rowId, score: scoreOf(text, phrases) }))
     .filter(({ score, rowId }) => score < lastScore || (score === lastScore && rowId < lastRowId))

@@ -1,5 +1,6 @@
 // Reads facts about many jobs at once from the database, for two pages. The operator's page shows how much each account
-// uses the server. The statement of an account (the list of its deposits and charges) shows the names of the account's jobs.
+// uses the server. The statement of an account (the list of its deposits and charges) shows the names of the account's
+// jobs.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'

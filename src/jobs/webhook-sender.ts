@@ -87,8 +87,8 @@ export class WebhookSender {
   /**
    * Calls `work` when the job gets a slot. Receivers that have not answered lately never get all slots of an account,
    * and each of them gets one slot at a time. Receivers whose last delivery timed out leave slots for new receivers. So
-   * receivers that never answer do not delay the deliveries to other receivers. When a receiver has answered, these limits
-   * no longer hold for its waiting jobs.
+   * receivers that never answer do not delay the deliveries to other receivers. When a receiver has answered, these
+   * limits no longer hold for its waiting jobs.
    */
   async #inTurn({ accountId, webhookUrl }: SentJob, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#closing
@@ -207,8 +207,8 @@ export class WebhookSender {
 }
 
 /**
- * Returns the name of the receiver of a webhook. The name consists of the id of the account and the host of the webhook.
- * Each account has its own circuit breakers, so that no account can block the deliveries of another account.
+ * Returns the name of the receiver of a webhook. The name consists of the id of the account and the host of the
+ * webhook. Each account has its own circuit breakers, so that no account can block the deliveries of another account.
  */
 function receiverOf(accountId: string, webhookUrl: string): string {
   return `${accountId} ${URL.parse(webhookUrl)?.host}`

@@ -9,8 +9,8 @@ import type { Utterance } from './transcript.ts'
 import type { IndexedJob } from './utterance-id.ts'
 
 /**
- * The size of the utterances of a transcript, in bytes of JSON, and its maximum. The names of the speakers do not count,
- * because a person may give a long name to a speaker, and each word has this name.
+ * The size of the utterances of a transcript, in bytes of JSON, and its maximum. The names of the speakers do not
+ * count, because a person may give a long name to a speaker, and each word has this name.
  */
 export class EditedSize {
   #bytes: number

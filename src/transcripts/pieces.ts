@@ -47,8 +47,8 @@ export function joinPieces(pieces: Piece[]): string {
 }
 
 /**
- * Returns a function that normalises a text with `fold`, removes all characters of `strip`, and then normalises the text
- * again, because the removal may leave several spaces in a row.
+ * Returns a function that normalises a text with `fold`, removes all characters of `strip`, and then normalises the
+ * text again, because the removal may leave several spaces in a row.
  */
 export function cleaner(strip: string): (text: string) => string {
   const codes = [...strip].map(character => `\\u{${character.codePointAt(0)?.toString(16)}}`)

@@ -18,8 +18,8 @@ export type StoreConfig = TransferSettings & Pick<Config, 'fileBytesMax' | 'uplo
 type FileFacts = { filename: string; contentType: string }
 
 /**
- * A file that arrived in a form. The file is stored as a draft, which is a temporary file. The draft is removed when this
- * object is disposed, unless `keep` was called.
+ * A file that arrived in a form. The file is stored as a draft, which is a temporary file. The draft is removed when
+ * this object is disposed, unless `keep` was called.
  */
 export type HeldFile = Disposable & {
   fileBytes: number

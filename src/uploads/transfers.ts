@@ -58,8 +58,8 @@ export class Transfers {
   }
 
   /**
-   * Begins the download of a file for a job. Its bytes count towards the disk quota of the account. The caller must call
-   * `end` when the download has ended.
+   * Begins the download of a file for a job. Its bytes count towards the disk quota of the account. The caller must
+   * call `end` when the download has ended.
    */
   beginDownload(accountId: string): RunningDownload {
     const download = { accountId, bytes: 0 }

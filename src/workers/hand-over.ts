@@ -25,9 +25,9 @@ export class HandOver {
   readonly done: Promise<Transcript>
   /**
    * The place of the job's message in the stream of JetStream. `pool` is the group of workers (with the same abilities)
-   * whose queue has the message. `sequence` is the number of the newest message that JetStream is known to have accepted
-   * for this pool, or 0 if there is none yet. `place` is null if this server process has put no message of the job into
-   * the stream.
+   * whose queue has the message. `sequence` is the number of the newest message that JetStream is known to have
+   * accepted for this pool, or 0 if there is none yet. `place` is null if this server process has put no message of the
+   * job into the stream.
    */
   place: { pool: string; sequence: number } | null = null
   holder: Holder | null

@@ -29,8 +29,8 @@ export class Outages {
   }
 
   /**
-   * During one outage, the client of NATS may report several disconnects, and then as many reconnects. Only the first of
-   * each counts.
+   * During one outage, the client of NATS may report several disconnects, and then as many reconnects. Only the first
+   * of each counts.
    */
   async #watch(nats: NatsConnection, onBack: () => void): Promise<void> {
     for await (const { type } of nats.status()) {

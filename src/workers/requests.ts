@@ -140,8 +140,8 @@ const checks: { [Kind in RequestKind]: TypeCheck<TSchema> } = {
 }
 
 /**
- * Parses a request of a worker. Returns null if the bytes are not a valid request of this kind, or are a message `hello`
- * that is too large.
+ * Parses a request of a worker. Returns null if the bytes are not a valid request of this kind, or are a message
+ * `hello` that is too large.
  */
 export function readRequest<Kind extends RequestKind>(kind: Kind, bytes: Uint8Array): Requests[Kind] | null {
   if (kind === 'hello' && bytes.length > limits.workerHelloBytesMax) return null

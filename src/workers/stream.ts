@@ -68,9 +68,9 @@ export class JobStream {
 
   /**
    * Creates the queues of a pool (the workers with the same abilities), one queue for each priority. If a worker has
-   * taken the message of a job, and then sends JetStream nothing about this message for `workerKeepMs`, or for a lease if
-   * it is shorter, JetStream delivers the message again. The server refuses the claim of another worker as long as the
-   * lease of the first one lasts. Queues that exist stay. If the stream was removed, creates it again first.
+   * taken the message of a job, and then sends JetStream nothing about this message for `workerKeepMs`, or for a lease
+   * if it is shorter, JetStream delivers the message again. The server refuses the claim of another worker as long as
+   * the lease of the first one lasts. Queues that exist stay. If the stream was removed, creates it again first.
    */
   async openPool(pool: string): Promise<void> {
     await requireStream(this.#manager, this.#cluster)

@@ -217,9 +217,9 @@ export class Worker {
   }
 
   /**
-   * Handles the answer to a message `hello`. Before its answer, the server has tried to create the queues of the pool, but
-   * only if the worker is ready. If the abilities of the worker have changed since the message, the answer names an old
-   * pool, and the answer to a newer message names the new one.
+   * Handles the answer to a message `hello`. Before its answer, the server has tried to create the queues of the pool,
+   * but only if the worker is ready. If the abilities of the worker have changed since the message, the answer names an
+   * old pool, and the answer to a newer message names the new one.
    */
   #welcome(answer: HelloAnswer, hello: Hello): void {
     this.#greeted.resolve()

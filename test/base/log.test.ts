@@ -24,8 +24,8 @@ afterEach(() => {
 })
 
 /**
- * Imports the log module once more, under another name. Another test file may have started a server in this process, and
- * a server changes the state of the first copy of the log module.
+ * Imports the log module once more, under another name. Another test file may have started a server in this process,
+ * and a server changes the state of the first copy of the log module.
  */
 function freshLog(name: string): Promise<typeof import('../../src/base/log.ts')> {
   return import(`${import.meta.dir}/../../src/base/log.ts?${name}`)

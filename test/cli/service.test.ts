@@ -258,8 +258,8 @@ test('a server goes on while its log cannot be written, and ignores SIGHUP if it
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([404, 404, 200])
   child.kill('SIGHUP')
   expect((await fetch(`${url}/v1/health`)).status).toBe(200)
-  // A server that stops at the signal may still answer a request, so the test also asks the kernel. The bit 0 belongs to
-  // the signal 1, which is SIGHUP.
+  // A server that stops at the signal may still answer a request, so the test also asks the kernel. The bit 0 belongs
+  // to the signal 1, which is SIGHUP.
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
   expect(Number.parseInt(/^SigIgn:.*(.)$/m.exec(status)?.[1] ?? '0', 16) & 1).toBe(1)
   expect(await stop()).toBe(0)

@@ -190,7 +190,8 @@ steered(
       service.db.list('select state, error_code as code, count(*) as count from jobs group by 1, 2')
     expect(states()).toEqual([{ state: 'downloading', code: null, count }])
     service.later(defaults.downloadingTimeoutMs + 1)
-    // One account gets at most three quarters of the downloads. The other jobs had to wait, so their time begins only now.
+    // One account gets at most three quarters of the downloads. The other jobs had to wait, so their time begins only
+    // now.
     expect(states()).toEqual([
       { state: 'downloading', code: null, count: count / 4 },
       { state: 'failed', code: 'DOWNLOAD_TIMEOUT', count: (count * 3) / 4 },

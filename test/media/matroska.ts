@@ -24,10 +24,10 @@ interface Arrangement {
   /** If true, each encoding of the track is in an element ContentEncodings of its own. */
   isSplit?: boolean
   /**
-   * If given, the tracks and the attachment come after the cluster, and the segment begins with a list of positions (the
-   * Matroska element SeekHead). `in the first list`: this list has the positions of the tracks and of the attachment.
-   * `in another list`: this list has only the position of a second list, which comes after the cluster and has the
-   * positions of the tracks and of the attachment.
+   * If given, the tracks and the attachment come after the cluster, and the segment begins with a list of positions
+   * (the Matroska element SeekHead). `in the first list`: this list has the positions of the tracks and of the
+   * attachment. `in another list`: this list has only the position of a second list, which comes after the cluster and
+   * has the positions of the tracks and of the attachment.
    */
   behind?: 'in the first list' | 'in another list'
   attachmentBytes?: number

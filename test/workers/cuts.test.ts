@@ -1,5 +1,5 @@
-// Tests a network that breaks while a worker fetches media, and while a large result is sent to the server by HTTP. Also
-// tests media that are lost before a worker has fetched them.
+// Tests a network that breaks while a worker fetches media, and while a large result is sent to the server by HTTP.
+// Also tests media that are lost before a worker has fetched them.
 
 import { expect } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'

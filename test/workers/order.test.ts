@@ -1,4 +1,5 @@
-// Tests messages of NATS that reach the server together, and an answer that reaches a worker late, as on a busy machine.
+// Tests messages of NATS that reach the server together, and an answer that reaches a worker late, as on a busy
+// machine.
 
 import { expect } from 'bun:test'
 import type { Msg } from '@nats-io/transport-node'

@@ -1,7 +1,7 @@
-// A child process of the benchmarks: measures the CPU time that the encoder of a model needs for one window, the CPU time
-// that the decoder needs for a fixed number of tokens, and the peak memory. If `npm` is true, the process uses the sessions of the npm package
-// onnxruntime-node, which copy the decoder's cache to JavaScript. Otherwise, it uses the engine's own binding to ONNX
-// Runtime.
+// A child process of the benchmarks: measures the CPU time that the encoder of a model needs for one window, the CPU
+// time that the decoder needs for a fixed number of tokens, and the peak memory. If `npm` is true, the process uses the
+// sessions of the npm package onnxruntime-node, which copy the decoder's cache to JavaScript. Otherwise, it uses the
+// engine's own binding to ONNX Runtime.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'

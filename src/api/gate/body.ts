@@ -1,5 +1,5 @@
-// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a compressed body, a body that
-// is too large, and invalid JSON.
+// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a compressed body, a body
+// that is too large, and invalid JSON.
 
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -27,8 +27,8 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Throws if the bytes of a file have a Content-Encoding other than `identity`. The bytes are stored as they are, so even
- * an encoding that is no compression, such as `aws-chunked`, would damage the file.
+ * Throws if the bytes of a file have a Content-Encoding other than `identity`. The bytes are stored as they are, so
+ * even an encoding that is no compression, such as `aws-chunked`, would damage the file.
  */
 export function requirePlainBytes(headers: Headers): void {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''

@@ -6,8 +6,8 @@ import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 /**
  * Returns the IP address of the caller. `peer` is the other end of the connection, and `forwardedFor` is the header
  * X-Forwarded-For. If `peer` is not a trusted proxy, the caller is `peer`. Otherwise, the addresses in the header are
- * read from the end, until an address is not a trusted proxy. An invalid address also ends the reading. The caller is the
- * last valid address that was read, or `peer` if there is none.
+ * read from the end, until an address is not a trusted proxy. An invalid address also ends the reading. The caller is
+ * the last valid address that was read, or `peer` if there is none.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)

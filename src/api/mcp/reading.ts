@@ -41,7 +41,8 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
 /**
  * Returns the number of the next progress report, from 0 to 100. `last` is the number of the previous report, or null
  * for the first report. MCP requires that each number is higher than the previous one. So the number of a job that
- * is not completed stays below 100, and grows a little even if the progress of the job is the same or lower than before.
+ * is not completed stays below 100, and grows a little even if the progress of the job is the same or lower than
+ * before.
  */
 export function nextProgress(
   last: number | null,

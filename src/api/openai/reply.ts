@@ -58,8 +58,8 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
 /** Returns a response that sends each utterance as a server-sent event while the job runs. */
 export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   await isSoon(job.inspected, patience.quietMs)
-  // If the job has failed, or the server stops, `transcript` throws an error. No byte is sent yet, so the response has the
-  // HTTP status of this error.
+  // If the job has failed, or the server stops, `transcript` throws an error. No byte is sent yet, so the response has
+  // the HTTP status of this error.
   if (job.hasFailed()) job.transcript()
   const sent = new TextSoFar()
   const body = streamOf(job, {
@@ -80,8 +80,8 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
 }
 
 /**
- * The header that switches off the buffering of nginx. Without it, nginx sends the headers and all bytes of a response at
- * the end of the job.
+ * The header that switches off the buffering of nginx. Without it, nginx sends the headers and all bytes of a response
+ * at the end of the job.
  */
 const unbuffered = { 'X-Accel-Buffering': 'no' }
 

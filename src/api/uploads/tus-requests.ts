@@ -63,7 +63,8 @@ export async function createResumable(service: Service, context: Context): Promi
 
 /**
  * Receives the first bytes of a new upload. If this fails, removes the upload, because the client gets the id of the
- * upload only in the response. An upload that cannot be removed counts towards the quota of the account until it expires.
+ * upload only in the response. An upload that cannot be removed counts towards the quota of the account until it
+ * expires.
  */
 async function receiveFirst(service: Service, context: Context, id: string): Promise<Progressed> {
   try {
