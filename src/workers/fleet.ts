@@ -436,7 +436,10 @@ export class Fleet implements Engine {
     if (place) this.#link.stream?.remove(place.sequence).catch(() => {})
   }
 
-  /** Creates the queues that JetStream did not create, and the queues of waiting jobs, which may have been removed. */
+  /**
+   * Tries again to create the queues of each pool whose last creation failed. Also creates the queues of each pool in
+   * which a job of `waiting` has its place, because these queues may have been removed.
+   */
   #openPoolsAgain(waiting: readonly HandOver[]): void {
     const waitedFor = new Set(waiting.map(({ place }) => place?.pool))
     for (const { name } of this.#roster.pools())

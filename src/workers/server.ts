@@ -56,7 +56,10 @@ export class Server {
     return Math.min(limits.workerReportBytesMax, messageBytesMax(this.#nats) / 2)
   }
 
-  /** Fetches the input of a job over HTTP. Rejects if the server cannot give the input at the moment. */
+  /**
+   * Fetches the input of a job over HTTP. Rejects if the server cannot give the input at the moment, or if the worker
+   * must stop its work on the job.
+   */
   async fetchInput(held: Held, signal: AbortSignal): Promise<JobInput> {
     const answer = await this.ask('addresses', held)
     if (answer.kind !== 'addresses') throw new Error('the server does not give the input of the job')

@@ -81,7 +81,8 @@ test('the provider is downloaded, verified and installed beside the library, and
   ])
   expect(readdirSync(join(folder, 'native'))).toEqual([`cuda-${version}`])
   expect(readFileSync(join(place(), 'libonnxruntime_providers_cuda.so')).equals(provider)).toBe(true)
-  // The file of the provider does not list cuDNN, because ONNX Runtime opens cuDNN later.
+  // The message must also name cuDNN. The provider's library does not have cuDNN in its list of needed libraries,
+  // because ONNX Runtime opens cuDNN later.
   expect(out).toContain(
     'lacks libcudart.so.13, libcudnn.so.9: apt-get install cuda-libraries-13-0 libcudnn9-cuda-13',
   )

@@ -68,7 +68,10 @@ function joinPair(folder: string, dataDir: string, silenceMs = afterMs) {
   return { joined, waits, lost, advance }
 }
 
-/** Lets the time of a server pass until the server has the lease with this generation, and waits for its takeover. */
+/**
+ * Advances the clock of a waiting server until it has the lease with the number `generation`. Returns when this server
+ * has taken over.
+ */
 async function takeLease(
   { joined, advance }: ReturnType<typeof joinPair>,
   folder: string,

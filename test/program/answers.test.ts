@@ -1,5 +1,6 @@
 // Compares the built program with the program that runs from source. One program has a copy of the data folder of the
-// other, and both get the same requests. Their responses must be equal.
+// other, and both get the same requests. Their responses must be equal, except for values that differ between two
+// processes, such as dates and new ids (see `masked`).
 
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'

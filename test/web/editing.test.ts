@@ -339,7 +339,8 @@ seen('a speaker with a new name stays one speaker, also when another person give
   }
   await rename('Speaker 1', 'Ann')
   await saving(page, () => page.locator('.utterance').nth(0).fill('Said by Ann.'))
-  // The click moves the focus to the field of this name, so the page draws the list of the speakers again.
+  // A click on the name "Speaker 2" in the transcript moves the focus to the field of this name in the list of
+  // speakers. The page then draws this list again.
   await page.locator('.turn .name', { hasText: 'Speaker 2' }).first().click()
   await page.locator('.speakers input:focus').waitFor()
   expect(await names()).toEqual(['Ann', 'Speaker 2'])

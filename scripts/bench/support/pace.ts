@@ -20,9 +20,10 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * CPU times in milliseconds. `encodeMs` is the time of the encoder for one window. `decodeMs` is the time of the
- * decoder for all tokens of all windows. `bareMs` is the part of `decodeMs` that is spent inside ONNX Runtime. `bareMs`
- * is 0 for the npm package onnxruntime-node, for which this part is not measured. `peakBytes` is the peak memory.
+ * The measurements of one run. The times are CPU times in milliseconds. `encodeMs` is the time of the encoder for one
+ * window. `decodeMs` is the time of the decoder for all tokens of all rows of the batch. `bareMs` is the part of
+ * `decodeMs` that is spent inside ONNX Runtime. `bareMs` is 0 for the npm package onnxruntime-node, for which this part
+ * is not measured. `peakBytes` is the peak memory in bytes.
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

@@ -64,7 +64,10 @@ function attribute(name: string, value: Attribute): Uint8Array {
   return Buffer.concat([label, ...value.map(item => number(8, item)), number(20, kind.ints)])
 }
 
-/** Returns the parts of a constant. One part is the memory of `data`, because a copy of a large constant takes long. */
+/**
+ * Returns the bytes of a constant (a TensorProto of ONNX) in several pieces. The bytes of `data` are one of the pieces.
+ * They are not copied, because a copy of a large constant takes long.
+ */
 export function tensor(name: string, dims: readonly number[], data: Constant['data']): Uint8Array[] {
   const raw = new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
   return [

@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals'
 
 /**
- * False after the server did not answer a request that the app repeats. True again after the next answer of the server.
+ * False after the server did not answer a request that the app repeats, or after the answer was 502, 503 or 504. True
+ * again after the next other answer.
  */
 export const isOnline = signal(true)
 /** True while a request waits because the session has ended and the person must sign in again. */

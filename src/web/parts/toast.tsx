@@ -90,8 +90,8 @@ export function Toasts() {
 }
 
 /**
- * Runs the action of the newest message with the button "Undo". Does nothing in a text field, where Ctrl+Z undoes the
- * typing.
+ * Handles the keys Ctrl+Z and Cmd+Z: does the same as the button "Undo" of the newest message that has this button.
+ * Does nothing in a text field, where these keys undo the typing.
  */
 function undoByKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, shiftKey } = event
