@@ -1,5 +1,5 @@
-// Tests the files in deploy/, the Containerfile, the systemd unit and an error of the Makefile. A check is skipped if
-// it needs a tool that is not installed.
+// Tests the files in deploy/, the Containerfile, the systemd unit, and the error message that the Makefile prints if it
+// cannot fetch Bun. The checks with promtool and systemd-analyze are skipped if these tools are not installed.
 
 import { expect, test } from 'bun:test'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'

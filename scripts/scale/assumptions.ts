@@ -87,7 +87,10 @@ export const scaler = {
   surplusSeconds: 15 * 60,
 }
 
-/** The capacity of a server, and the resources that the server needs for a job or for an hour of audio. */
+/**
+ * The capacity of a server, the resources that it needs for a job or for an hour of audio, and the time that it needs
+ * to copy its database.
+ */
 export const server = {
   cores: 16,
   wireMegabytesPerSecond: 1250,

@@ -38,7 +38,8 @@ test.skipIf(!builtIn)(
   async () => {
     const notAFolder = join(folder, 'data')
     await Bun.write(notAFolder, 'a file where the folder should be')
-    // Without a data folder, the libraries are in the cache. The CUDA provider there lacks a library.
+    // If the data folder cannot be used, steno looks for the CUDA libraries in the cache folder. The CUDA provider
+    // there needs a library that this machine does not have.
     const cache = join(folder, 'cache')
     await Bun.write(join(folder, 'cuda.nupkg'), packageOf())
     await findCommand(cache, 'runtime', 'pull', 'cuda', '--from', join(folder, 'cuda.nupkg'))

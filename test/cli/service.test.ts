@@ -416,7 +416,8 @@ test('a lost secret.key is not replaced while the database needs it; the message
   await Bun.write(key, original)
   expect((await findCommand(data, 'backup', backup)).code).toBe(0)
   await Bun.write(key, new Uint8Array(32))
-  // The original may be lost. After a new API key is created, the new secret.key is accepted.
+  // The original secret.key may be lost. After a new API key is created, steno accepts the new secret.key, because it
+  // checks only the signing secret of the newest key.
   const ofNew = join(temporaryFolder(), 'backup.db')
   expect((await findCommand(data, 'keys', 'create', 'a@example.org')).code).toBe(0)
   expect(await findCommand(data, 'backup', ofNew)).toMatchObject({ code: 0, err: '' })

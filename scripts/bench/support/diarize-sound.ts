@@ -1,7 +1,7 @@
 // A child process of the benchmarks: runs only diarization, on a file of samples that is repeated `repeat` times. In a
-// job, the diarization also gets voice readings from the speech model. A voice reading says how many voices speak in
-// each moment of a window, and has vectors that describe these voices. The speech model does not run here, so the
-// diarization gets artificial voice readings of the same size.
+// job with the built-in speech model, the diarization also gets voice readings from that model. A voice reading says
+// how many voices speak in each moment of a window, and has vectors that describe these voices. The speech model does
+// not run here, so the diarization gets artificial voice readings of the same size.
 
 import { framesPerEmbedding, samplesPerFrame, samplesPerMelFrame } from '../../../src/engine/audio.ts'
 import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'
