@@ -10,7 +10,8 @@ export ONNXRUNTIME_NODE_INSTALL := skip
 # Tests and benches load ONNX Runtime into their own process too.
 export ORT_DISABLE_TELEMETRY := 1
 
-.PHONY: run test check build release bench install source test-web test-engine test-workers test-source test-program
+.PHONY: run test check build release bench install source
+.PHONY: test-web test-engine test-web-then-engine test-workers test-source test-program
 
 run: install
 	$(BUN) --no-env-file src/main.ts serve
@@ -50,7 +51,7 @@ OWN_TARGETS := 'test/web/**' 'test/engine/**' 'test/media/**' 'test/workers/**'
 # cores are idle for an eighth of the time.
 test: install
 	$(MAKE) -j2 check build source
-	$(MAKE) -j4 --output-sync test-web test-engine test-workers test-source test-program
+	$(MAKE) -j4 --output-sync test-web-then-engine test-workers test-source test-program
 
 # The tests of the web app and of the workers wait for most of their time. So they have the highest priority, and the
 # other tests use the time in which they wait. The tests of the web app run in two processes only, because each process
@@ -59,8 +60,12 @@ test-web test-workers: PRIORITY := 7
 test-web:
 	$(RUN_TESTS) --parallel=2 ./test/web
 
-test-engine: test-web
+test-engine:
 	$(RUN_TESTS) --parallel=2 test/engine test/media
+
+# The tests of the engine also run if a test of the web app has failed.
+test-web-then-engine:
+	$(MAKE) test-web; status=$$?; $(MAKE) test-engine && exit $$status
 
 test-workers:
 	$(RUN_TESTS) test/workers
