@@ -12,7 +12,7 @@ import { whyForeign } from './foreign-secret.ts'
 import { print } from './print.ts'
 import { dataConfig, recordOptions } from './settings.ts'
 import { terminal } from './terminal.ts'
-import { causeOf } from './transcribe/output-file.ts'
+import { causeOf } from './unwritable.ts'
 
 export const backup = command({
   usage: 'steno backup FILE [--json]',

@@ -1,5 +1,21 @@
-import { reasonOf } from '../base/reason.ts'
-import { causeOf } from './transcribe/output-file.ts'
+// Says why a file or a folder cannot be written.
+
+import { firstErrorOf, reasonOf } from '../base/reason.ts'
+
+const causes: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EACCES: 'permission denied',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'a file has this name',
+  ENAMETOOLONG: 'the name is too long',
+}
+
+/** Returns the cause of an error of the file system in plain words, or the message of another error. */
+export function causeOf(error: unknown): string {
+  return causes[Object(firstErrorOf(error)).code ?? ''] ?? reasonOf(error)
+}
 
 /**
  * Returns an error that names a folder and the setting that names another one, if `error` says why a file in this

@@ -3,7 +3,7 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { extname, join, relative } from 'node:path'
 import { isExtension } from '../../media/formats.ts'
-import { causeOf } from './output-file.ts'
+import { causeOf } from '../unwritable.ts'
 import type { Listed } from './source.ts'
 
 /**

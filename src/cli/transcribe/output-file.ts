@@ -3,8 +3,8 @@
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
-import { firstErrorOf, reasonOf } from '../../base/reason.ts'
 import { placeFile } from '../../base/whole-file.ts'
+import { causeOf } from '../unwritable.ts'
 import { fitName } from './output-names.ts'
 
 /**
@@ -33,18 +33,4 @@ export function partialPath(path: string): string {
   const extension = extname(path)
   const ending = `.partial${extension}`
   return `${fitName(path.slice(0, -extension.length), ending.length)}${ending}`
-}
-
-const causes: Record<string, string> = {
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EACCES: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOTDIR: 'a part of the path is a file',
-  EEXIST: 'a file has this name',
-  ENAMETOOLONG: 'the name is too long',
-}
-
-export function causeOf(error: unknown): string {
-  return causes[Object(firstErrorOf(error)).code ?? ''] ?? reasonOf(error)
 }

@@ -61,7 +61,5 @@ function withoutExtension({ name }: Source): string {
 
 /** Converts the path of a source to a file name without folders: `monday/talk.mp3` becomes `monday-talk.mp3`. */
 function flat(place: string): string {
-  return resolve('/', place.replace(/^(\.\.?\/)+/, ''))
-    .slice(1)
-    .replaceAll('/', '-')
+  return resolve('/', place).slice(1).replaceAll('/', '-')
 }

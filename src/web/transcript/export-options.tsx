@@ -12,8 +12,16 @@ const text = words.exports
 
 export type Format = 'text' | 'srt' | 'vtt' | 'json'
 
-/** The default limits of a subtitle in the export dialog. An empty field has its default. */
-const usual = { maxWords: '14', maxChars: '80', maxSeconds: '6' }
+/** The limits of a subtitle: the range of each field, and its default, which an empty field has too. */
+const cueLimits = {
+  maxWords: { min: 1, max: 50, default: '14' },
+  maxChars: { min: 10, max: 500, default: '80' },
+  maxSeconds: { min: 1, max: 60, default: '6' },
+}
+
+type CueLimit = keyof typeof cueLimits
+
+const cueLimitNames: CueLimit[] = ['maxWords', 'maxChars', 'maxSeconds']
 
 /** The options of the export dialog. Each option is stored in a signal, and a field of the dialog sets its value. */
 export function useOptions(studio: Studio) {
@@ -22,9 +30,9 @@ export function useOptions(studio: Studio) {
     isPart: useSignal(studio.passage.value !== null),
     speakers: useSignal(studio.speakerCount > 1),
     times: useSignal(false),
-    maxWords: useSignal(usual.maxWords),
-    maxChars: useSignal(usual.maxChars),
-    maxSeconds: useSignal(usual.maxSeconds),
+    maxWords: useSignal(cueLimits.maxWords.default),
+    maxChars: useSignal(cueLimits.maxChars.default),
+    maxSeconds: useSignal(cueLimits.maxSeconds.default),
     sentences: useSignal(true),
   }
 }
@@ -34,30 +42,17 @@ export type Options = ReturnType<typeof useOptions>
 export function CueOptions({ options, isPart }: { options: Options; isPart: boolean }) {
   return (
     <>
-      <Field
-        label={text.maxWords}
-        type="number"
-        min={1}
-        max={50}
-        of={options.maxWords}
-        placeholder={usual.maxWords}
-      />
-      <Field
-        label={text.maxChars}
-        type="number"
-        min={10}
-        max={500}
-        of={options.maxChars}
-        placeholder={usual.maxChars}
-      />
-      <Field
-        label={text.maxSeconds}
-        type="number"
-        min={1}
-        max={60}
-        of={options.maxSeconds}
-        placeholder={usual.maxSeconds}
-      />
+      {cueLimitNames.map(name => (
+        <Field
+          key={name}
+          label={text[name]}
+          type="number"
+          min={cueLimits[name].min}
+          max={cueLimits[name].max}
+          of={options[name]}
+          placeholder={cueLimits[name].default}
+        />
+      ))}
       {!isPart && <Check label={text.sentences} of={options.sentences} />}
     </>
   )
@@ -65,7 +60,6 @@ export function CueOptions({ options, isPart }: { options: Options; isPart: bool
 
 export function queryOf(options: Options): Record<string, string> {
   const { format, speakers, times, sentences } = options
-  const { maxWords, maxChars, maxSeconds } = limitsIn(options)
   const include = String(speakers.value)
   if (format.value === 'json') return { format: 'json' }
   if (format.value === 'text')
@@ -73,19 +67,15 @@ export function queryOf(options: Options): Record<string, string> {
   return {
     format: format.value,
     include_speakers: include,
-    max_words: maxWords,
-    max_chars: maxChars,
-    max_duration: maxSeconds,
+    max_words: limitOf(options, 'maxWords'),
+    max_chars: limitOf(options, 'maxChars'),
+    max_duration: limitOf(options, 'maxSeconds'),
     sentence_aware: String(sentences.value),
   }
 }
 
-function limitsIn({ maxWords, maxChars, maxSeconds }: Options): typeof usual {
-  return {
-    maxWords: maxWords.value || usual.maxWords,
-    maxChars: maxChars.value || usual.maxChars,
-    maxSeconds: maxSeconds.value || usual.maxSeconds,
-  }
+function limitOf(options: Options, name: CueLimit): string {
+  return options[name].value || cueLimits[name].default
 }
 
 /**
@@ -95,13 +85,12 @@ function limitsIn({ maxWords, maxChars, maxSeconds }: Options): typeof usual {
 export function partOf({ view }: Studio, selected: Passage, options: Options): string | null {
   const format = options.format.value
   if (!view || format === 'json') return null
-  const { maxWords, maxChars, maxSeconds } = limitsIn(options)
   return writePassage(view, selected, {
     format,
     withSpeakers: options.speakers.value,
     withTimes: options.times.value,
-    maxWords: Number(maxWords),
-    maxChars: Number(maxChars),
-    maxSeconds: Number(maxSeconds),
+    maxWords: Number(limitOf(options, 'maxWords')),
+    maxChars: Number(limitOf(options, 'maxChars')),
+    maxSeconds: Number(limitOf(options, 'maxSeconds')),
   })
 }
