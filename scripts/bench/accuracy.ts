@@ -1,8 +1,7 @@
-// Counts the word errors of every clip with a reference text, and checks the detected language and the word times.
-// Compares steno with the pipeline of transformers.js, with the same weights. steno detects the language. The pipeline
-// of transformers.js cannot detect the language, so the benchmark passes the correct language to it.
+// Counts the word errors of every clip with a reference text. Also checks the detected language and the word times.
+// Compares steno with the pipeline of transformers.js, which gets the correct language because it cannot detect it.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the pocket model (the small speech model of the tests).
+// STENO_BENCH_MODEL: a model folder that replaces the small test model.
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -27,17 +26,16 @@ const variants = ['', '_quantized'] as const
 type Variant = (typeof variants)[number]
 
 /**
- * A test clip. `group` is `short` or `long`: the printed table ends with the sums for each group. `truth` is the
- * reference: the text and the times of the words. `path` is a file of raw samples.
+ * A test clip. `group` is `short` or `long`. `truth` is the reference text with the times of its words. `path` is a
+ * file of raw samples.
  */
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
 /**
- * The result of one program for one clip. `of` is the number of words in the reference text, and `errors` is the number
- * of word errors. `paired` is the number of words that were recognised correctly. Only the times of these words are
- * compared with the reference. `near` is the number of paired words whose start and end each differ from the reference
- * by at most 0.2 s. `language` is the detected language, or null if no text was recognised. For transformers.js,
- * `language` is the given language, and no times are compared.
+ * The result of one program for one clip. `of` counts the words of the reference text, and `errors` counts the wrong
+ * words. `paired` counts the correctly recognised words. `near` counts the paired words whose start and end are each
+ * within 0.2 s of the reference. For transformers.js, `near` and `paired` are 0. `language` is null if no text was
+ * recognised.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

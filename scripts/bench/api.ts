@@ -1,5 +1,5 @@
-// Measures how many requests per second steno's API answers, first with a thousand stored jobs and then with a million,
-// and compares the results with a minimal Elysia server.
+// Measures how many requests per second steno's API answers, with a thousand and with a million stored jobs. Compares
+// the results with a minimal Elysia server.
 
 import { join } from 'node:path'
 import type { Db } from '../../src/db/db.ts'
@@ -27,8 +27,8 @@ async function run(): Promise<string[][]> {
 }
 
 /**
- * The ids of a sample of the jobs. A measured request for one job asks only for a job of this sample. The creation
- * times of these jobs are evenly spread. `read` has the ids of completed jobs, and `failed` the ids of failed jobs.
+ * The ids of the jobs that the measured requests read: `read` for completed jobs, `failed` for failed jobs. The
+ * creation times of these jobs are evenly spread.
  */
 type Stored = { read: string[]; failed: string[] }
 
@@ -74,14 +74,14 @@ function requestsOf({ key }: Prepared, { read, failed }: Stored, port: number): 
   }
 }
 
-/** Selects 200 job ids that are evenly spread over the list. The list begins with the oldest job. */
+/** Selects 200 job ids that are evenly spread over the list. */
 function spread(ids: string[]): string[] {
   return Array.from({ length: 200 }, (_, at) => ids[Math.floor((at / 200) * ids.length)]!)
 }
 
 /**
- * Measures two servers alternately: a minimal Elysia server for comparison (`hello`), and steno (`server`). If the
- * machine becomes slower, this affects both measurements.
+ * Measures steno (`server`) and a minimal Elysia server (`hello`) alternately. A slower machine thus affects both
+ * measurements.
  */
 async function sideBySide(server: Ready, hello: Ready, requests: string[]) {
   const ours: Measured[] = []
@@ -108,10 +108,7 @@ function row(name: string, jobs: number, { ours, ratio }: { ours: Measured[]; ra
   ]
 }
 
-/**
- * Fills the database with jobs that have ended. `jobs` is their number. Every tenth job has failed. Returns the ids of
- * a sample of the jobs. Each completed job of the sample has a transcript of one minute.
- */
+/** Fills the database with `jobs` ended jobs. Every tenth job has failed. Returns the ids of a sample of the jobs. */
 function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }, jobs: number): Stored {
   const stored: Stored = { read: [], failed: [] }
   const every = Math.max(1, Math.floor(jobs / 1000))
@@ -137,7 +134,7 @@ function fill(db: Db, { accountId, keyId }: { accountId: string; keyId: string }
       if (!isInSample) continue
       if (failed) stored.failed.push(id)
       else {
-        // Only the jobs that the benchmark may read later have a transcript: a million transcripts would fill the disk.
+        // Only the jobs that the benchmark may read have a transcript: a million transcripts would fill the disk.
         stored.read.push(id)
         storeTranscript(db, { id, seq: count + 1 }, transcript())
       }
@@ -165,8 +162,7 @@ function transcript() {
 }
 
 /**
- * Waits two seconds, so that an idle server makes its first garbage collections. Then returns the memory of the server
- * in MB.
+ * Waits two seconds for the first garbage collections of an idle server. Then returns the memory of the server in MB.
  */
 async function settledMemory(server: Ready): Promise<number> {
   await Bun.sleep(2000)

@@ -1,6 +1,5 @@
-// Measures how long the built program needs from its start to the transcript of a clip of ten seconds. The first start
-// is in an empty folder, so the program must unpack the libraries and models that it contains. At the next start, these
-// files are already unpacked.
+// Measures the time from the start of the built program to the transcript of a clip of ten seconds. The first start
+// also unpacks the libraries and models in the program. At the next start, these files are already unpacked.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

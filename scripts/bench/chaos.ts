@@ -1,7 +1,7 @@
 // Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its database is
-// locked, its clock is set. At the end, the benchmark checks that every accepted job has ended exactly once, and that
-// no money and no webhook event was lost. STENO_BENCH_KILLS sets the number of kills. Only root can fill the disk,
-// because the benchmark mounts a small file system for this.
+// locked, its clock is set. At the end, every accepted job must have ended exactly once. No money and no webhook event
+// may be lost. STENO_BENCH_KILLS sets the number of kills. Only root can fill the disk, because this needs a mounted
+// file system.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
@@ -29,15 +29,14 @@ const depositCents = 10_000_000
 const hourMs = 3_600_000
 /**
  * The timeout of the states `created`, `downloading` and `processing`, in seconds. The timeout is shorter than
- * `suspendMs`: if the server wrongly counted the time for which it was suspended, jobs would fail by timeout, and the
- * benchmark would report these jobs.
+ * `suspendMs`: a server that counts the suspended time would fail jobs by timeout.
  */
 const timeoutSeconds = 6
 const suspendMs = 8000
 const faultMs = 1500
 /**
- * The maximum time, in milliseconds, for which the benchmark waits after the last fault until the callers have stopped.
- * It then waits at most this time again until all jobs have ended and all webhooks are sent.
+ * The longest wait, in milliseconds, after the last fault until the callers have stopped. The wait for the end of all
+ * jobs and webhooks has the same limit.
  */
 const endsWithinMs = 90_000
 
@@ -151,13 +150,13 @@ const faults: Record<Fault, (server: Server, room: Room) => Promise<void>> = {
   },
 }
 
-/** Writes to the open file until the disk is full: large blocks first, then small blocks for the rest of the space. */
+/** Writes large blocks to the open file until the disk is full. Small blocks then fill the remaining space. */
 function fillDisk(file: number): void {
   for (const bytes of [2 ** 20, 2 ** 12]) {
     try {
       for (;;) writeSync(file, new Uint8Array(bytes))
     } catch {
-      // The disk has no space for another block of `bytes` bytes, so no more of these blocks are written.
+      // The disk has no space for another block of `bytes` bytes.
     }
   }
 }
@@ -170,7 +169,7 @@ class Server {
   #clockStepMs = 0
   #starts = 0
   url = ''
-  /** For each state of an unfinished job: the number of jobs in this state, added up over all kills of the server. */
+  /** For each state of an unfinished job: the number of jobs in this state, summed over all kills of the server. */
   readonly interrupted = new Map<string, number>()
   worstHealthMs = 0
   /** The number of times that the server exited although no fault killed it. */
@@ -204,8 +203,7 @@ class Server {
     this.#child = child
     void this.#restartAfterCrash(child)
     const { value } = await child.stdout.getReader().read()
-    // When the server has started, it prints its address. If it printed nothing, it has exited. This exit counts as a
-    // crash, and the server is started again.
+    // A started server prints its address. A server that prints nothing has exited: this counts as a crash.
     if (value) this.url = new TextDecoder().decode(value).trim()
   }
 
@@ -247,7 +245,7 @@ class Server {
   }
 }
 
-/** Starts a server that receives the webhooks, and that serves a media file after a random delay. */
+/** Starts a server that receives webhooks and serves a media file after a random delay. */
 function startOrigin(received: Received[], random: Random) {
   const server = Bun.serve({
     port: 0,

@@ -1,11 +1,11 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
-// x-vectors of a published model. Each x-vector is computed from 1.44 s of sound, and a new x-vector begins every 0.24
-// s. Before the clustering, the x-vectors are projected by a published model for probabilistic linear discriminant
-// analysis (PLDA). The projection removes most of the differences between x-vectors of the same voice.
+// x-vectors of a published model. Each x-vector covers 1.44 s of sound, and one begins every 0.24 s. A published model
+// for probabilistic linear discriminant analysis (PLDA) projects the x-vectors before the clustering. The projection
+// removes most of the differences between x-vectors of one voice.
 //
-// The row `oracle` of the table shows a clustering without errors: each embedding is assigned to the speaker who talks
-// for most of its span. The errors in this row have other causes, such as overlapping speech. Overlapping speech is
-// scored. The 0.25 s before and after each start or end of a segment are not scored (the collar).
+// The row `oracle` shows a clustering without errors: each embedding gets the speaker who talks for most of its span.
+// The errors in this row have other causes, such as overlapping speech. The 0.25 s around each start and end of a
+// segment (the collar) are not scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'
 import { findVoicesByVbx } from '../../src/engine/who/vbx-voices.ts'
@@ -16,14 +16,14 @@ import { readMeeting, segmentsOf } from './support/meeting.ts'
 export const bench = { name: 'diarization: clustering a real meeting', run }
 
 /**
- * The thresholds with which the linkage clustering is measured. These thresholds suit only the embeddings of this
- * benchmark, because each embedding model needs its own threshold.
+ * The thresholds with which both clusterings are measured. They suit only the embeddings of this benchmark: each
+ * embedding model needs its own threshold.
  */
 const thresholds = [0.7, 0.75, 0.78, 0.8, 0.82, 0.84, 0.86, 0.88, 0.9, 0.95]
 /**
- * VBx is a clustering by variational Bayes. It starts with the clusters of another clustering. The threshold of this
- * other clustering is `startShare` times an element of `thresholds`. A lower threshold gives more clusters. VBx must
- * start with too many clusters, because it can only remove clusters.
+ * VBx (a clustering by variational Bayes) starts from the clusters of another clustering and can only remove clusters.
+ * The threshold of the first clustering is `startShare` times an element of `thresholds`. A lower threshold gives more
+ * clusters.
  */
 const startShare = 0.75
 

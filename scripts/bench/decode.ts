@@ -1,5 +1,5 @@
-// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in the
-// program ffmpeg. The child process must need no more memory for a file of ten hours than for a file of one hour.
+// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in
+// ffmpeg. The child process must need the same memory for ten hours as for one hour.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,8 +12,7 @@ import { findProgram } from '../../src/media/program.ts'
 export const bench = { name: 'media: inspecting and decoding', run }
 
 /**
- * An FFmpeg expression for a mix of tones and noise. Speech also consists of tones and noise, so the work of the
- * decoders is realistic.
+ * An FFmpeg expression for tones and noise. Speech also consists of tones and noise, so the decoders do realistic work.
  */
 const sound = '0.3*sin(2*PI*300*t)*gt(mod(t,3),1)+0.1*random(0)|0.2*sin(2*PI*500*t)+0.1*random(1)'
 const codecs = { mp3: ['-c:a', 'libmp3lame'], m4a: ['-c:a', 'aac'] }
@@ -64,8 +63,8 @@ function child(operation: MediaOrder['operation'], path: string): Promise<Usage>
     cpuMs: limits.mediaDecodeCpuMs,
     memoryBytes: limits.mediaMemoryBytes,
   }
-  // The duration limit is twice the default of ten hours. The file is slightly longer than ten hours, because the
-  // encoder adds padding at the end of every hour.
+  // The duration limit is twice the default of ten hours. The encoder adds padding after every hour, so the file is
+  // slightly longer than ten hours.
   const durationMsMax = 2 * readConfig({}).durationMsMax
   const order: MediaOrder = {
     operation,
@@ -93,8 +92,8 @@ async function measure(command: string[], path: string | null): Promise<Usage> {
 }
 
 /**
- * Reads the peak memory of a running process, in KB. The resource usage of the ended child process is not used: on
- * Linux, its value includes the peak memory of the parent process.
+ * Reads the peak memory of a running process, in KB. The resource usage of an ended process is unusable: on Linux, it
+ * includes the peak memory of the parent process.
  */
 function peakOf(pid: number): number {
   try {

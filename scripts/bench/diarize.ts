@@ -1,7 +1,6 @@
-// Compares the speakers that diarization finds in test clips with the true speakers (the reference). The clips are two
-// clips of this project, and those of a second folder if that folder exists. The last column of the printed table is
-// the share of words with the correct speaker. This share counts only the words that the pocket model (a very small
-// Whisper model for tests) recognised correctly.
+// Compares the speakers that diarization finds in test clips with the true speakers. A second folder of clips is used
+// if it exists. The last column of the table is the share of words with the correct speaker. This share counts only the
+// words that the small test model recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'
@@ -88,7 +87,7 @@ async function turnsOf(opened: Voices, path: string): Promise<Turn[]> {
   return diarization.finish(null).turns
 }
 
-/** Returns the share of the correctly recognised words that have the correct speaker. */
+/** Returns the share of words with the correct speaker, among the correctly recognised words. */
 async function wordsRight(models: LoadedModels, { path, truth, words }: Clip): Promise<number> {
   const order = {
     path,

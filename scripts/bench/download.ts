@@ -1,5 +1,5 @@
-// Downloads a gigabyte with steno's own download function and with curl, over plain http and over https. Measures the
-// time, the CPU time and the memory of both programs.
+// Downloads a gigabyte with steno's own download function and with curl, over http and over https. Measures the time,
+// the CPU time and the memory.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -67,7 +67,7 @@ async function runAsChild(url: string, path: string): Promise<void> {
   })
 }
 
-/** Sends a response body with a Content-Length, so that the client notices an incomplete download. */
+/** Sends a response body with a Content-Length, which lets the client notice an incomplete download. */
 function pour(response: ServerResponse): void {
   const chunk = Buffer.alloc(256 * 1024, 0xa5)
   let left = bytes

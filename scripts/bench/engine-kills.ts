@@ -1,6 +1,6 @@
-// Transcribes the same recording fifty times through the supervisor, which starts the engine as a child process. Kills
-// this child process during three of the jobs. All jobs must return the same text. The memory of the child process and
-// the memory of this process must not grow.
+// Transcribes one recording fifty times through the supervisor, which starts the engine as a child process. Kills this
+// child process during three of the jobs. All jobs must return the same text. The memory of both processes must not
+// grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'

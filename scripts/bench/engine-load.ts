@@ -1,5 +1,5 @@
-// Measures the latency of the API at two hundred requests a second, with an idle engine and with an engine that uses
-// all cores.
+// Measures the latency of the API at two hundred requests a second, with an idle engine and with an engine on all
+// cores.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'
@@ -11,9 +11,7 @@ export const bench = { name: 'API at 200 requests a second while the engine work
 
 const perSecond = 200
 const seconds = 15
-/**
- * The number of jobs, each with ten minutes of sound. These jobs keep the engine busy until the end of the measurement.
- */
+/** The number of jobs of ten minutes each. They keep the engine busy until the end of the measurement. */
 const jobs = 12
 
 async function run(): Promise<string[][]> {

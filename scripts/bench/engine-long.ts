@@ -1,5 +1,5 @@
-// Recognises ten minutes, a hundred minutes and ten hours of the same speech. The time must grow linearly with the
-// length, and the memory must stay constant. STENO_BENCH_MINUTES: other lengths in minutes, such as `10,100`.
+// Recognises ten minutes, a hundred minutes and ten hours of speech. The time must grow linearly with the length, and
+// the memory must stay constant. STENO_BENCH_MINUTES: other lengths in minutes, such as `10,100`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

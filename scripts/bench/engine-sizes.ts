@@ -1,7 +1,5 @@
-// Measures the cost of one window (at most 30 s of sound) in Whisper models of real dimensions, with random weights and
-// a fixed number of tokens. Also measures which part of the cost is inside ONNX Runtime, the cost with the npm package
-// onnxruntime-node in place of steno's own binding, and the additional cost of diarization.
-//
+// Measures the cost of one window (at most 30 s of sound) in Whisper models of real dimensions with random weights.
+// Also measures the time inside ONNX Runtime, the npm package onnxruntime-node, and the additional cost of diarization.
 // STENO_BENCH_SIZES: the model sizes to measure, such as `tiny,base`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,8 +46,7 @@ async function run(): Promise<string[][]> {
         if (variant === 'compact') await writeCompact(openSource(modelFolder), join(modelFolder, compactFile))
         const order: PaceOrder = { folder: modelFolder, variant, rows, tokens, threads: 2, npm: false }
         const ours = await ask<Pace>('pace.ts', order)
-        // The npm package onnxruntime-node cannot run weights in steno's compact form (8 bits). For this package, the
-        // weights are therefore always 32-bit floats, which `variant: ''` selects.
+        // The npm package onnxruntime-node cannot run steno's 8-bit weights. `variant: ''` selects 32-bit floats.
         const theirs = await ask<Pace>('pace.ts', { ...order, variant: '', npm: true })
         const window = ours.encodeMs + ours.decodeMs / rows
         table.push([
@@ -71,7 +68,7 @@ async function run(): Promise<string[][]> {
   }
 }
 
-/** Returns the CPU time, in milliseconds, of the diarization of 30 s of sound with two speakers. */
+/** Returns the CPU time, in milliseconds, of diarizing 30 s of two speakers. */
 async function diarizationMs(folder: string): Promise<number> {
   const sound = join(folder, 'sound.f32')
   const samples = await twoVoices(clips!)

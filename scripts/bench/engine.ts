@@ -1,10 +1,9 @@
-// Measures the cost and the word errors of the whole pipeline on the longest clip with a reference text. Compares steno
-// with the pipeline of transformers.js and with whisper.cpp, all with the same weights and with two threads each;
-// whisper.cpp also runs with one thread, and steno also with 8-bit weights. Compare the programs by their CPU times,
-// because the wall times depend on the other programs of the machine.
+// Measures the cost and the word errors of the whole pipeline on the longest clip. Compares steno with transformers.js
+// and whisper.cpp, with the same weights and two threads each. whisper.cpp also runs with one thread, and steno also
+// with 8-bit weights. Compare the CPU times: the wall times depend on other programs of the machine.
 //
-// STENO_BENCH_WHISPER_CPP: the path of whisper-cli. STENO_BENCH_GGML: the path of the same weights in whisper.cpp's
-// format.
+// STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
+// STENO_BENCH_GGML: the path of the same weights in whisper.cpp's format.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,8 +47,8 @@ async function run(): Promise<string[][]> {
       ['steno, 8 bits', await quantised(pocket, sound, truth.language)],
       ['transformers.js', await transformers(pocket, sound, truth.language)],
       ['whisper.cpp', await whisperCpp(wav, truth.language, threads)],
-      // Idle threads of whisper.cpp use CPU time (busy waiting). On cores that other programs use too, only a run with
-      // one thread can be compared fairly.
+      // Idle threads of whisper.cpp use CPU time (busy waiting). On a busy machine, only the run with one thread is
+      // comparable.
       ['whisper.cpp, one thread', await whisperCpp(wav, truth.language, 1)],
     ]
     for (const [name, measured] of contenders) rows.push(rowOf(name, measured, ours, truth))
@@ -94,8 +93,8 @@ async function transformers(folder: string, sound: string, language: string): Pr
 }
 
 /**
- * Measures the whole process of whisper-cli. This includes the load time, which is only a few milliseconds. Returns
- * null if STENO_BENCH_WHISPER_CPP and STENO_BENCH_GGML are not both set.
+ * Measures the whole process of whisper-cli, including a load time of a few milliseconds. Returns null unless both
+ * STENO_BENCH_WHISPER_CPP and STENO_BENCH_GGML are set.
  */
 async function whisperCpp(wav: string, language: string, threads: number): Promise<Measured | null> {
   const { STENO_BENCH_WHISPER_CPP: program, STENO_BENCH_GGML: model } = process.env

@@ -1,8 +1,7 @@
-// Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl downloads the same
-// file from a server that only sends this file. Each time is measured from the first byte to the last byte. The worker
-// and curl fetch the file alternately, each of them STENO_BENCH_PAIRS times. In a first series, the worker and curl
-// write to the disk. In a second series, they write to memory, which shows the speed without a disk. STENO_BENCH_HOURS
-// sets the length of the recording.
+// Measures how fast a worker fetches a recording of ten hours from a server, from the first byte to the last. For
+// comparison, curl fetches the same file from a server that only sends this file. The worker and curl take turns, each
+// STENO_BENCH_PAIRS times. The first series writes to the disk, the second series to memory. STENO_BENCH_HOURS sets the
+// length of the recording.
 
 import {
   closeSync,
@@ -80,8 +79,7 @@ function rowOf(place: string, { bare, worker, idleMb, mostMb, cpuSeconds }: Meas
 }
 
 /**
- * Fetches the media file from a server into a folder below `place`, alternately with curl and with a worker. Measures
- * each transfer.
+ * Fetches the media file into a folder below `place`, alternately with curl and with a worker. Measures each transfer.
  */
 async function measure(place: string): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))
@@ -142,8 +140,8 @@ function addJob(db: Db, { accountId, keyId }: TestAccount): string {
 }
 
 /**
- * Writes the media file of the first job. The media files of the other jobs are hard links to this file. Returns the
- * path of the file. The file has no holes (parts that were never written), because reading a hole would be too fast.
+ * Writes the media file of the first job, and makes hard links to it for the jobs after it. Returns the path of the
+ * file. The file has no holes (parts that were never written), because reading a hole is too fast.
  */
 function writeMedia(folder: string, ids: readonly string[]): string {
   mkdirSync(folder, { mode: 0o700 })
@@ -157,8 +155,8 @@ function writeMedia(folder: string, ids: readonly string[]): string {
 }
 
 /**
- * Fetches the media file by curl from a server that only sends this file. Returns the seconds from the first byte to
- * the last byte.
+ * Fetches the media file by curl from a server that only sends this file. Returns the seconds between the first and the
+ * last byte.
  */
 async function fetchBare(path: string, folder: string): Promise<number> {
   const source = `const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(Bun.file(${JSON.stringify(path)})) }); console.log(server.port)`
@@ -175,8 +173,7 @@ async function fetchBare(path: string, folder: string): Promise<number> {
 }
 
 /**
- * Waits until the worker's folder has the first bytes of the media file of a job. The media file of the previous job
- * has the path `earlier`, and does not count.
+ * Waits until the worker's folder has the first bytes of a media file. The file at the path `earlier` does not count.
  */
 async function untilBytes(folder: string, earlier: string | null): Promise<void> {
   for (;;) {

@@ -1,11 +1,11 @@
 // Passes many jobs to many workers, through a real nats-server and a real steno server. The engines of the workers
-// recognise nothing: they sleep for as long as a GPU would work. In a few jobs, the benchmark causes a fault: the
-// engine fails, or the worker disappears for a while. From time to time, the benchmark kills one of the processes in
-// which the workers run. The server must charge each completed job exactly once. A job may fail only after four
-// attempts.
+// sleep for as long as a GPU would work. In a few jobs, the engine fails, or the worker disappears for a while. Now and
+// then, a process with workers is killed. The server must charge each completed job exactly once. A job may fail only
+// after four attempts.
 //
-// STENO_BENCH_WORKERS: the number of workers. STENO_BENCH_JOBS: the number of jobs. STENO_BENCH_SPEED: the seconds of
-// audio that a worker recognises in a second.
+// STENO_BENCH_WORKERS: the number of workers.
+// STENO_BENCH_JOBS: the number of jobs.
+// STENO_BENCH_SPEED: the seconds of audio that a worker recognises in a second.
 
 import { Database } from 'bun:sqlite'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ const jobs = Number(process.env.STENO_BENCH_JOBS ?? 500)
 const speed = Number(process.env.STENO_BENCH_SPEED ?? 400)
 const accounts = 100
 const workersPerProcess = 100
-/** Whenever a further 20 % of all jobs have ended, a process with workers is killed and started again. */
+/** After every further 20 % of the jobs, a process with workers is killed and started again. */
 const killEveryShare = 0.2
 const faultShare = 0.01
 const random = seeded(7)
@@ -77,10 +77,10 @@ function fill(db: Db, secrets: Secrets): void {
   })
 }
 
-/** The maximum number of hard links that this benchmark makes to one file. The file system ext4 allows 65,000. */
+/** The maximum number of hard links to one file. The file system ext4 allows 65,000. */
 const linksMax = 50_000
 
-/** Gives each job a media file. These files are hard links to a few real files, so they need hardly any space. */
+/** Gives each job a media file. These files are hard links to a few real files. */
 function layMedia({ dataDir }: Prepared): void {
   const folder = join(dataDir, 'media')
   mkdirSync(folder, { mode: 0o700 })
@@ -197,8 +197,7 @@ type Row = {
 function judge(data: Prepared): string[][] {
   const rows = readAll<Row>(
     data,
-    // The subquery groups the entries of the ledger by their job. Without the subquery, SQLite would search the whole
-    // ledger for each job.
+    // The subquery groups the ledger entries by job. Without it, SQLite would search the whole ledger for each job.
     `select state, duration_ms as durationMs, attempts, coalesce(settles, 0) as settles,
        coalesce(settled, 0) as settled, coalesce(releases, 0) as releases
      from jobs left join (

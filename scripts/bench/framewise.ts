@@ -1,7 +1,6 @@
-// Compares the CTC and TDT decoding of steno with sherpa-onnx and onnx-asr: the text, the word times, and the CPU time.
-// All programs use the same models with random weights, and the same real recordings. To compare texts, the benchmark
-// uses small models. To compare CPU times, the benchmark uses models of the published sizes, and only a few of the
-// recordings, because these models are slow.
+// Compares steno's CTC and TDT decoding with sherpa-onnx and onnx-asr: the text, the word times and the CPU time. All
+// programs use the same models with random weights, and the same recordings. Texts are compared on small models. CPU
+// times are compared on models of the published sizes, with only a few recordings.
 //
 // STENO_BENCH_PYTHON: a Python with onnx, onnxruntime, onnx-asr, sherpa-onnx and soundfile.
 
@@ -17,12 +16,11 @@ export const bench = { name: 'CTC and TDT: 50 recordings, beside sherpa-onnx and
 const script = join(import.meta.dir, 'support/framewise.py')
 const child = join(import.meta.dir, 'support/hear-framewise.ts')
 const peers = { ctc: 'sherpa-onnx', tdt: 'onnx-asr' } as const
-/** For each kind of model: the length of a frame in seconds. The model gives one set of scores for each frame. */
+/** The length of a frame in seconds. The model gives one set of scores for each frame. */
 const frameSeconds = { ctc: 0.02, tdt: 0.08 } as const
 /**
- * The number of recordings that the large models transcribe. The large models have the sizes of published models, and
- * random weights. In a job, steno's TDT model (a token-and-duration transducer) decodes up to 16 windows together in
- * one batch. Each recording is one window here, so 16 recordings fill one batch.
+ * The number of recordings that the large models transcribe. Each recording is one window. steno's TDT model decodes up
+ * to 16 windows in one batch.
  */
 const largeFiles = 16
 
@@ -72,7 +70,7 @@ async function compare(python: string, folder: string, from: string): Promise<st
   return rows
 }
 
-/** Transcribes the files with steno, and then with the compared program (sherpa-onnx or onnx-asr). */
+/** Transcribes the files with steno, and then with sherpa-onnx or onnx-asr. */
 async function hearBoth(python: string, order: FramewiseOrder) {
   const { kind, folder, files } = order
   const ours = await measure([process.execPath, child, JSON.stringify(order)])
@@ -81,7 +79,7 @@ async function hearBoth(python: string, order: FramewiseOrder) {
 }
 
 /**
- * Returns the CPU time in milliseconds of steno and of the compared program for the first `largeFiles` files. The CPU
+ * Returns the CPU times, in milliseconds, of steno and of the compared program for the first `largeFiles` files. The
  * time for loading the model is subtracted.
  */
 async function largeCpu(python: string, order: FramewiseOrder): Promise<[number, number]> {
@@ -103,7 +101,7 @@ function pairsOf(ours: string, theirs: string): [FramewiseHeard, PeerWord[]][] {
     .map((line, index) => [own[index] ?? [], wordsOf(JSON.parse(line))])
 }
 
-/** Joins the tokens of sherpa-onnx or onnx-asr to words, without control tokens such as `<unk>`. */
+/** Joins tokens to words, without control tokens such as `<unk>`. */
 function wordsOf({ tokens, times }: { tokens: string[]; times: number[] }): PeerWord[] {
   const words: PeerWord[] = []
   let spaced = true

@@ -1,6 +1,5 @@
-// Inspects and decodes damaged files of all accepted formats, and counts the outcomes: decoded, or the code of an
-// error. PROCESSING_ERROR means a fault of the media program, such as a crash. STENO_BENCH_FILES sets the number of
-// files.
+// Inspects and decodes damaged files of all accepted formats, and counts the outcomes. PROCESSING_ERROR means a fault
+// of the media program, such as a crash. STENO_BENCH_FILES sets the number of files.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,8 +20,8 @@ async function run(): Promise<string[][]> {
       return [ending, `${those.length}`, ending === 'PROCESSING_ERROR' ? namesOf(those) : '']
     })
     const slow = outcomes.filter(({ isTooSlow }) => isTooSlow)
-    // The job is charged for `durationMs`, and the length of the decoded sound is `decodedMs`. These two lengths may
-    // differ by 50 ms at most.
+    // The job is charged for `durationMs`, but the decoded sound has the length `decodedMs`. The two may differ by 50
+    // ms.
     const unlike = outcomes.filter(
       ({ ended, durationMs, decodedMs }) => ended === 'decoded' && Math.abs(durationMs - decodedMs) > 50,
     )

@@ -1,10 +1,9 @@
-// Counts what one step of the decoder needs on a GPU: the bytes that the PCIe bus copies, the number of kernels, and
-// the bytes that are read from the memory of the GPU. No GPU is needed, because the benchmark only counts the
-// operations in the graphs and does not run them. The benchmark `gpu` measures the times on a GPU.
+// Counts what one step of the decoder needs on a GPU: bytes on the PCIe bus, kernels, and bytes read from GPU memory.
+// The operations in the graphs are counted and not run, so no GPU is needed.
 //
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also transcribes
-// utterances on the CPU, with the model's own graphs and with steno's graphs for GPUs, and counts how many texts are
-// equal.
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. With this model, the benchmark also
+// transcribes utterances on the CPU. It counts how often the model's own graphs and steno's graphs for GPUs give equal
+// texts.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'

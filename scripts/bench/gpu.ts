@@ -1,12 +1,9 @@
-// Measures Whisper's encoder and decoder on this machine's NVIDIA GPU, with random weights in the dimensions of the
-// published models. `steno runtime pull cuda` installs the library that this needs. The times are wall times: nothing
-// else may use the GPU.
+// Measures Whisper's encoder and decoder on this machine's NVIDIA GPU, with random weights in the published dimensions.
+// `steno runtime pull cuda` installs the necessary library. The times are wall times: nothing else may use the GPU.
 //
-// STENO_BENCH_PYTHON: a Python with torch and transformers. The benchmark then also measures Hugging Face transformers
-// on the same GPU, after steno.
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also transcribes
-// utterances with the model's own graphs on the CPU, and with steno's graphs on the GPU, and counts how many texts are
-// equal.
+// STENO_BENCH_PYTHON: a Python with torch and transformers, to measure Hugging Face transformers too.
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also compares the
+// texts of the model's own graphs on the CPU with those of steno's graphs on the GPU.
 // STENO_BENCH_SIZES: the models to measure, such as `base,turbo`.
 // STENO_BENCH_DEVICE=cpu: runs steno on the CPU, to try the benchmark itself.
 
@@ -26,7 +23,7 @@ export const bench = { name: 'GPU: encoder and decoder, measured', run }
 const device = process.env.STENO_BENCH_DEVICE === 'cpu' ? 'cpu' : 'cuda'
 const type = device === 'cpu' ? 'float32' : 'float16'
 const wanted = process.env.STENO_BENCH_SIZES?.split(',') ?? Object.keys(published)
-/** The tokens that are decoded for each window: the text of about 30 s of speech. */
+/** The number of tokens in the text of about 30 s of speech. */
 const tokensPerWindow = 100
 const encodedWindows = 20
 
@@ -78,8 +75,8 @@ function cellsOf({ encoderMs, startMs, stepMs }: Times, rows: number): string[] 
 }
 
 /**
- * Measures Hugging Face transformers in a process of its own, for each batch. Returns an empty list if
- * STENO_BENCH_PYTHON is not set.
+ * Measures Hugging Face transformers in a separate process, for each batch. Returns an empty list if STENO_BENCH_PYTHON
+ * is not set.
  */
 function measureTransformers(dimensions: Dimensions): Times[] {
   const { STENO_BENCH_PYTHON: python } = process.env
@@ -141,7 +138,7 @@ function meanMs(times: number, run: () => void): number {
   return (performance.now() - before) / times
 }
 
-/** Returns the used memory of the first GPU, in MB. On the CPU, returns an empty text. */
+/** Returns the used memory of the first GPU, in MB, or an empty text on the CPU. */
 function usedMemory(): string {
   if (device === 'cpu') return ''
   const query = ['nvidia-smi', '--query-gpu=memory.used', '--format=csv,noheader,nounits']

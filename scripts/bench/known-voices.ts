@@ -1,11 +1,10 @@
-// Measures the recognition of known voices. Two voice prints count as one person if their similarity is at least a
-// threshold. The table shows two error rates for each threshold. The first rate is the share of pairs of voice prints
-// from the same reader that do not count as one person. The second rate is the share of pairs from two different
-// readers that count as one person.
+// Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
+// threshold. For each threshold, the table shows the share of missed pairs and of wrong pairs. A missed pair is from
+// one reader and does not count as one person. A wrong pair is from two readers and counts as one person.
 //
 // The readers are five people who read aloud in LibriSpeech test-other in ../shared. The built-in voice encoder was not
-// trained on their recordings. In some rows of the table, the threshold is chosen on three readers and tested on the
-// other two, for each possible choice of three.
+// trained on their recordings. In the rows `chosen on three readers`, the threshold is tested on the remaining two
+// readers.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -58,22 +57,17 @@ async function run(): Promise<string[][]> {
   return rows
 }
 
-/**
- * The benchmark chooses a threshold that accepts at most this share of the pairs of voice prints from two different
- * people. A pair is accepted if its similarity is above the threshold, as if both voice prints were from one person.
- */
+/** The largest allowed share of accepted pairs among the pairs of voice prints from two different people. */
 const wrongMax = 0.001
 
 /**
- * Chooses a threshold on the recordings of three of the five people, and tests this threshold on the other two people.
- * Does this for each possible choice of three people.
+ * Chooses a threshold on three of the five people and tests it on the remaining two people, for each choice of three.
  *
  * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one person and is
- * not accepted. A wrong pair is from two people and is accepted. The chosen threshold is the lowest one that accepts at
- * most the share `wrongMax` of the pairs from two people.
+ * not accepted. A wrong pair is from two people and is accepted. The chosen threshold is the lowest with at most the
+ * share `wrongMax` of wrong pairs.
  *
- * Returns the number of the tested pairs, the shares of missed and of wrong pairs, and the range of the chosen
- * thresholds.
+ * Returns the number of tested pairs, the shares of missed and of wrong pairs, and the range of the thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]
@@ -100,8 +94,8 @@ function heldOut(draws: readonly Draw[]): string[] {
 }
 
 /**
- * Returns the similarities of pairs of voice prints. `same` has the pair of each draw, whose two voice prints are from
- * one person. `different` has all pairs from two people.
+ * Returns the similarities of pairs of voice prints. `same` has one pair of each draw, from one person. `different` has
+ * all pairs from two people.
  */
 function likenesses(draws: readonly Draw[]): { same: number[]; different: number[] } {
   const same: number[] = []
@@ -114,10 +108,8 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the number of pairs of voice prints from one person, and from two people. Also returns two error rates at
- * each threshold, and the equal error rate. The first error rate is the share of the pairs from one person with a
- * similarity below the threshold. The second error rate is the share of the pairs from two people with a similarity of
- * at least the threshold.
+ * Returns the numbers of pairs, the error rates at each threshold, and the equal error rate. A missed pair is from one
+ * person and below the threshold. A wrong pair is from two people and not below the threshold.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

@@ -1,6 +1,5 @@
-// Measures server-sent events with many listeners: the delay from the engine to each listener, and the memory of the
-// server. Measures twice: first with these listeners alone, and then with additional clients. Each additional client
-// requests all events of a job with a long transcript, and never reads the response.
+// Measures server-sent events with many listeners: the delay to each listener, and the memory of the server. The second
+// measurement has additional clients: they request the events of a long transcript and never read the response.
 
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -13,8 +12,8 @@ const listeners = Number(process.env.STENO_BENCH_LISTENERS ?? 200)
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 5)
 const stuckReaders = 10
 /**
- * The number of utterances, of 1 KB each, in the transcript that some clients request and never read. These 20 MB fill
- * the buffers of the connection, so the server cannot send the whole response.
+ * The number of utterances, of 1 KB each, that some clients request and never read. These 20 MB fill the buffers of the
+ * connection.
  */
 const firstUtterances = 20_000
 const everyMs = 200
@@ -53,8 +52,7 @@ async function measure(stuck: number): Promise<string[]> {
       })
     })
     await Promise.all(opened)
-    // Each listener first receives the utterances that were sent before the listener connected. The delays of these
-    // utterances are not counted.
+    // Each listener first receives the utterances from before its connection. Their delays are not counted.
     await Bun.sleep(1000)
     delays.length = 0
     await Bun.sleep(seconds * 1000)
@@ -84,8 +82,8 @@ function open({ port }: Ready, head: string): Socket {
 }
 
 /**
- * Starts a job and returns its id. The engine of this job first sends a long transcript of `firstUtterances`
- * utterances, and then single utterances. This function waits until the first of the single utterances arrives.
+ * Starts a job and returns its id. Its engine first sends `firstUtterances` utterances, and then single utterances.
+ * Waits for the first of the single utterances.
  */
 async function startJob({ port }: Ready, key: string): Promise<string> {
   const call = async (path: string, body: object): Promise<Record<string, string>> => {

@@ -1,9 +1,9 @@
 // Transcribes long sounds without speech, with a prompt and a vocabulary, and counts the words that the engine invents.
-// Also transcribes real speech in which the terms of the vocabulary are not spoken, and counts these terms in the
-// recognised text.
+// Also transcribes real speech without the terms of the vocabulary, and counts these terms in the text.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the built-in model. STENO_BENCH_MINUTES: the length of each sound in
-// minutes, instead of 60. STENO_BENCH_SAY=1: prints every recognised text to stderr.
+// STENO_BENCH_MODEL: a model folder that replaces the built-in model.
+// STENO_BENCH_MINUTES: the length of each sound in minutes, instead of 60.
+// STENO_BENCH_SAY=1: prints every recognised text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

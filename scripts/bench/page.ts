@@ -1,5 +1,5 @@
 // Opens transcripts of one, three and ten hours in a real browser. Measures the first paint, the time until the text
-// can be read and clicked, the time to highlight a word, and the memory of the page.
+// can be clicked, the time to highlight a word, and the memory of the page.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
@@ -14,9 +14,7 @@ const sizes = [10_000, 30_000, 100_000]
 const runs = 5
 const words = 300
 
-/**
- * A script that runs in the page. When the text is drawn, the script stores the time in the attribute `data-usable`.
- */
+/** A script for the page. It stores the time at which the text is drawn in the attribute `data-usable`. */
 const noteUsable = `new MutationObserver((_, observer) => {
   if (!document.querySelector('.turn')) return
   observer.disconnect()
@@ -24,9 +22,8 @@ const noteUsable = `new MutationObserver((_, observer) => {
 }).observe(document, { childList: true, subtree: true })`
 
 /**
- * A script that clicks on words in the page. At each click, the page finds the word under the pointer, highlights this
- * word, and moves the player to the time of this word. The script returns the processing time of each click, in
- * milliseconds, sorted.
+ * A script that clicks on words in the page. At each click, the page highlights the word and moves the player to its
+ * time. The script returns the processing times of the clicks in milliseconds, sorted.
  */
 const clickWords = `(() => {
   const lines = [...document.querySelectorAll('.utterance')].slice(0, 40).flatMap(node => [...node.getClientRects()])

@@ -1,11 +1,11 @@
-// Measures whole processes of steno and of other programs. The models have the dimensions of Whisper base and Whisper
-// small, but random weights. Each program decodes the same number of tokens for each window of 30 s. The programs run
-// one after the other: steno and faster-whisper twice, and the other programs once. Compare the programs by their CPU
-// times, because the wall times depend on what else the machine does.
+// Measures whole processes of steno and of other programs. The models have the dimensions of Whisper base and small,
+// but random weights. Each program decodes the same number of tokens for each window of 30 s. The programs run one
+// after the other. Compare the CPU times: the wall times depend on other programs of the machine.
 //
 // STENO_BENCH_PYTHON: a Python with faster-whisper, transformers, torch and openai-whisper. This Python also writes the
-// weights for faster-whisper and whisper.cpp. STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp. STENO_BENCH_SIZES:
-// the sizes to measure, such as `base`.
+// weights for faster-whisper and whisper.cpp.
+// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp.
+// STENO_BENCH_SIZES: the sizes to measure, such as `base`.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,10 +30,7 @@ const threads = 2
 const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_PYWHISPERCPP: cppPython = '' } = process.env
 const script = (name: string) => join(import.meta.dir, 'support', name)
 
-/**
- * A program that is measured. `asked` is a goal, which the table shows: steno should use at most `asked` times the CPU
- * time of this program.
- */
+/** A measured program. The goal is that steno uses at most `asked` times the CPU time of this program. */
 type Contender = {
   name: string
   here: boolean
@@ -43,8 +40,8 @@ type Contender = {
   command: (files: Files) => string[]
 }
 /**
- * The paths of the files that a program reads. `folder` has the weights of the models. `sound` is one sound file of
- * several windows; a window is 30 s long. `single` has the same sound as several files, one for each window.
+ * The paths of the input files. `folder` has the weights of the models. `sound` is one file of several windows of 30 s.
+ * `single` has one file for each window of the same sound.
  */
 type Files = { folder: string; sound: string; single: string[] }
 

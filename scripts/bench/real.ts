@@ -1,21 +1,23 @@
-// Measures Whisper base on real speech: word errors, word times, and what each program costs from its start to its exit
-// (CPU time, wall time and peak memory). The programs run one after the other: openai/whisper and transformers.js once,
-// and each other program twice. Compare the programs by their CPU times, because the wall times depend on what else
-// runs on the machine.
+// Measures Whisper base on real speech: word errors, word times, CPU time, wall time and peak memory of the whole
+// process. The programs run one after the other: openai/whisper and transformers.js once, and each other program twice.
+// Compare the CPU times: the wall times depend on other programs of the machine.
 //
-// STENO_BENCH_MODEL: a model folder that replaces the built-in model. The other programs must get the weights of the
-// same model, each in the format of the program. STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
-// STENO_BENCH_CT2: the folder of the weights in CTranslate2's format, for faster-whisper. STENO_BENCH_OPENAI: the file
-// of the weights in the format of openai/whisper, such as base.pt. STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
-// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given. STENO_BENCH_GGML:
-// the path of the weights in whisper.cpp's format. STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files, with
-// the file names of the Whisper models of onnx-community, for transformers.js.
+// Each other program must get the weights of the model that steno uses, in its own format.
 //
-// The sets of sounds contain the same 50 utterances. The set `joined` has one file with all utterances. The set `one by
-// one` has one file for each utterance. The word errors of `one by one` change by chance when the sound moves by a
-// fraction of a second. So STENO_BENCH_LEADS=0,0.05,0.11 measures one such set for each number: the files of the set
-// start with this many seconds of digital silence. STENO_BENCH_SOUNDS: measures only the sets whose name starts with
-// this text, such as `joined`. STENO_BENCH_SAY=1: prints every text to stderr.
+// STENO_BENCH_MODEL: a model folder that replaces the built-in model.
+// STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
+// STENO_BENCH_CT2: the folder of the weights in CTranslate2's format, for faster-whisper.
+// STENO_BENCH_OPENAI: the file of the weights for openai/whisper, such as base.pt.
+// STENO_BENCH_WHISPER_CPP: the path of whisper-cli.
+// STENO_BENCH_PYWHISPERCPP: a Python with pywhispercpp, which is used if whisper-cli is not given.
+// STENO_BENCH_GGML: the path of the weights in whisper.cpp's format.
+// STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files of onnx-community, for transformers.js.
+//
+// All sets of sounds contain the same 50 utterances. The set `joined` has one file, and `one by one` has one file for
+// each utterance. The word errors of `one by one` change by chance when the sound moves by a fraction of a second.
+// STENO_BENCH_LEADS=0,0.05,0.11 therefore measures such a set with each of these seconds of silence before the
+// utterance. STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
+// STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

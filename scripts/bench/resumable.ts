@@ -1,6 +1,6 @@
 // Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored file
-// is identical. During one of the resumable uploads, the benchmark twice kills the server with SIGKILL and starts it
-// again. STENO_BENCH_MEGABYTES is the size of the file.
+// is identical. One of the resumable uploads survives two kills of the server (SIGKILL). STENO_BENCH_MEGABYTES is the
+// size of the file.
 
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -67,8 +67,8 @@ class BenchServer implements AsyncDisposable {
   #running: Ready | null = null
   #port = 0
   /**
-   * CPU times in seconds, each a sum over several server processes. `#cpuBefore` is the time that all processes needed
-   * until they were ready for requests. `#cpuKilled` is the whole time of the processes that were killed.
+   * CPU times in seconds, each summed over several server processes. `#cpuBefore` is the time until the servers were
+   * ready. `#cpuKilled` is the whole time of the killed servers.
    */
   #cpuBefore = 0
   #cpuKilled = 0
@@ -85,8 +85,7 @@ class BenchServer implements AsyncDisposable {
     mkdirSync(join(this.data.dataDir, 'uploads'), { recursive: true })
     this.#running = await start([...testedProgram(), 'serve', '--port', `${this.#port}`], {
       STENO_DATA_DIR: this.data.dataDir,
-      // STENO_MODEL names the data folder as the model folder. The data folder contains no model, so the engine loads
-      // nothing.
+      // The data folder contains no model, so the engine loads nothing.
       STENO_MODEL: this.data.dataDir,
       STENO_RATE_LIMITS: 'off',
     })
@@ -101,7 +100,7 @@ class BenchServer implements AsyncDisposable {
     await this.start()
   }
 
-  /** Returns the CPU time of the upload in seconds. The CPU time for starting the servers is subtracted. */
+  /** Returns the CPU time of the upload in seconds, without the time for starting the servers. */
   cpu(): number {
     return this.#cpuKilled + this.#cpuOfProcess() - this.#cpuBefore
   }
@@ -133,8 +132,8 @@ async function put({ url, authorization }: BenchServer, path: string): Promise<s
 }
 
 /**
- * Sends a file with tus-js-client, which divides the file into parts of `partBytes` bytes. Kills the server `kills`
- * times, each time while the client is sending a part, and starts it again.
+ * Sends a file with tus-js-client in parts of `partBytes` bytes. During the upload, kills the server `kills` times and
+ * starts it again.
  */
 async function resumable(server: BenchServer, path: string, kills: number): Promise<string> {
   const { promise, resolve: onSuccess, reject: onError } = Promise.withResolvers<unknown>()
@@ -162,7 +161,7 @@ async function resumable(server: BenchServer, path: string, kills: number): Prom
   return upload.url?.split('/').at(-1) ?? ''
 }
 
-/** Writes a file of random blocks. All blocks differ, so that a block at a wrong place is noticed. */
+/** Writes a file of random blocks. All blocks differ: a block at a wrong place is noticed. */
 async function writeNoise(path: string): Promise<void> {
   const random = seeded(1)
   const block = Uint32Array.from({ length: blockBytes / 4 }, () => random.below(2 ** 32))

@@ -1,10 +1,6 @@
-// Scores the diarization of `steno transcribe --diarize`: the turns in the RTTM file, and the utterances and the words
-// in the JSON file. The score is the diarization error rate (DER). The whole recording is scored, also the time near
-// the start or end of a turn (no collar), and the time when several people speak.
-//
-// The conversations are made from LibriSpeech, a set of recordings of people who read books aloud. The benchmark
-// who-speaks uses the same conversations.
-//
+// Scores the diarization of `steno transcribe --diarize`: the turns in the RTTM file, and the utterances and words in
+// the JSON file. The score is the diarization error rate (DER) without a collar: the time around the start and end of a
+// turn counts too. The conversations are made from LibriSpeech, recordings of people who read books aloud.
 // STENO_BENCH_SEED: the seed of the conversations.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,8 +1,7 @@
-// Runs the named benchmarks of this folder, or all of them, and prints one table of results for each: `bun
+// Runs the named benchmarks of this folder, or all of them, and prints a table of results for each: `bun
 // scripts/bench/run.ts [name …] [--json FILE] [--docs FOLDER]`. `--json FILE` also writes the results to the file.
-// `--docs FOLDER` writes the tables into the file bench.md of the folder. If benchmarks are named, only their sections
-// change. Otherwise, the whole file is written, and also speed.svg if the results for this chart exist. The chart shows
-// how the speed depends on the length of the recording.
+// `--docs FOLDER` also writes them to bench.md in the folder. Without names, it writes the chart speed.svg too: the
+// speed by the length of the recording.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -13,7 +12,7 @@ import { formatSize } from '../../src/base/units.ts'
 import { markdownTable, sectionsOf, type Tables, withTables } from './support/bench-document.ts'
 import { chart, type Series } from './support/chart.ts'
 
-/** A benchmark. `run` returns the rows of its table. The first row is the header. */
+/** A benchmark. `run` returns the rows of its table, beginning with the header. */
 export type Bench = { name: string; run: () => Promise<string[][]> }
 
 const { values, positionals } = parseArgs({
@@ -24,7 +23,7 @@ const files = [...new Bun.Glob('*.ts').scanSync(import.meta.dir)].filter(file =>
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${formatSize(totalmem())}, Bun ${Bun.version}`
 console.log(`${machine}\n`)
 
-/** The tables by the names of the benchmarks, and the same tables by the names of their files, without `.ts`. */
+/** The tables by the names of the benchmarks, and the same tables by the names of their files. */
 const results: Tables = {}
 const resultsOfFiles: Tables = {}
 for (const file of files) {
@@ -46,9 +45,8 @@ if (values.docs) await writeDocs(values.docs)
 if (values.json) await Bun.write(values.json, JSON.stringify({ machine, results }, null, 2))
 
 /**
- * Runs a benchmark in a process of its own. Benchmarks measure the peak memory of the child processes that they start.
- * On Linux, a child process inherits the peak memory of its parent. If all benchmarks ran in one process, the peak
- * memory of one benchmark would therefore appear in the measurements of all later benchmarks.
+ * Runs a benchmark in a separate process. Benchmarks measure the peak memory of their child processes. On Linux, a
+ * child process inherits the peak memory of its parent, here that of all earlier benchmarks.
  */
 async function runAlone(name: string): Promise<string[][]> {
   const file = join(mkdtempSync(join(tmpdir(), 'steno-bench-')), 'table.json')
@@ -83,8 +81,8 @@ async function writeDocs(folder: string): Promise<void> {
 }
 
 /**
- * Returns the points of the chart for the benchmark in the file `name`, or an empty list if this benchmark did not run.
- * The results of this benchmark must have the columns `minutes` and `CPU s`.
+ * Returns the line of the chart for the benchmark in the file `name`, or an empty list without results. The table must
+ * have the columns `minutes` and `CPU s`.
  */
 function series(name: string, label: string): Series[] {
   const [head = [], ...rows] = resultsOfFiles[name] ?? []

@@ -1,8 +1,9 @@
-// Measures the search over 30 million words: the time of one page over HTTP, and how long the event loop is blocked
-// while ten hours of speech are stored, indexed and deleted. The frequencies of the words follow Zipf's law, as in a
-// natural language. All transcripts belong to one account, which is the worst case. STENO_BENCH_SEARCH_DATA names a
-// file. The first run writes the path and the API key of its data folder into this file, and keeps the data folder.
-// Later runs use the same data folder, because filling a data folder takes minutes.
+// Measures the search over 30 million words: the time of one page of results over HTTP. Also measures how long the
+// event loop is blocked while ten hours of speech are stored, indexed and deleted. The word frequencies follow Zipf's
+// law, as in a natural language. All transcripts belong to one account, which is the worst case.
+//
+// STENO_BENCH_SEARCH_DATA names a file with the path and the API key of a data folder. The first run creates the file
+// and the folder, which takes minutes. Later runs use the same folder.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Db } from '../../src/db/db.ts'
@@ -112,7 +113,7 @@ async function timeSearches(data: { dataDir: string; key: string }): Promise<str
       fetch(`http://127.0.0.1:${server.port}/v1/search?q=${encodeURIComponent(q)}&order=${order}`, {
         headers: { Authorization: `Bearer ${data.key}` },
       })
-    // Before the measurement, one search is sent, so that the cost of the first request of a server is not measured.
+    // One search is sent before the measurement, because the first request to a server takes longer.
     await search(wordOf(30_000), 'newest')
     for (const [name, q] of [
       ['most common word', wordOf(0)],
@@ -139,7 +140,7 @@ async function timeSearches(data: { dataDir: string; key: string }): Promise<str
   }
 }
 
-/** Runs `work`, and measures how long it blocks the event loop: the gaps between two ticks of a timer. */
+/** Measures how long `work` blocks the event loop, by the gaps between two ticks of a timer. */
 async function blockedBy(name: string, work: () => Promise<void>): Promise<string[]> {
   const gaps: number[] = []
   let last = performance.now()
@@ -165,7 +166,7 @@ function startJob(db: Db, { id: accountId, keyId }: Owner): Job {
   return job
 }
 
-/** Adds a list of single words to each utterance, because the transcript of an engine has this list. */
+/** Adds a list of single words to each utterance, as in the transcript of an engine. */
 function withWords(transcript: Transcript): Transcript {
   const speaker = 'SPEAKER 1'
   const utterances = transcript.utterances.map(utterance => ({
@@ -185,10 +186,7 @@ function shown(times: number[]): string[] {
   return [at(0.5), at(0.95), at(1)]
 }
 
-/**
- * Returns a transcript with about `words` words, in utterances of 8 to 21 words. The words have no times, because a
- * search does not need times.
- */
+/** Returns a transcript with about `words` words, in utterances of 8 to 21 words. The words have no times. */
 function spoken(words: number): Transcript {
   const utterances: Transcript['utterances'] = []
   for (let count = 0; count < words; ) {

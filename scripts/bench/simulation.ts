@@ -1,6 +1,5 @@
 // Runs the simulator with many seeds, and reports each seed with which the service breaks a rule. 10,000 seeds take
-// about 7 minutes of CPU time, so the progress and each broken rule are printed without waiting for the end.
-// STENO_BENCH_SEEDS sets the number of seeds, and STENO_BENCH_SEED sets the first seed.
+// about 7 minutes of CPU time. STENO_BENCH_SEEDS sets the number of seeds, and STENO_BENCH_SEED the first seed.
 
 import { simulate } from '../../test/support/simulation.ts'
 

@@ -1,6 +1,6 @@
-// Sends 200 requests per second to a service for ten minutes. At the same time, 50 uploads are running and the engine
-// always has a job. Measures whether memory and the number of open files grow, and how long a GET request takes.
-// STENO_BENCH_SECONDS sets another length than ten minutes, in seconds.
+// Sends 200 requests per second to a service for ten minutes, during 50 uploads and with a busy engine. Measures the
+// growth of the memory and of the number of open files, and the time of a GET request. STENO_BENCH_SECONDS sets another
+// length in seconds.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export const bench = { name: 'Soak: 200 requests a second, 50 uploads, a busy en
 const seconds = Number(process.env.STENO_BENCH_SECONDS ?? 600)
 const perSecond = 200
 const uploadsInFlight = 50
-/** The number of parts in which an upload is sent. One part is sent each second. */
+/** The number of parts of an upload. One part is sent each second. */
 const uploadParts = 20
 const partBytes = 32 * 1024
 const clip = join(import.meta.dir, '../../test/fixtures/speech/en-20s.flac')

@@ -1,7 +1,7 @@
-// Uploads a file to a signed address (an upload URL that needs no API key), and then four files at once, each a tenth
-// of the size of the first file. Then sends the first file again in two other ways: as a resumable upload, and in a
-// form to the OpenAI-compatible endpoint. Measures the speed, and the CPU time and the growth of the memory of the
-// server. STENO_BENCH_MEGABYTES is the size of the first file. If the disk has not enough space, the file is smaller.
+// Uploads a file to a signed address (an upload URL that needs no API key), and then four files of a tenth of its size
+// at once. Then sends the first file again: as a resumable upload, and in a form to the OpenAI-compatible endpoint.
+// Measures the speed, and the CPU time and the memory growth of the server. STENO_BENCH_MEGABYTES is the size of the
+// first file, if the disk has enough space.
 
 import { statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ async function measure(name: string, sizes: number[], way: Pouring['way'] = 'put
   const data = prepareData()
   const server = await serve(data)
   try {
-    // The first request to a server takes longer, so a small upload is made before the measurement.
+    // The first request to a server takes longer, so a small upload comes first.
     await pour({ port: server.port, key: data.key, bytes: chunkBytes })
     const idleMb = server.rssMb()
     const cpuBefore = cpuSeconds(server.pid)

@@ -1,7 +1,6 @@
-// One account attacks a server in order to delay the jobs of other accounts. Measures the time of another account's
-// job, from the first request to the arrival of the job's last webhook: first without the attack, then during the
-// attack. The engine uses the pocket model (a tiny Whisper model for tests). One attack uses a name server that never
-// answers. This attack works only as root, because the server must have an /etc/resolv.conf of its own.
+// One account attacks a server to delay the jobs of other accounts. Measures the time of another account's job, from
+// its first request to its last webhook, without and during the attack. The engine uses a tiny test model. One attack
+// needs a name server that never answers, and thus root: the server must have an /etc/resolv.conf of its own.
 // STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,10 +17,7 @@ export const bench = { name: "starvation: another account's job during attacks, 
 
 const jobs = Number(process.env.STENO_BENCH_JOBS ?? 7)
 const named = process.env.STENO_BENCH_ATTACK ?? ''
-/**
- * The time, in milliseconds, from the start of an attack to the first measured job. The measured jobs belong to an
- * account that does not attack.
- */
+/** The time, in milliseconds, from the start of an attack to the first measured job of another account. */
 const beforeMs = 3000
 /** An address of this machine on which no name server listens by default. */
 const nameServerHost = '127.54.53.52'
@@ -31,9 +27,8 @@ const sources = ['upload', 'url'] as const
 type Source = (typeof sources)[number]
 
 /**
- * `host` is the host name in the media addresses and in the webhook addresses of the measured jobs. If the benchmark
- * runs as root, `host` is a name that only the name server of `startNames` knows. Otherwise, this name server is not
- * started, and `host` is a name that resolves without a name server.
+ * `host` is the host name in the media and webhook addresses of the measured jobs. As root, only the name server of
+ * `startNames` knows this name. Otherwise, the name resolves without a name server.
  */
 type Places = { host: string; port: number; webhook(): { url: string; arrived: Promise<void> } }
 
@@ -64,8 +59,8 @@ async function startNames(): Promise<NameServer | null> {
 }
 
 /**
- * Starts a web server that serves the clip and receives webhooks. In some attacks, the attacked server sends requests
- * to addresses that this web server answers slowly or never.
+ * Starts a web server that serves the clip and receives webhooks. It answers some addresses of the attacks slowly or
+ * never.
  */
 function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
   const awaited = new Map<string, (event: string) => void>()
@@ -87,8 +82,8 @@ function startOrigin(bytes: Uint8Array<ArrayBuffer>, host: string) {
     host,
     port,
     /**
-     * Returns a webhook address that no other job uses. `arrived` resolves when the event `transcription.completed`
-     * arrives there, and rejects if the job fails.
+     * Returns a new webhook address. `arrived` resolves at the event `transcription.completed`, and rejects if the job
+     * fails.
      */
     webhook() {
       const { promise: arrived, resolve, reject } = Promise.withResolvers<void>()
@@ -146,7 +141,7 @@ async function measure(
 }
 
 /**
- * Returns the command that starts a server with an /etc/resolv.conf of its own, which names only the name server of
+ * Returns a command that starts a server with its own /etc/resolv.conf, which names only the name server of
  * `startNames`.
  */
 function withNames(folder: string): string[] {
@@ -167,8 +162,8 @@ async function untilReady(address: string): Promise<void> {
 type Times = Record<Source, number[]>
 
 /**
- * Runs jobs one after the other. The jobs alternate: for one job, this caller uploads the recording, and for the next
- * job, the server downloads the recording from a URL. Returns the time of each job in milliseconds.
+ * Runs jobs one after the other. The recording is alternately uploaded, and downloaded by the server from a URL.
+ * Returns the time of each job in milliseconds.
  */
 async function timesOf(caller: Caller, origin: Places, bytes: Uint8Array<ArrayBuffer>): Promise<Times> {
   const times: Times = { upload: [], url: [] }

@@ -1,15 +1,13 @@
-// Scores the built-in diarization on conversations. The number of speakers is not given to the diarization. The
-// conversations are made from LibriSpeech in ../shared (recordings of people who read aloud), and from synthetic voices
-// if espeak-ng, flite and festival together have at least eight voices here. The sample recording of pyannote in
-// ../shared is scored too. The whole recording is scored, also the time near the start or end of a turn (no collar),
-// and the time when several people speak.
+// Scores the built-in diarization on conversations of LibriSpeech readers, on the sample recording of pyannote (both in
+// ../shared), and on synthetic voices. The synthetic voices need espeak-ng, flite and festival with at least eight
+// voices together. The number of speakers is not given to the diarization. The score has no collar: the time around the
+// start and end of a turn counts too.
 //
-// As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment. It
-// decodes no text here.
+// As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment.
 //
-// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which computes the score. By default, support/der.ts computes it.
+// STENO_BENCH_PYTHON: a Python with pyannote.metrics, which then computes the score instead of support/der.ts.
 // STENO_BENCH_SEED: the seed of the conversations.
-// STENO_BENCH_READINGS=0: the speech model does not support the diarization, as with a model that is not built in.
+// STENO_BENCH_READINGS=0: the speech model does not support the diarization.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

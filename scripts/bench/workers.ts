@@ -1,6 +1,6 @@
-// Runs jobs on simulated workers with a real nats-server: first without faults, to measure the CPU time of the server,
-// and then with killed workers, frozen workers and a failing network. STENO_BENCH_JOBS sets the number of jobs of the
-// second run, and STENO_BENCH_SEED the seed of its faults.
+// Runs jobs on simulated workers with a real nats-server. The first run has no faults and measures the CPU time of the
+// server. The second run has killed workers, frozen workers and a failing network. STENO_BENCH_JOBS is its number of
+// jobs, and STENO_BENCH_SEED the seed of its faults.
 
 import { type ClusterResult, runCluster } from '../../test/support/cluster.ts'
 import { hasNats } from '../../test/support/find-nats.ts'

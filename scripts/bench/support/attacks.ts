@@ -1,5 +1,5 @@
-// Attacks by which one account tries to delay the jobs of all other accounts. Each attack runs in a process of its
-// own, because one Bun process sends only a limited number of requests at a time.
+// Attacks by which one account tries to delay the jobs of all other accounts. Each attack runs in a separate process,
+// because a Bun process sends only a limited number of requests at a time.
 
 /** A caller of the API: the address of a server and the key of an account. */
 export type Caller = { address: string; key: string }
@@ -9,29 +9,22 @@ type Places = { port: number }
 
 type Attack = {
   name: string
-  /**
-   * The maximum number of unfinished jobs of this attack. When one of these jobs has ended, the attack starts another
-   * job.
-   */
+  /** The maximum number of unfinished jobs of this attack. The end of a job starts another one. */
   jobs: number
   /**
-   * The attack starts its first `jobs` jobs at once. After that, it starts at most one job every `everyMs`
-   * milliseconds on average. The default is `submitEveryMs`, the shortest time between two jobs that the rate limits
-   * of the server allow.
+   * After its first `jobs` jobs, the attack starts at most one job every `everyMs` milliseconds on average. The default
+   * is `submitEveryMs`.
    */
   everyMs?: number
-  /**
-   * Submits one job and waits until it has ended. `count` is the number of earlier calls. Some attacks write this
-   * number into a host name, so that each job has a host name of its own.
-   */
+  /** Submits one job and waits until it has ended. `count` is the number of earlier calls. */
   step(caller: Caller, places: Places, count: number): Promise<void>
 }
 
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The default of `everyMs`. One job every 200 ms makes 300 jobs a minute. This is the highest rate that the rate limits
- * allow for the five API keys of one account together.
+ * The default of `everyMs`. 200 ms gives 300 jobs a minute, the highest rate that the rate limits allow for the five
+ * API keys of an account together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000
@@ -73,8 +66,7 @@ const attacks: Attack[] = [
     name: 'webhooks that are never answered',
     jobs: 1000,
     async step(caller, { port }, count) {
-      // A circuit breaker would stop the webhooks to a host that fails often. The host name is different at each call,
-      // so no circuit breaker opens.
+      // The host name is different at each call. A circuit breaker would stop the webhooks to a host that fails often.
       const webhook_url = `http://host${count}.localhost:${port}/never`
       await untilEnded(caller, { url: 'http://127.0.0.1:1/a.mp3', webhook_url })
     },
@@ -83,10 +75,7 @@ const attacks: Attack[] = [
 
 export const attackNames = attacks.map(({ name }) => name)
 
-/**
- * Starts an attack in a child process. The attack continues until the caller kills this process, or until a request
- * fails.
- */
+/** Starts an attack in a child process. It continues until the process is killed or a request fails. */
 export function startAttack(order: Order): Bun.Subprocess {
   return Bun.spawn([process.execPath, import.meta.path, JSON.stringify(order)], {
     env: { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: '4096' },
@@ -139,7 +128,7 @@ async function untilEnded(caller: Caller, body: object): Promise<void> {
   }
 }
 
-/** Returns a file that has the header of an AMR file. All audio frames of the file are damaged. */
+/** Returns an AMR file whose audio frames are all damaged. */
 function undecodable(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(damagedFrames).fill(0x4c)
   bytes.set(Buffer.from('#!AMR\n'))
@@ -147,8 +136,7 @@ function undecodable(): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * Returns an MP3 file whose ID3 tag has 100,000 fields with different names. FFmpeg is slow with this file, because it
- * compares each name with all others.
+ * Returns an MP3 file whose ID3 tag has 100,000 fields with different names. FFmpeg compares each name with all others.
  */
 function tagged(): Uint8Array<ArrayBuffer> {
   const frames = Array.from({ length: tags }, (_, tag) => {

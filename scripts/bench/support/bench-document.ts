@@ -1,6 +1,6 @@
-// The sections of docs/bench.md. Each section has the name of a benchmark as its heading, and the table of its results.
+// The sections of docs/bench.md. Each section has the name of a benchmark and the table of its results.
 
-/** The tables of benchmarks, by the names of the benchmarks. The first row of a table is its header. */
+/** The tables by the names of the benchmarks. The first row of a table is its header. */
 export type Tables = Record<string, string[][]>
 
 /** Returns a table as Markdown. */
@@ -21,9 +21,8 @@ export function sectionsOf(tables: Tables): string {
 }
 
 /**
- * Returns the document with the new tables of some benchmarks. In the section of such a benchmark, the paragraph
- * `measured` replaces the paragraph that begins with `Measured`. Other paragraphs stay. A benchmark without a section
- * gets one at the end of the document.
+ * Returns the document with the new tables. In each changed section, `measured` replaces the paragraph that begins with
+ * `Measured`. Other paragraphs stay. A new section is added at the end.
  */
 export function withTables(document: string, tables: Tables, measured: string): string {
   const [start = '', ...sections] = document.trimEnd().split(/\n(?=## )/)

@@ -1,5 +1,5 @@
-// Callers that submit and cancel jobs while faults happen on the server. A caller repeats each request until the server
-// answers it with a status that is not in `passing`.
+// Callers that submit and cancel jobs while faults happen on the server. A caller repeats each request while its status
+// is in `passing`.
 
 import { speech } from '../../../test/support/media.ts'
 import type { Random } from '../../../test/support/random.ts'
@@ -9,15 +9,9 @@ export type Callers = {
   accepted: Set<string>
   /** The ids of all jobs whose cancellation was answered with the status 200. */
   cancelled: Set<string>
-  /**
-   * Descriptions of the wrong responses. A response is not wrong if the benchmark has caused it by a fault, such as a
-   * full disk.
-   */
+  /** Descriptions of wrong responses. The expected responses to a fault, such as a full disk, are not wrong. */
   wrong: string[]
-  /**
-   * Stops the callers. The promise resolves when each caller has the response to its last request, or when `giveUp` is
-   * aborted.
-   */
+  /** Stops the callers. Resolves when each caller has its last response, or when `giveUp` is aborted. */
   stop(): Promise<void>
 }
 
@@ -26,8 +20,8 @@ type Place = { url: string; key: string; webhookUrl: string; mediaUrl: string; g
 type Answer = { status: number; body: any }
 
 /**
- * The statuses after which a request is repeated. 409: another request with the same Idempotency-Key is running. 500
- * and 503: a fault of the server. 507: the disk is full.
+ * The statuses after which a request is repeated. 409: another request with this Idempotency-Key is running. 500 and
+ * 503: a fault of the server. 507: the disk is full.
  */
 const passing = new Set([409, 500, 503, 507])
 const retryPauseMs = 20
@@ -67,8 +61,7 @@ async function submit(place: Place, random: Random, wrong: string[]): Promise<st
     const body = { ...source, webhook_url: place.webhookUrl }
     const answer = await insist(place, 'POST', '/v1/transcribe', body, headers)
     if (answer.status === 200) return answer.body.id
-    // If the clock of the server was set forward, the upload may have expired. The next attempt then uses another
-    // upload.
+    // The upload may have expired, if the clock of the server was set forward. The next attempt uses another upload.
     if (answer.body?.error?.code !== 'UPLOAD_EXPIRED') wrong.push(`submit ${JSON.stringify(answer)}`)
   }
 }
@@ -122,7 +115,7 @@ async function untilAnswered(giveUp: AbortSignal, send: () => Promise<Response>)
       const isFinal = answer.body?.error?.message?.includes('is already')
       if (isFinal || !passing.has(answer.status)) return answer
     } catch {
-      // The connection failed, for example because the server was killed. The loop sends the request again.
+      // The connection failed, for example because the server was killed. The request is sent again.
     }
     await Bun.sleep(retryPauseMs)
   }

@@ -1,6 +1,6 @@
-// A service in a process of its own, with a simulated engine, for the chaos benchmark. Each step of a job takes a
-// random time. Each message from the parent process is a number of milliseconds: the clock of the service is ahead of
-// the real time by this number.
+// A service with a simulated engine, in a separate process, for the chaos benchmark. Each step of a job takes a random
+// time. A message from the parent process is a number of milliseconds: it sets the clock of the service ahead of the
+// real time.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

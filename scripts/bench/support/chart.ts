@@ -1,5 +1,5 @@
-// Draws a chart of speeds. The horizontal axis is the length of the media file in minutes, on a logarithmic scale.
-// There is one line for each series.
+// Draws a chart of speeds, with one line for each series. The horizontal axis is the length of the media file in
+// minutes, on a logarithmic scale.
 
 export type Series = { name: string; points: { minutes: number; speed: number }[] }
 

@@ -20,10 +20,9 @@ export async function* conversationsOfReaders(shared: string, seed: number): Asy
 }
 
 /**
- * Makes conversations from recordings of single voices. `voices` has the recordings of each voice. A number in `counts`
- * is the number of voices in a conversation. These voices are chosen at random from `voices`. For each number, one
- * conversation is made in each of four styles: with pauses, with overlaps, with noise, and with the sound quality of a
- * telephone. The same seed always gives the same conversations.
+ * Makes conversations from the recordings in `voices`. Each of `counts` is the number of voices in a conversation;
+ * these voices are chosen at random. Each number gives four conversations: with pauses, with overlaps, with noise, and
+ * in telephone quality. The same seed always gives the same conversations.
  */
 export function* conversationsOf(
   group: string,

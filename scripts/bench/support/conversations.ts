@@ -1,6 +1,6 @@
-// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps.
-// Noise may be added to a conversation. The sound of a conversation may be reduced to the quality of a telephone. The
-// reference (who speaks when) is computed from the energy of each utterance before the utterances are mixed.
+// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps. Its
+// sound may contain noise or have telephone quality. The reference (who speaks when) is computed from the energy of
+// each utterance before the mixing.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
@@ -26,7 +26,7 @@ export const styles: Record<string, Style> = {
 export type Conversation = { samples: Float32Array; truth: Segment[] }
 
 const rate = 16_000
-/** The number of samples in a frame. One value of the energy is computed for each frame. */
+/** The number of samples in a frame. The energy is computed for each frame. */
 const hop = 160
 /** The root mean square to which each utterance is scaled. Samples are from -1 to 1. */
 const level = 0.07
@@ -64,8 +64,8 @@ export function converse(
 }
 
 /**
- * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. `share` is a number
- * from 0 to 1: a long utterance is cut at its first pause after 3 + 6 × `share` seconds.
+ * Returns an utterance without the silence at its ends, scaled to the root mean square `level`. A long utterance is cut
+ * at its first pause after 3 + 6 × `share` seconds. `share` is from 0 to 1.
  */
 function turnOf(utterance: Float32Array, share: number): Float32Array {
   const spans = speechOf(utterance)
@@ -85,16 +85,15 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * Sound below this frequency, in hertz, does not count for the reference. The hum and the rumble of a room can be as
- * loud as a voice, but a voice has little sound below this frequency.
+ * The reference ignores sound below this frequency, in hertz. The rumble of a room can be as loud as a voice, but a
+ * voice has little sound below this frequency.
  */
 const lowest = 150
 
 /**
- * Returns the spans of speech in seconds. A frame of sound is speech if its level is less than 32 dB below the loud
- * parts, and more than 9 dB above the background. A frame that is less than 12 dB below the loud parts is always
- * speech. Then, speech of less than 60 ms between two gaps counts as a gap. After that, a gap of less than 250 ms
- * between two spans of speech counts as speech.
+ * Returns the spans of speech in seconds. A frame is speech if it is more than 9 dB above the background and less than
+ * 32 dB below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less than
+ * 60 ms between two gaps becomes a gap. At last, a gap of less than 250 ms between two spans becomes speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const rumble = lowPass(samples, lowest)
@@ -120,8 +119,8 @@ export function speechOf(samples: Float32Array): { from: number; to: number }[] 
 }
 
 /**
- * Removes short spans: finds each sequence of flags that are equal to `value`, and inverts the sequence if it has fewer
- * than `shortest` flags. Sequences at the start and at the end of `flags` are not changed.
+ * Inverts each sequence of flags equal to `value` that is shorter than `shortest`. Sequences at the start and at the
+ * end of `flags` stay.
  */
 function fillShort(flags: Uint8Array, value: number, shortest: number): void {
   for (const run of runsOf(flags)) {
@@ -139,16 +138,10 @@ function runsOf(flags: Uint8Array): { from: number; to: number; value: number }[
   return runs
 }
 
-/**
- * The root mean square of the pink noise before it is scaled, measured on ten minutes of noise. `addNoise` divides by
- * this number, so that the noise gets the wanted root mean square.
- */
+/** The root mean square of the unscaled pink noise, measured on ten minutes of noise. */
 const pinkLevel = 1.49
 
-/**
- * Adds pink noise to the samples. Paul Kellet's three filters make the pink noise from white noise. The root mean
- * square of the noise is `size`.
- */
+/** Adds pink noise with the root mean square `size`. Paul Kellet's three filters make it from white noise. */
 function addNoise(samples: Float32Array, size: number, next: () => number): void {
   let [low, middle, high] = [0, 0, 0]
   for (let at = 0; at < samples.length; at++) {

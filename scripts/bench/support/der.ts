@@ -1,34 +1,31 @@
-// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score is
-// exact: it uses the exact starts and ends of all segments, and no frames of a fixed length.
+// Scores diarization against the reference: diarization error rate (DER) and Jaccard error rate (JER). The score uses
+// the exact starts and ends of all segments, without frames.
 
 export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
   /**
-   * The seconds of speech in the reference, without the collars: the short unscored times around the start and the end
-   * of each segment. A second in which two speakers talk counts twice.
+   * The seconds of speech in the reference, without the collars (the unscored time around the start and end of each
+   * segment). A second with two speakers counts twice.
    */
   speech: number
   missed: number
   false: number
   confused: number
-  /** The diarization error rate: the sum of the seconds in `missed`, `false` and `confused`, divided by `speech`. */
+  /** The diarization error rate: the sum of `missed`, `false` and `confused`, divided by `speech`. */
   rate: number
   /**
-   * The Jaccard error rate: the mean of the Jaccard distances between each speaker in the reference and the matched
-   * speaker in the diarization.
+   * The Jaccard error rate: the mean Jaccard distance between each reference speaker and the matched speaker in the
+   * diarization.
    */
   jaccard: number
-  /**
-   * The key is the name of a speaker in the reference. The value is the label of the matched speaker in the
-   * diarization. A speaker without a match is left out.
-   */
+  /** The matched label in the diarization for each speaker in the reference. A speaker without a match is left out. */
   matched: Map<string, string>
 }
 
 /**
- * Scores the segments `said` from diarization against the reference `truth`. The `collar` seconds before and after
- * each start or end of a reference segment are not scored.
+ * Scores the segments `said` against the reference `truth`. The `collar` seconds before and after each start and end of
+ * a reference segment are not scored.
  */
 export function score(truth: readonly Segment[], said: readonly Segment[], collar = 0.25): Score {
   const pieces = piecesOf(truth, said, collar)
@@ -105,9 +102,8 @@ function sum(pieces: readonly Piece[], weight: (piece: Piece) => number): number
 }
 
 /**
- * Chooses one column for each row by the Hungarian method, so that the sum of the chosen values of `gain` is as large
- * as possible. Returns the chosen column of each row, or -1 for a row without a column (if there are more rows than
- * columns).
+ * Chooses one column for each row by the Hungarian method, with the largest sum of `gain`. Returns the column of each
+ * row, or -1 for a row that gets no column.
  */
 export function bestMatch(gain: readonly (readonly number[])[]): number[] {
   const rows = gain.length

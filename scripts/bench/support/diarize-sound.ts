@@ -1,7 +1,6 @@
-// A child process of the benchmarks: runs only diarization, on a file of samples that is repeated `repeat` times. In a
-// job with the built-in speech model, the diarization also gets voice readings from that model. A voice reading says
-// how many voices speak in each moment of a window, and has vectors that describe these voices. The speech model does
-// not run here, so the diarization gets artificial voice readings of the same size.
+// A child process of the benchmarks: diarizes a file of samples, repeated `repeat` times. No speech model runs here.
+// Its voice readings (how many voices speak when, and vectors of these voices) are replaced by artificial ones of the
+// same size.
 
 import { framesPerEmbedding, samplesPerFrame, samplesPerMelFrame } from '../../../src/engine/audio.ts'
 import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'
@@ -46,9 +45,8 @@ async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<Diariz
 }
 
 /**
- * Returns an artificial voice reading of a window. A voice reading has the probabilities of no voice, one voice and
- * several voices for each 10 ms, and for each 40 ms a vector that describes the speaking voice. In this voice reading,
- * the same single voice speaks all the time. `length` is the number of samples of the window.
+ * Returns an artificial voice reading of a window of `length` samples, in which one voice speaks all the time. It has
+ * probabilities of no voice, one voice and several voices for each 10 ms, and a vector of the voice for each 40 ms.
  */
 function oneVoiceIn(length: number): VoiceReading {
   const width = 48

@@ -1,5 +1,5 @@
-// Many workers in one process, for the benchmark `fleet`. The engines of these workers sleep for as long as a GPU would
-// work. Some jobs have a fault: the engine fails, or the worker disappears during the job and returns later.
+// Many workers in one process, for the benchmark `fleet`. Their engines sleep for as long as a GPU would work. In some
+// jobs, the engine fails, or the worker disappears and returns later.
 
 import { join } from 'node:path'
 import { JobFailure } from '../../../src/errors.ts'
@@ -11,7 +11,7 @@ export type Order = {
   nats: string
   server: string
   folder: string
-  /** The number in the name of the first worker. The workers have the numbers from `first` to `first + count - 1`. */
+  /** The first worker has the number `first` in its name, and the last worker has `first + count - 1`. */
   first: number
   count: number
   /** The seconds of audio that an engine recognises in a second. */
@@ -49,7 +49,7 @@ async function openWorker(order: Order, number: number): Promise<void> {
       await pause(isFaulty ? workMs * random.next() : workMs, signal)
       if (!isFaulty) return transcriptOf(input, words)
       if (random.below(2) === 0) throw new JobFailure('PROCESSING_ERROR')
-      // The worker disappears without reporting a result. When the lease of the job ends, another worker gets the job.
+      // The worker disappears without a result. After the lease of the job, another worker gets the job.
       const left = leave()
       await pause(Number.MAX_SAFE_INTEGER, signal)
       await left

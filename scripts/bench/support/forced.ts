@@ -1,8 +1,6 @@
-// A child process of the benchmarks: transcribes windows of 30 s with a fixed number of tokens for each window. With
-// random weights, the decoder repeats the same tokens, and the engine would reject such a text as a loop. So this
-// script itself runs the steps of the engine: voice detection, spectrograms, the encoder, the decoder with Whisper's
-// rules, and the word times. In the decoder, the script replaces each chosen token by a given token. Prints the number
-// of decoded tokens.
+// A child process of the benchmarks: decodes a fixed number of tokens for each window of 30 s, and prints the number of
+// decoded tokens. With random weights, the decoder repeats tokens, which the engine would reject as a loop. This script
+// therefore runs the steps of the engine itself. It replaces each token that the decoder chooses by a given token.
 
 import { windowFrames, windowSamples } from '../../../src/engine/audio.ts'
 import { wordTimes } from '../../../src/engine/hear/align.ts'
@@ -16,14 +14,13 @@ import { runtimeLibrary, vadModel } from '../../../src/engine/onnx/library.ts'
 import { openRuntime } from '../../../src/engine/onnx/runtime.ts'
 
 /**
- * The argument of this script, as JSON. `folder` is the folder of the model. `sound` is the path of a file of raw
- * 32-bit floats at 16 kHz. `tokens` is the number of tokens that the script decodes for each window of 30 s.
+ * The argument of this script, as JSON. `folder` is the model folder. `sound` is a file of raw 32-bit floats at 16 kHz.
+ * `tokens` is the number of decoded tokens for each window of 30 s.
  */
 export type ForcedOrder = { folder: string; sound: string; tokens: number; threads: number }
 
 /**
- * After a first timestamp token, the decoder gets token ids above this number. The tokens with these ids are words and
- * syllables.
+ * After a first timestamp token, the decoder gets token ids above this number. These tokens are words and syllables.
  */
 const wordTokens = 1000
 

@@ -1,7 +1,6 @@
-// Computes the cost of one decoding step on a GPU with steno's graphs for GPUs: the bytes that the PCIe bus copies, the
-// numbers of graph nodes and of kernels, and the bytes that are read from the memory of the GPU. For comparison, the
-// bytes on the PCIe bus are also computed for the published graphs (the ONNX files from Hugging Face). The computation
-// needs only the shapes of the weights, so the graphs are made without the weights themselves.
+// Computes the cost of one decoding step with steno's graphs for GPUs: bytes on the PCIe bus, graph nodes, kernels, and
+// bytes read from GPU memory. The bytes on the bus are also computed for the published ONNX graphs. The graphs are made
+// without weights, because only the shapes of the weights count.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'
@@ -12,21 +11,18 @@ import { alignmentHeadsOf, type Dimensions, frames, positions, shapesOf } from '
 export type Counted = {
   rows: number
   /**
-   * The number of bytes that one decoding step copies over the PCIe bus: `busBefore` with the published graphs (the
-   * ONNX files from Hugging Face), `busAfter` with steno's graphs for GPUs.
+   * The bytes that one decoding step copies over the PCIe bus: `busBefore` with the published ONNX graphs, `busAfter`
+   * with steno's graphs for GPUs.
    */
   busBefore: number
   busAfter: number
   nodes: number
   kernels: number
-  /** The bytes that one decoding step (one token for each row of the batch) reads from the memory of the GPU. */
+  /** The bytes that one decoding step (one token for each row of the batch) reads from GPU memory. */
   memoryBytes: number
 }
 
-/**
- * The number of tokens that were decoded before the step whose operations and bytes are counted. This is about half of
- * the tokens of a window.
- */
+/** The number of tokens before the counted step. This is about half of the tokens of a window. */
 const tokens = 54
 const bytes = { float16: 2, float32: 4, int64: 8 } as const
 
@@ -39,8 +35,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
   return {
     rows,
     busBefore: rows * busBefore(dimensions),
-    // For each window of the batch, five integers and four floats are copied to the GPU, and two floats are copied
-    // back. One more integer is copied for the whole batch.
+    // Each window of the batch needs five integers and four floats on the GPU, and returns two floats. The whole batch
+    // needs one more integer.
     busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
     nodes: operations.length,
     kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
@@ -49,10 +45,9 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the number of bytes that one decoding step copies over the PCIe bus for one window, with the published graphs
- * (the ONNX files from Hugging Face). These graphs read the result of the encoder and all caches from the memory of the
- * host. They return three outputs to the host: the scores of the next token, the attention from which word times are
- * computed, and the keys and values of the tokens so far.
+ * Returns the bytes that one decoding step copies over the PCIe bus for one window, with the published ONNX graphs.
+ * These graphs read the encoder result and all caches from host memory. They return the scores of the next token, the
+ * attention for the word times, and the new caches.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width
@@ -72,8 +67,7 @@ function stepGraph(dimensions: Dimensions): { operations: Operation[]; weightByt
   const model = readModel(layers.bytes())
   const known = new Set(model.constants.keys())
   const operations = model.operations.filter(({ inputs, outputs }) => {
-    // ONNX Runtime computes an operation with constant inputs only once, when it loads the graph. Such an operation is
-    // not counted.
+    // ONNX Runtime computes an operation with constant inputs only once, when it loads the graph.
     const isConstant = inputs.every(name => name === '' || known.has(name))
     if (isConstant) for (const name of outputs) known.add(name)
     return !isConstant
@@ -93,14 +87,13 @@ function emptyWeights(dimensions: Dimensions): FloatWeights {
   )
 }
 
-/** Operations without a kernel: they return their input, change only its shape, or compute a shape on the host. */
+/** Operations without a kernel: they return their input, change its shape, or compute a shape on the host. */
 const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
- * Returns the number of kernels that an operation starts, according to the source code of ONNX Runtime's CUDA provider.
- * `Attention` starts four kernels. Two of them clear a buffer each, the third computes parts of the result, and the
- * fourth joins the parts. If `Attention` gets the lengths of the rows in a cache, a fifth kernel converts these
- * lengths.
+ * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider.
+ * `Attention` starts four: two clear a buffer each, one computes parts of the result, and one joins the parts. A fifth
+ * kernel converts the lengths of the rows in a cache, if they are given.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

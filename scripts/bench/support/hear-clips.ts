@@ -1,5 +1,5 @@
-// A child process of the benchmarks: transcribes several files of samples with the engine, which detects the
-// language. Diarization is off.
+// A child process of the benchmarks: transcribes several files of samples. The engine detects the language. Diarization
+// is off.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'

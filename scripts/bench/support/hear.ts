@@ -1,5 +1,4 @@
-// A child process of the benchmarks: transcribes a recording that consists of `repeat` copies of a file of samples, and
-// measures the cost.
+// A child process of the benchmarks: transcribes `repeat` copies of a file of samples, and measures the cost.
 
 import { openWhisper, type Variant } from '../../../src/engine/hear/whisper.ts'
 import { whisperModel } from '../../../src/engine/hear/whisper-model.ts'
@@ -21,17 +20,14 @@ export type HearOrder = {
   threads: number
   language: string
   align: boolean
-  /** If true, also runs diarization, with the built-in models. */
+  /** If true, also diarizes with the built-in models. */
   diarize?: boolean
 }
 
 export type Heard = {
   wallMs: number
   cpuMs: number
-  /**
-   * The wall time and the CPU time of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the
-   * compact form.
-   */
+  /** The times of the encoder and the decoder inside ONNX Runtime. Both are 0 for a model in the compact form. */
   bareWallMs: number
   bareCpuMs: number
   peakBytes: number
@@ -94,9 +90,8 @@ function clock() {
 }
 
 /**
- * Measures the total time of all runs of the encoder and the decoder, if the model has published weights. In such a
- * model, the first input of the encoder is `input_features`, and the first input of the decoder is `input_ids`. No
- * other session has a first input with one of these names. For a model in the compact form, both times are 0.
+ * Measures the time of all runs of the encoder and the decoder. Only the encoder of published weights has the first
+ * input `input_features`, and only their decoder `input_ids`. For a model in the compact form, both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -1,6 +1,5 @@
-// A load generator in a process of its own. It sends requests over raw keep-alive sockets, one at a time on each
-// socket, and prints its measurements. The load generator does not use `fetch`, because `fetch` would need more CPU
-// time than the measured server.
+// A load generator in a separate process. It sends requests over raw keep-alive sockets, one at a time on each socket,
+// and prints its measurements. `fetch` would need more CPU time than the measured server.
 
 export type Load = {
   port: number
@@ -8,15 +7,14 @@ export type Load = {
   seconds: number
   requests: string[]
   /**
-   * The number of requests per second over all connections. If `perSecond` is given, the latency of a request is
-   * measured from the time at which the request was due. If `perSecond` is missing, each connection sends its next
-   * request as soon as it has the response.
+   * The number of requests per second over all connections. The latency then counts from the time at which a request is
+   * due. Without `perSecond`, each connection sends its next request as soon as it has the response.
    */
   perSecond?: number
 }
 export type Measured = { perSecond: number; p50Ms: number; p99Ms: number; wrong: number }
 
-/** Starts this file as a child process, which sends the requests. Returns the measurements of the child process. */
+/** Starts this file as a child process, which sends the requests, and returns its measurements. */
 export async function measureLoad(load: Load): Promise<Measured> {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(load)], { stdout: 'pipe' })
   const text = await child.stdout.text()
@@ -67,8 +65,7 @@ async function generate({ port, connections, seconds, requests, perSecond }: Loa
         else setTimeout(send, dueAt - now)
 
         function send(): void {
-          // A timer may fire slightly before the request is due. The latency is then measured from the moment of
-          // sending.
+          // A timer may fire slightly too early. The latency then counts from the moment of sending.
           dueAt = Math.min(dueAt, performance.now())
           socket.write(request)
         }

@@ -1,5 +1,5 @@
 // Runs a command and measures its process tree: the CPU time, the wall time, and the peak memory. The peak memory is
-// the highest measured sum of the resident memory of all processes in the tree.
+// the highest sum of the resident memory of all processes.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -33,9 +33,9 @@ export async function measure(
 }
 
 /**
- * Returns the resident memory of a process and its descendants, in bytes. A process that has just ended counts as 0. A
- * new process that still has the command line of its parent (`parent`) also counts as 0: it has not started its own
- * program yet, and its memory is that of the parent.
+ * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. A process with
+ * the command line of its parent (`parent`) also counts as 0: it has just been forked and shares the memory of the
+ * parent.
  */
 function treeBytes(pid: number, parent = ''): number {
   try {

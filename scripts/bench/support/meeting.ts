@@ -1,7 +1,6 @@
 // Reads a real meeting: the example data of the repository BUTSpeechFIT/VBx. The data are the x-vectors (voice
 // embeddings) of the meeting, a PLDA model, and the reference (who speaks when). PLDA is probabilistic linear
-// discriminant analysis. The PLDA model gives the probability that embeddings come from one voice. Each x-vector is
-// computed from 1.44 s of sound, and a new x-vector begins every 0.24 s.
+// discriminant analysis. Each x-vector covers 1.44 s of sound, and one begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -39,9 +38,9 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 }
 
 /**
- * Returns the segments of the speakers. An x-vector is the voice embedding of a short span of the sound. The spans
- * overlap. At each point in time, all x-vectors whose spans contain this point are compared with the centroid of each
- * speaker. The speaker with the largest sum of cosines talks at this point.
+ * Returns the segments of the speakers. An x-vector is the voice embedding of a span, and the spans overlap. At each
+ * time, all x-vectors whose spans contain this time are compared with the centroid of each speaker. The speaker with
+ * the largest sum of cosines talks.
  */
 export function segmentsOf(
   { spans }: Meeting,
@@ -63,8 +62,8 @@ export function segmentsOf(
 }
 
 /**
- * Parses an archive in the format of Kaldi, a toolkit for speech recognition. Each entry is a name, a space, `\0BFV `,
- * a field of five bytes for the number of floats, and the floats.
+ * Parses an archive of Kaldi, a toolkit for speech recognition. Each entry is a name, a space, `\0BFV `, five bytes for
+ * the number of floats, and the floats.
  */
 function readVectors(bytes: Buffer): Float32Array[] {
   const vectors: Float32Array[] = []
@@ -79,13 +78,10 @@ function readVectors(bytes: Buffer): Float32Array[] {
 }
 
 /**
- * Reads a PLDA model (probabilistic linear discriminant analysis) from the contents of two files. `transform` has two
- * means and the matrix of a projection. The first mean is subtracted from an embedding. The second mean is subtracted
- * from the projected embedding. `model` has the format of the toolkit Kaldi. It has a mean, a second matrix and the
- * variances, each of them after a marker and a size.
- *
- * The values in `model` are for projected embeddings with the norm 1. `Plda` uses projected embeddings with the norm
- * √128, so the values are converted: the mean of `model` is multiplied by √128, and its matrix is divided by √128.
+ * Reads a PLDA model (probabilistic linear discriminant analysis) from two files. `transform` has two means and a
+ * projection: one mean for an embedding, one for a projected embedding. `model` is in Kaldi's format. It has a mean, a
+ * matrix and variances, each after a marker and a size. Its values are for embeddings of norm 1, but `Plda` uses norm
+ * √128. Its mean is therefore multiplied by √128, and its matrix divided by √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

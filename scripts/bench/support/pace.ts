@@ -1,7 +1,6 @@
-// A child process of the benchmarks: measures the CPU time that the encoder of a model needs for one window, the CPU
-// time that the decoder needs for a fixed number of tokens, and the peak memory. If `npm` is true, the process uses the
-// sessions of the npm package onnxruntime-node, which copy the decoder's cache to JavaScript. Otherwise, it uses the
-// engine's own binding to ONNX Runtime.
+// A child process of the benchmarks: measures the CPU time of the encoder for one window, the CPU time of the decoder
+// for a fixed number of tokens, and the peak memory. With `npm`, the sessions are those of onnxruntime-node, which copy
+// the decoder's cache to JavaScript. Otherwise, steno's own binding to ONNX Runtime is used.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -20,10 +19,9 @@ export type PaceOrder = {
   npm: boolean
 }
 /**
- * The measurements of one run. The times are CPU times in milliseconds. `encodeMs` is the time of the encoder for one
- * window. `decodeMs` is the time of the decoder for all tokens of all rows of the batch. `bareMs` is the part of
- * `decodeMs` that is spent inside ONNX Runtime. `bareMs` is 0 for the npm package onnxruntime-node, for which this part
- * is not measured. `peakBytes` is the peak memory in bytes.
+ * CPU times in milliseconds, and the peak memory. `encodeMs` is for one window, and `decodeMs` for all tokens of all
+ * rows of the batch. `bareMs` is the part of `decodeMs` inside ONNX Runtime. It is 0 for onnxruntime-node, where it is
+ * not measured.
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

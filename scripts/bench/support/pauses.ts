@@ -1,35 +1,31 @@
-// Finds the pauses of speech in the samples, without a model. The benchmark of word times compares these pauses with
-// the word times of steno, faster-whisper and openai/whisper.
+// Finds the pauses of speech in the samples, without a model. The benchmark `word-times` compares word times with these
+// pauses.
 
-/** A pause in seconds. `from` is the end of the voice before the pause, and `to` is the start of the voice after it. */
+/** A pause in seconds. `from` is the end of the voice before it, and `to` is the start of the voice after it. */
 export type Pause = { from: number; to: number }
 
 const rate = 16_000
 const [hop, frame] = [0.01 * rate, 0.02 * rate]
 
 /**
- * The noise level is the 10th percentile of the levels of all frames. The loud level is the 95th percentile. A frame
- * is voice if its level is above a threshold: the noise level plus `overNoise` decibels. The threshold is at least the
- * loud level minus `belowLoudMax`, and at most the loud level minus `belowLoudMin`.
+ * A frame is voice if its level is more than `overNoise` decibels above the noise level. The noise level is the 10th
+ * percentile of all frames, and the loud level is the 95th. The threshold is at least `loud - belowLoudMax` and at most
+ * `loud - belowLoudMin`.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 /**
- * The longest gap inside a stretch of voice, in frames. A frame begins every 10 ms, so this gap is 0.1 s. The silence
- * inside a consonant such as p, t or k is shorter.
+ * The longest gap inside a stretch of voice, in steps of 10 ms. The silence inside a consonant such as p, t or k is
+ * shorter.
  */
 const gapMax = 10
-/**
- * The shortest stretch of voice, in frames. A frame begins every 10 ms, so this is 0.13 s. A shorter sound is a click
- * of the lips or a breath.
- */
+/** The shortest stretch of voice, in steps of 10 ms. A shorter sound is a click of the lips or a breath. */
 const voiceMin = 13
 /** The shortest pause, in seconds. */
 const pauseMin = 0.3
 
 /**
- * Returns the pauses in a sound that consists of several utterances. `utterances` has the samples of each utterance,
- * and the time in the sound, in seconds, at which the utterance begins. The silence before the first word is a pause
- * too.
+ * Returns the pauses in a sound of several utterances. `from` is the start of an utterance in the sound, in seconds.
+ * The silence before the first word is a pause too.
  */
 export function pausesOf(utterances: readonly { samples: Int16Array; from: number }[]): Pause[] {
   const voices = utterances.flatMap(({ samples, from }) =>

@@ -1,5 +1,5 @@
 // The programs that the benchmark of real speech compares: steno, and the programs that environment variables name.
-// Each program runs in a process of its own.
+// Each runs in a separate process.
 
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -10,14 +10,14 @@ import type { TimedWord } from './score.ts'
 import type { TransformersAnswer, TransformersOrder } from './transformers.ts'
 
 /**
- * The result of one run of a program, which transcribes several sounds. `text` is the text of all sounds together.
- * `words` has one list of words for each sound, or is null if the program gives no word times.
+ * The result of one run of a program on several sounds. `text` is the text of all sounds together. `words` has the
+ * words of each sound, or is null if the program gives no word times.
  */
 export type Answer = Spent & { text: string; words: TimedWord[][] | null }
 
 export type Program = {
   name: string
-  /** False if an environment variable that the program needs is not set. The program is then skipped. */
+  /** False if an environment variable of the program is not set. The program is then skipped. */
   here: boolean
   /** The number of times that the program is run and measured. */
   rounds: number
@@ -44,8 +44,8 @@ export function fasterWhisper(): Program {
 }
 
 /**
- * Runs openai/whisper. The word times of openai/whisper are the reference for the word times of the other programs.
- * openai/whisper runs only once, because it is the slowest program.
+ * Runs openai/whisper, whose word times are the reference for other programs. It runs only once, because it is the
+ * slowest program.
  */
 export function openaiWhisper(): Program {
   const { STENO_BENCH_PYTHON: python = '', STENO_BENCH_OPENAI: weights = '' } = process.env
@@ -63,8 +63,8 @@ export function whisperCpp(): Program {
     STENO_BENCH_PYWHISPERCPP: python = '',
     STENO_BENCH_GGML: model = '',
   } = process.env
-  // Threads of whisper.cpp that wait for other threads use CPU time (busy waiting). If other programs use the same
-  // cores, the threads wait longer, and the measured CPU time grows. So whisper.cpp runs with one thread.
+  // Waiting threads of whisper.cpp use CPU time (busy waiting), and more of it on a busy machine. whisper.cpp therefore
+  // runs with one thread.
   const greedy = ['-bs', '1', '-bo', '1', '-t', '1', '-l', 'auto', '-np', '-nt']
   return {
     name: 'whisper.cpp, one thread',
@@ -80,10 +80,7 @@ export function whisperCpp(): Program {
   }
 }
 
-/**
- * Runs the pipeline of transformers.js. The pipeline cannot detect the language, so the benchmark passes the language
- * to the pipeline.
- */
+/** Runs the pipeline of transformers.js with the given language, because the pipeline cannot detect it. */
 export function transformersJs(): Program {
   const { STENO_BENCH_PUBLISHED: folder = '' } = process.env
   return {
@@ -101,10 +98,7 @@ export function transformersJs(): Program {
   }
 }
 
-/**
- * Writes the samples of a WAV file as 32-bit floats into a new file in the same folder. Returns the path of the new
- * file.
- */
+/** Writes the samples of a WAV file as 32-bit floats into a new file in the same folder. Returns its path. */
 async function rawFloats(path: string): Promise<string> {
   const headerBytes = 44
   const samples = new Int16Array((await Bun.file(path).arrayBuffer()).slice(headerBytes))

@@ -1,5 +1,5 @@
-// Whisper networks of real dimensions with random weights in 16-bit floats, in memory. The text that such a network
-// recognises is noise, but the recognition costs as much as with real weights.
+// Whisper networks of real dimensions with random weights in 16-bit floats. The recognised text is noise, but the cost
+// is the same as with real weights.
 
 import type { Facts } from '../../../src/engine/hear/facts.ts'
 import type { FloatWeights } from '../../../src/engine/network/float-weights.ts'
@@ -55,7 +55,7 @@ export function alignmentHeadsOf({ aligned, decoderLayers, heads }: Dimensions):
   ])
 }
 
-/** Returns the configuration of a network. Its special tokens have the same order and the same ids as in Whisper. */
+/** Returns the configuration of a network. Its special tokens have the same ids as in Whisper. */
 export function factsOf(dimensions: Dimensions): Facts {
   const { mels, width, heads, decoderLayers, vocabulary } = dimensions
   const firstTimestamp = vocabulary - 1501
@@ -119,10 +119,10 @@ export function shapesOf({
   return shapes
 }
 
-/** Returns random weights. They are small, so that no result is too large for a 16-bit float. */
+/** Returns random weights that are small enough for results in 16-bit floats. */
 export function randomFloats(dimensions: Dimensions): FloatWeights {
-  // The weights of layer norms are 1. All other weights are parts of one array of random numbers: to make new random
-  // numbers for each weight would take minutes.
+  // The weights of layer norms are 1. All other weights share one array of random numbers: new numbers for each weight
+  // would take minutes.
   const count = (dims: readonly number[]) => dims.reduce((product, each) => product * each, 1)
   const shapes = shapesOf(dimensions)
   const most = Math.max(...[...shapes.values()].map(count))

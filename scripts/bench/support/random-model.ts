@@ -1,6 +1,6 @@
-// Writes Whisper models of real dimensions with random weights. The text that such a model recognises is noise, but the
-// cost of the recognition is realistic. The layout is that of onnx-community: an encoder, and a decoder with two
-// branches, one with a cache and one without. The names of the weights are those of the published models.
+// Writes Whisper models of real dimensions with random weights. The recognised text is noise, but the cost is
+// realistic. The layout and the names of the weights are those of onnx-community: an encoder, and a decoder with a
+// branch with a cache and a branch without.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ function operationOf(name: string): string {
 
 export type Size = {
   width: number
-  /** The number of layers in the encoder. If `decoderLayers` is missing, the decoder has the same number of layers. */
+  /** The number of layers in the encoder, and in the decoder unless `decoderLayers` is given. */
   layers: number
   decoderLayers?: number
   heads: number
@@ -40,8 +40,8 @@ function decoderLayersOf({ layers, decoderLayers = layers }: Size): number {
 }
 
 /**
- * Writes a model with the dimensions `size`. `like` is the folder of an existing model: its settings and its
- * tokenizer are copied. `int8` selects 8-bit weights.
+ * Writes a model with the dimensions `size`. Its settings and its tokenizer are copied from the model folder `like`.
+ * `int8` selects 8-bit weights.
  */
 export async function writeRandomModel(
   folder: string,
@@ -80,8 +80,8 @@ export async function writeRandomModel(
 }
 
 /**
- * The weights of a model. A decoder consists of two graphs inside an `If` node: one for the first step, and one for
- * later steps. The weights are constants of the graph around this node, so that both inner graphs use the same weights.
+ * The weights of a model. A decoder has two graphs inside an `If` node: one for the first step, and one for later
+ * steps. The weights are constants of the outer graph, which both inner graphs use.
  */
 class Weights {
   private readonly names = new Set<string>()
@@ -97,8 +97,8 @@ class Weights {
   }
 
   /**
-   * Adds the embedding matrix (tokens × width) to the graph. Unless the model has 8-bit weights, also adds the
-   * transposed matrix (width × tokens), which the last projection uses.
+   * Adds the embedding matrix (tokens × width) to the graph. With floats, also adds the transposed matrix for the last
+   * projection.
    */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {
@@ -156,8 +156,8 @@ class Layers {
   }
 
   /**
-   * Adds a matrix product in 8 bits, as in the published 8-bit models: the weights are quantised once, and the
-   * activations at each run.
+   * Adds a matrix product in 8 bits, as in the published models. The weights are quantised once, the activations at
+   * each run.
    */
   private quantized(name: string, input: string, from: number, to: number): string {
     const { graph, weights } = this

@@ -1,6 +1,5 @@
-// Real speech with a known text: 50 utterances of LibriSpeech test-other. One set of sounds has a file for each
-// utterance. Another set has one file of all utterances, in the order of their paths, with pauses of digital silence
-// between them.
+// Real speech with a known text: 50 utterances of LibriSpeech test-other. They are written as one file for each
+// utterance, and as one file with digital silence between the utterances.
 
 import { basename, join } from 'node:path'
 import { decode } from '../../../src/media/decode.ts'
@@ -10,8 +9,8 @@ import { wavFile } from '../../../test/support/sound.ts'
 import { type Pause, pausesOf } from './pauses.ts'
 
 /**
- * A sound file with its reference text. `utterances` are the times of the utterances in seconds. Between two
- * utterances, there is digital silence. `pauses` are the pauses of the voice, inside and between the utterances.
+ * A sound file with its reference text. `utterances` are times in seconds, with digital silence between them. `pauses`
+ * are the pauses of the voice, inside and between the utterances.
  */
 export type Sound = {
   path: string
@@ -28,9 +27,9 @@ const pauseSeconds = { min: 0.4, max: 1.6 }
 const seed = 4
 
 /**
- * Writes the utterances of LibriSpeech as WAV files into `folder`. The first returned set has one file with all
- * utterances joined. Each of `leads` gives one more set, with one file for each utterance: each file of this set starts
- * with this many seconds of digital silence. Returns null if the utterances are not on this machine.
+ * Writes the utterances of LibriSpeech as WAV files into `folder`. The first set has one file of all utterances. Each
+ * of `leads` gives a set with one file for each utterance, after this many seconds of digital silence. Returns null if
+ * the utterances are missing.
  */
 export async function realSpeech(folder: string, leads: readonly number[] = [0]): Promise<SoundSet[] | null> {
   const from = firstOf('../shared/audio/librispeech-test-other')

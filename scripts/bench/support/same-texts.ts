@@ -1,5 +1,5 @@
-// Compares the tokens from a published model's own graphs, which run on the CPU, with the tokens from steno's graphs
-// for GPUs, which run on a GPU or on the CPU.
+// Compares the tokens of a published model's own graphs on the CPU with the tokens of steno's graphs for GPUs, which
+// run on a GPU or on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

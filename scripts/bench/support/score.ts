@@ -1,5 +1,5 @@
-// Scores transcripts of real speech: word errors, words that a program puts into digital silence (samples that are all
-// 0), and the differences between the word times of two programs.
+// Scores transcripts of real speech: word errors, words in digital silence (samples that are all 0), and differences
+// between the word times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
 import type { Pause } from './pauses.ts'
@@ -10,8 +10,7 @@ export type TimedWord = { word: string; start: number; end: number }
 export type Errors = { of: number; wrong: number; lost: number; invented: number }
 
 /**
- * The maximum time, in seconds, for which a word may overlap digital silence. A word with a longer overlap counts as a
- * word in silence.
+ * The longest overlap of a word with digital silence, in seconds. A word with a longer overlap is a word in silence.
  */
 const silenceSecondsMax = 0.3
 const startsWithinSeconds = 0.2
@@ -54,10 +53,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `near` is the number of words whose two start
- * times differ by at most 0.2 s. `of` is the number of all compared words. A word whose start in `theirs` is inside one
- * of `pauses` is not compared, because this start is too early. A start in the last `before` seconds of the pause is an
- * exception: the word is compared.
+ * Compares the start times of the words that both programs recognised. `near` counts the words whose two start times
+ * differ by at most 0.2 s, and `of` counts the compared words. A word that starts inside a pause in `theirs` is not
+ * compared, except in the last `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
@@ -74,20 +72,19 @@ export function compareStarts(
 }
 
 /**
- * The first word after a pause must end more than this many seconds after the end of the pause. A word with an earlier
- * end was spoken before the pause, and the program gave it an end time that is too late. The last word before a pause
- * must start more than this many seconds before the start of the pause.
+ * The shortest time, in seconds, that a word lasts outside a pause. The first word after a pause ends later than this
+ * after the end of the pause. The last word before a pause starts earlier than this before the start of the pause.
  */
 const wordSecondsMin = 0.08
 /**
- * A recognised word that starts at least this many seconds after the end of a pause is not the first word after the
- * pause. The program missed the first word, so the pause is not scored.
+ * A word that starts this many seconds or more after a pause is not the first word after the pause. The program missed
+ * the first word, and the pause is not scored.
  */
 const lostAfterSeconds = 0.35
 
 /**
- * Returns the start of the first word after each pause, in seconds after the end of the pause. The start is negative if
- * it is in the pause. Pauses before words that were not recognised are left out.
+ * Returns the start of the first word after each pause, in seconds after the end of the pause. A start in the pause is
+ * negative. Pauses whose next word was not recognised are left out.
  */
 export function startsAfterPauses(pauses: readonly Pause[], words: readonly TimedWord[]): number[] {
   return pauses.flatMap(({ to }) => {
@@ -97,14 +94,14 @@ export function startsAfterPauses(pauses: readonly Pause[], words: readonly Time
 }
 
 /**
- * A recognised word that ends at least this many seconds before the start of a pause is not the last word before the
- * pause. The program missed the last word, so the pause is not scored.
+ * A word that ends this many seconds or more before a pause is not the last word before the pause. The program missed
+ * the last word, and the pause is not scored.
  */
 const lostBeforeSeconds = 0.5
 
 /**
- * Returns the end of the last word before each pause, in seconds after the start of the pause. The end is positive if
- * it is in the pause. Pauses after words that were not recognised are left out.
+ * Returns the end of the last word before each pause, in seconds after the start of the pause. An end in the pause is
+ * positive. Pauses whose previous word was not recognised are left out.
  */
 export function endsBeforePauses(pauses: readonly Pause[], words: readonly TimedWord[]): number[] {
   return pauses.flatMap(({ from }) => {

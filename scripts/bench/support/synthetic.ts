@@ -1,5 +1,5 @@
-// The voices of three speech synthesizers: espeak-ng, flite and festival. The models for diarization were not trained
-// on the voices in these lists.
+// The voices of three speech synthesizers: espeak-ng, flite and festival. The diarization models were not trained on
+// these voices.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const utterancesEach = 6
 
 /**
  * Speaks some of the lines with the voices of all installed synthesizers. A voice that cannot speak its lines is left
- * out. So the list is empty if no synthesizer is installed.
+ * out.
  */
 export async function syntheticVoices(lines: readonly string[]): Promise<Voice[]> {
   const folder = mkdtempSync(join(tmpdir(), 'steno-bench-'))

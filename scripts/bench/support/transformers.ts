@@ -1,5 +1,5 @@
-// A child process of the benchmarks. It transcribes several sounds, one after the other, with the unchanged pipeline of
-// transformers.js. Each sound is a file of raw samples (32-bit floats).
+// A child process of the benchmarks: transcribes several sounds one after the other with the unchanged pipeline of
+// transformers.js. Each sound is a file of raw 32-bit floats.
 
 import { basename, dirname } from 'node:path'
 import { env, pipeline } from '@huggingface/transformers'
@@ -11,8 +11,8 @@ export type TransformersOrder = {
   sounds: { path: string; language: string }[]
   threads: number
   /**
-   * If set, each sound is one window of 30 s, and exactly this number of tokens is decoded for each window. If missing,
-   * the model itself ends each text.
+   * If set, each sound is one window of 30 s, and the model decodes exactly this number of tokens. If missing, the
+   * model ends each text itself.
    */
   tokens?: number
 }

@@ -1,6 +1,5 @@
 // Passes the voice readings of the built-in speech model to the diarization: how many voices speak in each moment, and
-// vectors that describe these voices. In a job, the speech model also decodes text, but the benchmarks of diarization
-// need no text.
+// vectors of these voices. No text is decoded.
 
 import { withEncoded } from '../../../src/engine/hear/decode-windows.ts'
 import { type Features, openFeatures } from '../../../src/engine/hear/features.ts'
@@ -21,8 +20,8 @@ export async function openVoiceReader(runtime: Runtime, folder: string): Promise
 }
 
 /**
- * Encodes all windows of the sound with the speech model. A small network, the voice network, reads the output of the
- * encoder, and the diarization gets what this network finds.
+ * Encodes all windows of the sound with the speech model. The voice network, a small network, reads the encoder's
+ * output and passes its voice readings to the diarization.
  */
 export async function addVoiceReadings(
   models: VoiceReader,

@@ -1,5 +1,5 @@
-// The table of the benchmark `word-times`. It shows how exact the word times of each program are. The starts and ends
-// of words are compared with the pauses in the sound. The starts are also compared with those of openai/whisper.
+// The table of the benchmark `word-times`, which shows how exact the word times of each program are. Starts and ends of
+// words are compared with the pauses in the sound. The starts are also compared with those of openai/whisper.
 
 import type { Sound } from './real-speech.ts'
 import {
@@ -14,8 +14,8 @@ import {
 export type Heard = { name: string; words: readonly TimedWord[] }
 
 /**
- * openai/whisper starts some words inside a pause, which is too early. The last column of the table leaves these words
- * out. It keeps a word that starts at most this many seconds before the end of the pause.
+ * openai/whisper starts some words too early, inside a pause. The last column of the table counts such a word only if
+ * it starts at most this many seconds before the end of the pause.
  */
 const inPauseSeconds = 0.2
 
@@ -55,10 +55,8 @@ function cellsOf(
 }
 
 /**
- * Returns four cells of a row. They show which share of the words starts (or ends) within 0.1 s and within 0.2 s of the
- * start (or end) of the voice, and how many words start (or end) too early and too late. Each of `distances` is the
- * time from the start (or end) of the voice to that of the word, in seconds. A negative distance means that the word is
- * early.
+ * Returns the cells for the starts (or ends) of the words. Each of `distances` is the time, in seconds, from the start
+ * (or end) of the voice to that of the word. A negative distance means that the word is early.
  */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>
