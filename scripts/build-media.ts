@@ -1,12 +1,12 @@
-// Builds the media program (native/media) and the FFmpeg libraries inside it, for x64 and arm64. The sources and the
-// compiler are pinned by their hashes, so each build gives the same bytes. A checkout contains the built programs, so
-// this script is needed only after a change of native/.
+// Builds the media program (native/media) with its FFmpeg libraries, for x64 and arm64. The sources and the compiler
+// are pinned by hashes: each build gives the same bytes. A checkout contains the built programs. This script is needed
+// only after a change of native/.
 //
 //     bun scripts/build-media.ts            builds, and writes native/linux-*/ and native/built.json
 //     bun scripts/build-media.ts --check    builds, and compares the result with native/built.json
 //
 // The build needs make, nasm, and python3 with pip. STENO_FFMPEG_SOURCE is the path of FFmpeg's source archive, for a
-// machine that cannot download it. --work sets the folder of all intermediate files.
+// machine without downloads. --work sets the folder of the intermediate files.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -37,10 +37,7 @@ const { values } = parseArgs({
   },
 })
 const work = resolve(values.work)
-/**
- * The names of the C source files of each program. The program `checks` runs parts of the media program for the tests.
- * The built program of steno does not contain `checks`.
- */
+/** The C source files of each program. The program `checks` runs parts of the media program for the tests. */
 const programs = {
   'steno-media':
     'avi boxes caf confine decode edits fragments input inspect links loudest main matroska mix origin output packets pauses read-at reader resample show source streams tables timeline wav'.split(
@@ -104,9 +101,8 @@ function buildLibraries(target: Target): string {
 }
 
 /**
- * Writes small scripts that call the compiler for a target, and returns the folder of these scripts. FFmpeg stores the
- * names of its compiler commands in the binary. The scripts are called by short names without a path, so that the
- * binary is the same on every machine.
+ * Writes scripts that call the compiler for a target, and returns their folder. FFmpeg stores the names of its compiler
+ * commands in the binary. Names without a path keep the binary the same on every machine.
  */
 function makeTools(target: Target): string {
   const folder = join(work, `${target}-tools`)
@@ -140,7 +136,7 @@ function link(target: Target, libraries: string, program: Program): string {
   return outfile
 }
 
-/** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns the folder of the source. */
+/** Downloads the source archive of FFmpeg if it is missing, and unpacks it. Returns its folder. */
 async function unpackSource(): Promise<string> {
   const archive = process.env.STENO_FFMPEG_SOURCE ?? join(work, `ffmpeg-${source.version}.tar.xz`)
   const folder = join(work, `ffmpeg-${source.version}`)
@@ -160,8 +156,8 @@ async function unpackSource(): Promise<string> {
 }
 
 /**
- * Returns the addresses from which the source archive of FFmpeg can be downloaded: FFmpeg's own server, and the Debian
- * mirrors that the package manager apt of this machine uses.
+ * Returns the addresses of FFmpeg's source archive: on FFmpeg's own server, and on the Debian mirrors of this machine's
+ * package manager apt.
  */
 function addressesOfSource(): string[] {
   const { stdout } = Bun.spawnSync(['sh', '-c', "apt-get indextargets --format '$(REPO_URI)' 2>/dev/null"])

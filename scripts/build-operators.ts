@@ -1,11 +1,11 @@
 // Builds the library with steno's own operations for ONNX Runtime (native/operators), for x64. The compiler is pinned
-// by its hash, so each build gives the same bytes. A checkout contains the library, so this script is needed only after
-// a change of native/operators.
+// by its hash: each build gives the same bytes. A checkout contains the library. This script is needed only after a
+// change of native/operators.
 //
 //     bun scripts/build-operators.ts            builds, and writes the library and native/operators/built.json
 //     bun scripts/build-operators.ts --check    builds, and compares the result with native/operators/built.json
 //
-// The build needs python3 with pip. --work sets the folder of all intermediate files.
+// The build needs python3 with pip. --work sets the folder of the intermediate files.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 const work = resolve(values.work)
 const library = 'linux-x64/libsteno-operators.so'
 const flags = [
-  // The library needs only functions of the GNU C library that its version 2.17 already had.
+  // The library must run with version 2.17 of the GNU C library and all later versions.
   ...['-target', 'x86_64-linux-gnu.2.17', '-mcpu=x86_64'],
   ...['-shared', '-fvisibility=hidden', '-s'],
   ...['-O2', '-std=c17', '-ffp-contract=off', '-fno-sanitize=undefined'],

@@ -37,8 +37,8 @@ const { target } = values
 if (!isTarget(target)) throw new Error(`there is no target ${target}; there are linux-x64 and linux-arm64`)
 const outfile = resolve(positionals[0] ?? join(root, target === own ? 'dist/steno' : `dist/steno-${target}`))
 /**
- * The level at which Zstandard compresses the embedded native code. Level 19 would take about ten times as long, and
- * would save only 1.6 of 17 MB.
+ * The level of the Zstandard compression for native code. Level 19 takes about ten times as long and saves 1.6 of 17
+ * MB.
  */
 const zstdLevel = 12
 const contents = contentsOf(root, target)
@@ -50,10 +50,7 @@ const hashes = new Map<string, string>()
 const list = [...contents].map(([path, source]) => `${path} ${hashOf(source)}\n`).join('')
 const hash = sha256(list).slice(0, 16)
 
-/**
- * A plugin of Bun's bundler that replaces the content of embedded.ts. In a checkout, embedded.ts exports null. In the
- * built program, it exports the list of the embedded files.
- */
+/** A plugin of Bun's bundler that puts the embedded files into embedded.ts. In a checkout, embedded.ts exports null. */
 const embed: BunPlugin = {
   name: 'embed',
   setup(build) {
@@ -78,8 +75,8 @@ const embed: BunPlugin = {
 const page = JSON.stringify(await bundlePage(join(root, 'src/web/index.html')))
 
 /**
- * A plugin of Bun's bundler that replaces the content of page-files.ts. In a checkout, page-files.ts exports null. In
- * the built program, it exports the files of the web app.
+ * A plugin of Bun's bundler that puts the files of the web app into page-files.ts. In a checkout, page-files.ts exports
+ * null.
  */
 const embedPage: BunPlugin = {
   name: 'embed the page',
@@ -98,8 +95,8 @@ const [commit = '', seconds = ''] = Bun.spawnSync(['git', 'log', '-1', '--format
   .trim()
   .split(' ')
 mkdirSync(dirname(outfile), { recursive: true })
-// Bun writes the name of the output file into the program. So the program is built with one name, and then renamed:
-// otherwise the same source would give other bytes for another OUTFILE.
+// Bun writes the name of the output file into the program. The fixed name `steno` gives the same bytes for every
+// OUTFILE.
 const place = mkdtempSync(join(dirname(outfile), '.steno-build-'))
 process.on('exit', () => rmSync(place, { recursive: true, force: true }))
 const built = join(place, 'steno')
@@ -107,23 +104,21 @@ const { success, logs } = await Bun.build({
   entrypoints: [join(root, 'src/main.ts')],
   compile: {
     outfile: built,
-    // Without this option, the program would run the code that a bunfig.toml in the working folder names in `preload`.
+    // Otherwise, the program would run the code that `preload` names in a bunfig.toml of the working folder.
     autoloadBunfig: false,
     // main.ts reads .env itself. Bun would also read .env.local and .env.development.
     autoloadDotenv: false,
     ...(target === own ? {} : { target: `bun-${target}` as Bun.Build.CompileTarget }),
   },
   target: 'bun',
-  // With `splitting`, code that is imported only at its first use is not loaded into memory before this use.
+  // With `splitting`, code that is imported at its first use is loaded into memory only then.
   splitting: true,
-  // With bytecode, the program does not parse its code at the start: it starts in half the time, and is 10 MB larger.
-  // In some versions of Bun, a program crashes if its bytecode was made on another kind of machine
-  // (https://github.com/oven-sh/bun/issues/18416). So a program for another kind of machine has no bytecode.
+  // With bytecode, the program starts in half the time and is 10 MB larger. In some versions of Bun, bytecode from
+  // another kind of machine crashes (https://github.com/oven-sh/bun/issues/18416).
   bytecode: values.bytecode && target === own,
-  // By default, Bun makes CommonJS modules if bytecode is on. Such modules cannot have an `await` outside functions.
+  // With bytecode, Bun makes CommonJS modules by default. They cannot have an `await` outside functions.
   format: 'esm',
-  // The names of classes must not be shortened, because Elysia recognises its schema errors by the names of their
-  // classes.
+  // Elysia recognises its schema errors by the names of their classes.
   minify: { whitespace: true, syntax: true, identifiers: false, keepNames: true },
   define: {
     STENO_COMMIT: JSON.stringify(commit || 'unknown'),
@@ -143,8 +138,7 @@ renameSync(built, outfile)
 console.log(`${relative(root, outfile)}: ${formatSize(statSync(outfile).size)}`)
 
 /**
- * Returns the SHA-256 hash of a file to embed. The files have 145 MB together, and three parts of the build need their
- * hashes, so each file is hashed only once.
+ * Returns the SHA-256 hash of a file to embed. Each file is hashed only once, because the files have 145 MB together.
  */
 function hashOf(source: string): string {
   const known = hashes.get(source) ?? sha256(readFileSync(source))
@@ -153,9 +147,8 @@ function hashOf(source: string): string {
 }
 
 /**
- * `source` is the path of a file that the program must contain, such as a library or a model. Returns the path of the
- * file to embed. For native code, this is a compressed copy, about a third as large. For any other file, it is `source`
- * itself: most of these files are weights of models, which compression makes only a little smaller.
+ * Returns the path of the file to embed for `source`. For native code, this is a compressed copy, about a third as
+ * large. For other files, it is `source`: most of them are model weights, which hardly shrink by compression.
  */
 function embeddedFile(path: string, source: string): string {
   if (!/\.so\b|steno-media$/.test(path)) return source
@@ -163,8 +156,7 @@ function embeddedFile(path: string, source: string): string {
   const compressed = join(folder, `${basename(path)}.zst`)
   if (existsSync(compressed)) return compressed
   mkdirSync(folder, { recursive: true })
-  // The compressed file is written as a draft and then renamed, because another build may read the file at the same
-  // time.
+  // The draft is renamed when it is complete, because another build may read the compressed file.
   const draft = `${compressed}.${process.pid}`
   writeFileSync(draft, Bun.zstdCompressSync(readFileSync(source), { level: zstdLevel }))
   renameSync(draft, compressed)

@@ -1,11 +1,10 @@
-// Generates two API clients from the OpenAPI document: one in Python and one in TypeScript. Runs one whole job with
-// each client, on the recording CLIP: `bun scripts/clients.ts [CLIP]`. If the variable of a tool is not set, the script
-// skips the client of this tool and prints a message.
+// Generates API clients in Python and in TypeScript from the OpenAPI document. Runs one whole job with each client, on
+// the recording CLIP: `bun scripts/clients.ts [CLIP]`. A client is skipped if the variable of its tool is not set.
 //
-// STENO_TEST_OPENAPI_PYTHON is the path of a Python interpreter that has the package openapi-python-client.
-// STENO_TEST_OPENAPI_JAR is the path of the file openapi-generator-cli.jar, which needs Java. STENO_TEST_PROGRAM is the
-// path of a built program of steno, which then runs as the server of the jobs. Without this variable, the server runs
-// from the source code.
+// STENO_TEST_OPENAPI_PYTHON: a Python interpreter with the package openapi-python-client.
+// STENO_TEST_OPENAPI_JAR: the path of openapi-generator-cli.jar, which needs Java.
+// STENO_TEST_PROGRAM: the path of a built steno program as the server. By default, the server runs from the source
+// code.
 
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +57,7 @@ function openapiGenerator(jar: string, document: string, call: string[]): void {
   run('openapi-generator', [process.execPath, join(output, 'whole-job.ts'), ...call])
 }
 
-/** Runs a command of a tool. If the command fails, throws an error that contains the output of the command. */
+/** Runs a command of a tool. Throws an error with the output of the command if it fails. */
 function run(tool: string, command: string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: folder, stderr: 'pipe' })
   const told = `${stdout}${stderr}`.trim()

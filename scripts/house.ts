@@ -1,5 +1,5 @@
-// Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table. Without
-// an argument, measures the checkout of this script.
+// Measures the source code of a checkout: sizes, nesting, comments, casts and import cycles. Prints a table. The
+// default is the checkout of this script.
 //
 // bun scripts/house.ts [CHECKOUT]
 
@@ -74,8 +74,8 @@ function lineAt(node: ts.Node, position: number): number {
 }
 
 /**
- * Counts the lines of code and the lines of comments in a file. A line with at least one token is code. Any other line
- * that is not empty is a comment.
+ * Counts the lines of code and of comments in a file. A line with a token is code. Any other line that is not empty is
+ * a comment.
  */
 function linesOf({ tree, text }: SourceFile): { code: number; comment: number } {
   const coded = new Set<number>()
@@ -92,10 +92,7 @@ function linesOf({ tree, text }: SourceFile): { code: number; comment: number } 
   return { code: coded.size, comment: Math.max(0, filled - coded.size) }
 }
 
-/**
- * Returns the nesting depth of the control blocks in a function. Named functions inside this function are left out,
- * because each named function is measured separately.
- */
+/** Returns the nesting depth of the control blocks in a function. Named inner functions are measured separately. */
 function depthOf(node: ts.Node): number {
   const inner = node
     .getChildren()

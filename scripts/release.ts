@@ -1,6 +1,6 @@
-// Makes a release in dist/release: for each target the program, its signature and its bill of materials, and also
-// checksums, the public key, a provenance statement, and the changes since the last tag. Each program is built twice,
-// in fresh clones in two folders. If the two results differ in one byte, the release fails.
+// Makes a release in dist/release: for each target the program, its signature and its bill of materials. Also makes
+// checksums, the public key, a provenance statement and a changelog. Each program is built twice, in fresh clones in
+// two folders. The release fails if the two results differ in one byte.
 //
 // STENO_SIGNING_KEY=/path/key.pem make release
 //
@@ -80,10 +80,7 @@ function writeRest(): void {
   writeFileSync(join(folder, 'provenance.json'), `${JSON.stringify(provenanceOf(programs), null, 2)}\n`)
 }
 
-/**
- * Returns the provenance statement of the release: an in-toto statement with a SLSA provenance 1 predicate. The
- * statement describes the programs, their sources, and the build.
- */
+/** Returns the provenance statement of the release: an in-toto statement with a SLSA provenance 1 predicate. */
 function provenanceOf(programs: string[]) {
   const { ffmpeg } = JSON.parse(readFileSync(join(root, 'native/built.json'), 'utf8'))
   return {
@@ -109,10 +106,7 @@ function provenanceOf(programs: string[]) {
   }
 }
 
-/**
- * Returns the text of the changelog of this release. It lists the commits since the last tag, or all commits if there
- * is no tag.
- */
+/** Returns the changelog: the commits since the last tag, or all commits if there is no tag. */
 function changes(): string {
   const { stdout } = Bun.spawnSync(['git', 'describe', '--tags', '--abbrev=0', 'HEAD^'], {
     cwd: root,
@@ -124,8 +118,8 @@ function changes(): string {
 }
 
 /**
- * Tests `steno upgrade` with the program of this release for this machine: it must install a correct program, and must
- * refuse a truncated file.
+ * Tests `steno upgrade` with the program for this machine: it must install a correct program and refuse a truncated
+ * file.
  */
 function tryUpgrade(): void {
   const own = `steno-linux-${process.arch}`

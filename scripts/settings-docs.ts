@@ -1,5 +1,4 @@
-// Writes the page docs/settings.md from the settings in src/config/settings.ts and the rates in src/limits.ts. A test
-// fails if the page is out of date.
+// Writes docs/settings.md from the settings in src/config/settings.ts and the rates in src/limits.ts.
 
 import { settings } from '../src/config/settings.ts'
 import { flagOf } from '../src/config.ts'

@@ -1,5 +1,5 @@
-// The C compiler of the native code: Zig's C compiler, from the Python package index. It is pinned by its hash, so each
-// build gives the same bytes on every machine.
+// The C compiler of the native code: Zig, from the Python package index. It is pinned by its hash: each build gives the
+// same bytes on every machine.
 
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export const warnings = [
   '-Wno-unused-command-line-argument',
 ]
 
-/** Installs the compiler into the folder `work` if it is not there yet. Returns the path of the compiler. */
+/** Installs the compiler into the folder `work` if it is missing. Returns its path. */
 export function findCompiler(work: string): string {
   const folder = join(work, `zig-${zig.version}`)
   const program = join(folder, 'ziglang/zig')
@@ -46,7 +46,7 @@ export function run(
 /** Copies a program or a library into the checkout. */
 export function keep(from: string, to: string): void {
   mkdirSync(join(to, '..'), { recursive: true })
-  // A program file cannot be overwritten while the program runs, so the old file is removed first.
+  // A program file cannot be overwritten while the program runs, but it can be removed.
   rmSync(to, { force: true })
   copyFileSync(from, to)
   chmodSync(to, 0o755)

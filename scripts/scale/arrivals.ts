@@ -1,5 +1,5 @@
-// The recordings that arrive at one server, as a Poisson process. The rate of arrivals depends on the hour, on the day
-// of the week, and on bursts of load.
+// The recordings that arrive at one server, as a Poisson process. Its rate depends on the hour, on the weekday, and on
+// bursts of load.
 
 import type { Random } from '../../test/support/random.ts'
 import { day, hour, load, week, year } from './assumptions.ts'
@@ -24,8 +24,8 @@ export function* arrivals(random: Random): Generator<Arrival> {
   const bursts = makeBursts(random)
   const meanSeconds = meanOfLengths(random)
   const perSecond = (load.hoursPerMonth * hour) / meanSeconds / load.servers / monthSeconds
-  // The rate of arrivals is constant within a minute. An arrival time after the end of the minute is not used. Instead,
-  // the first arrival time of the next minute is drawn with the rate of that minute.
+  // The rate is constant within a minute. The first arrival of each minute is drawn independently of earlier arrivals,
+  // because a Poisson process has no memory.
   for (let from = 0; from < year; from += 60) {
     const rate = perSecond * loadAt(from, bursts)
     for (let at = from + exponential(random, 1 / rate); at < from + 60; at += exponential(random, 1 / rate))
@@ -56,15 +56,14 @@ function loadAt(at: number, bursts: readonly Burst[]): number {
 }
 
 function lengthOf(random: Random): number {
-  // The length of a recording is computed from a random number with a normal distribution. The Box-Muller method makes
-  // this number from two random numbers with a uniform distribution.
+  // A random number with a normal distribution. The Box-Muller method makes it from two uniform random numbers.
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   return Math.min(load.longestSeconds, Math.max(1, load.medianSeconds * Math.exp(spread * normal)))
 }
 
 /**
- * Returns the mean length of a recording in seconds. The mean is a little below the assumed `load.meanSeconds`, because
- * no recording is longer than `load.longestSeconds`.
+ * Returns the mean length of a recording in seconds. It is a little below `load.meanSeconds`, because no recording is
+ * longer than `load.longestSeconds`.
  */
 function meanOfLengths(random: Random): number {
   return averageOf(Array.from({ length: 200_000 }, () => lengthOf(random)))

@@ -1,5 +1,5 @@
-// The numbers on which the simulation of a year depends. The numbers in `server.measured` were measured; docs/scale.md
-// says where they come from. All other numbers are assumptions: replace them with your own.
+// The numbers for the simulation of a year. The numbers in `server.measured` were measured (see docs/scale.md). All
+// other numbers are assumptions: replace them with your own.
 
 export const hour = 3600
 export const day = 24 * hour
@@ -9,8 +9,8 @@ export const year = 52 * week
 export const load = {
   hoursPerMonth: 10_000_000,
   /**
-   * The number of servers that share the load. Each server has its own accounts, queue and workers. The simulation
-   * covers only one server.
+   * The number of servers that share the load. Each has its own accounts, queue and workers. Only one server is
+   * simulated.
    */
   servers: 8,
   /** The median and the mean length of a recording, in seconds. The lengths have a log-normal distribution. */
@@ -18,8 +18,8 @@ export const load = {
   meanSeconds: 30 * 60,
   longestSeconds: 10 * hour,
   /**
-   * `byHour` is the load in each hour of a day, and `byDay` on each day of a week. Only the ratios of the numbers
-   * count: the simulation divides each number by the mean of its list. A week starts on Monday.
+   * The load in each hour of a day, and on each day of a week from Monday. Only the ratios count: the simulation
+   * divides each number by the mean of its list.
    */
   byHour: [
     0.35, 0.3, 0.28, 0.28, 0.32, 0.42, 0.6, 0.9, 1.3, 1.6, 1.75, 1.75, 1.55, 1.6, 1.75, 1.75, 1.65, 1.45, 1.2,
@@ -27,8 +27,8 @@ export const load = {
   ],
   byDay: [1.15, 1.2, 1.2, 1.15, 1.05, 0.65, 0.6],
   /**
-   * Bursts of load, for example from a customer who sends an archive. During a burst, the load is multiplied by a
-   * random factor from 1 to `burstFactorMax`.
+   * Bursts of load, for example a customer who sends an archive. A burst multiplies the load by a random factor from 1
+   * to `burstFactorMax`.
    */
   burstsPerMonth: 3,
   burstHoursMean: 2,
@@ -42,43 +42,38 @@ export const gpu = {
    */
   secondsOfAudioPerSecond: 400,
   /**
-   * The time, in seconds, that a GPU needs for each job in addition to the recognition: the worker claims the job, then
-   * fetches and decodes the first minutes of the recording.
+   * The time, in seconds, that a GPU needs for each job before the recognition: to claim the job, and to fetch and
+   * decode the first minutes of the recording.
    */
   jobSeconds: 1,
-  /**
-   * The time, in seconds, from the moment at which a GPU is ordered until the worker on this GPU has loaded the model.
-   */
+  /** The time, in seconds, from the order of a GPU until its worker has loaded the model. */
   bootSeconds: 5 * 60,
   reserved: 2,
   dollarsPerHour: { reserved: 2, spot: 1.5, onDemand: 3.5 },
   /** The mean time, in seconds, after which the provider withdraws a spot GPU. */
   spotLifeSeconds: 8 * hour,
   /**
-   * Outages of spot GPUs. At the start of an outage, the provider withdraws the share `outageShare` of all spot GPUs.
-   * Until the end of the outage, no spot GPU can be ordered.
+   * Outages of spot GPUs. The provider withdraws the share `outageShare` of all spot GPUs at the start. No spot GPU can
+   * be ordered during an outage.
    */
   outagesPerMonth: 2,
   outageShare: 0.7,
   outageHoursMean: 2,
   /**
-   * If the provider withdraws a GPU, the job of this GPU waits for this time, in seconds. Another worker then gets the
-   * job. The time is equal to the default of the setting STENO_WORKER_LEASE.
+   * The time, in seconds, that the job of a withdrawn GPU waits for another worker: the default of STENO_WORKER_LEASE.
    */
   leaseSeconds: 30,
   attemptsMax: 4,
 }
 
-/**
- * The values of the rule that decides, once a minute, whether more GPUs are rented and whether idle GPUs are stopped.
- */
+/** The values of the rule that rents more GPUs and stops idle GPUs. */
 export const scaler = {
   everySeconds: 60,
   /** The share of the time, from 0 to 1, in which a GPU should be busy. */
   busyShare: 0.75,
   /**
-   * The time, in seconds, in which the rented GPUs should empty the queue of waiting jobs. For this, more GPUs are
-   * rented than the average load needs.
+   * The time, in seconds, in which the GPUs should empty the queue of waiting jobs. This needs more GPUs than the
+   * average load.
    */
   drainSeconds: 5 * 60,
   /** The weight, from 0 to 1, of the last minute in the moving average of the load. */
@@ -88,8 +83,8 @@ export const scaler = {
 }
 
 /**
- * The capacity of a server, the resources that it needs for a job or for an hour of audio, and the time that it needs
- * to copy its database.
+ * The capacity of a server, and the resources that it needs for a job, for an hour of audio and for a copy of its
+ * database.
  */
 export const server = {
   cores: 16,
@@ -99,7 +94,7 @@ export const server = {
   megabytesPerHour: 60,
   measured: {
     postsPerSecond: 6000,
-    /** The CPU time of the server for passing one job to a worker. One thread of the server does this for all jobs. */
+    /** The CPU time for passing one job to a worker. One thread of the server does this for all jobs. */
     handOverCpuSeconds: 0.00193,
     inspectionCpuSecondsPerHour: 0.26,
     databaseMegabytesPerHour: 1,

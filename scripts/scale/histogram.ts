@@ -1,5 +1,4 @@
-// Counts the waiting times of jobs in logarithmic buckets. The upper bound of each bucket is 5 % above that of the
-// previous bucket.
+// Counts the waiting times of jobs in logarithmic buckets. Each upper bound is 5 % above the previous one.
 
 const least = 0.1
 const step = Math.log(1.05)
@@ -8,10 +7,7 @@ const buckets = 320
 export type Histogram = {
   add(seconds: number): void
   count(): number
-  /**
-   * Returns a quantile of the waiting times. For example, `quantile(0.95)` is the time within which 95 % of the jobs
-   * started. `share` is from 0 to 1.
-   */
+  /** Returns a quantile of the waiting times: `quantile(0.95)` is the time within which 95 % of the jobs started. */
   quantile(share: number): number
   longest(): number
 }

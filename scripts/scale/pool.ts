@@ -1,5 +1,5 @@
-// The GPUs that one simulated server rents from a cloud provider. This file adds and removes GPUs, and sums their cost.
-// A GPU is removed when the provider withdraws it, or when it is no longer needed.
+// The GPUs that one simulated server rents from a cloud provider, and their cost. A GPU is removed when the provider
+// withdraws it, or when it is no longer needed.
 
 import type { Random } from '../../test/support/random.ts'
 import { exponential } from './arrivals.ts'
@@ -11,9 +11,8 @@ export const kinds: Kind[] = ['reserved', 'spot', 'onDemand']
 export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
 /**
- * A simulated GPU. `run` is increased by 1 when the GPU starts a job, and when the GPU is removed. The event for the
- * end of a job has a copy of `run` from the start of the job. If the copy differs from `run` at the time of the event,
- * the GPU no longer works on this job, and the event is ignored.
+ * A simulated GPU. `run` grows by 1 when the GPU starts a job, and when the GPU is removed. The event for the end of a
+ * job has a copy of `run`. The event is ignored if its copy differs: the GPU no longer works on this job.
  */
 export type Gpu = {
   kind: Kind
@@ -48,7 +47,7 @@ export function openPool(): Pool {
 }
 
 /**
- * Orders a GPU. Calls `later` to schedule the time at which the GPU has started. For a spot GPU, also schedules the
+ * Orders a GPU. Calls `later` for the time at which the GPU has started. For a spot GPU, also calls `later` for the
  * time at which the provider withdraws it.
  */
 export function order(
@@ -63,7 +62,7 @@ export function order(
   if (kind === 'spot') later(now + exponential(random, facts.spotLifeSeconds), 'vanish', gpu)
 }
 
-/** Removes a GPU from the pool. Returns the job on which the GPU was working. Returns null if the GPU had no job. */
+/** Removes a GPU from the pool. Returns the job of the GPU, or null if it had none. */
 export function remove(pool: Pool, gpu: Gpu, now: number): Job | null {
   if (gpu.state === 'gone') return null
   const { job } = gpu
@@ -84,8 +83,8 @@ export function needed(pool: Pool, queuedSeconds: number): number {
 }
 
 /**
- * Returns the idle GPUs to stop: on-demand GPUs first, and then spot GPUs, which cost less. Returns an empty list until
- * there have been more than `wanted` GPUs for `surplusSeconds`. Reserved GPUs are never stopped.
+ * Returns the idle GPUs to stop, on-demand GPUs before the cheaper spot GPUs. Reserved GPUs are never stopped. Returns
+ * an empty list until there have been more than `wanted` GPUs for `surplusSeconds`.
  */
 export function surplus(pool: Pool, wanted: number, now: number): Gpu[] {
   const excess = pool.all.size - wanted

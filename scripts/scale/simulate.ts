@@ -16,9 +16,8 @@ type Event = { at: number } & (
 )
 
 /**
- * One hour of the simulated year. `busy` is the number of GPUs that would be enough for the audio that arrives in this
- * hour, if each GPU always worked. Once a minute, the simulation counts the GPUs that are ordered and not yet stopped.
- * `ordered` is the highest count in this hour.
+ * One hour of the simulated year. `busy` is the number of GPUs that the audio of this hour needs without idle time.
+ * `ordered` is the highest number of ordered GPUs in this hour, counted once a minute.
  */
 type HourOfYear = { busy: number; ordered: number }
 
@@ -39,12 +38,10 @@ export type Result = {
 type World = Result & {
   random: Random
   events: Heap<Event>
-  /** Jobs that wait again, because their GPU was withdrawn. These jobs are started before the jobs in `waiting`. */
+  /** Jobs whose GPU was withdrawn. They are started before the jobs in `waiting`. */
   again: Job[]
   waiting: Job[]
-  /**
-   * The index of the first job in `waiting` that is still in the queue. All jobs before this index have left the queue.
-   */
+  /** The index of the first job in `waiting` that is still in the queue. */
   head: number
   queuedSeconds: number
   minute: { jobs: number; audioSeconds: number }
@@ -146,9 +143,8 @@ function rest(world: World, gpu: Gpu, now: number): void {
 }
 
 /**
- * Withdraws a GPU. If the GPU had a job, and the job has already had `attemptsMax` attempts, the job fails at once.
- * With fewer attempts, the job first waits for `leaseSeconds`, because a server notices only after this time that a
- * worker is gone. The job is then given to another GPU.
+ * Withdraws a GPU. Its job fails if it has had `attemptsMax` attempts. Otherwise, the job waits for `leaseSeconds`,
+ * after which a server notices that a worker is gone.
  */
 function vanish(world: World, gpu: Gpu, now: number): void {
   if (gpu.state === 'gone') return
@@ -186,11 +182,10 @@ function handOut(world: World, now: number): void {
   }
 }
 
-/** Removes `job`, the first job in the queue `world.waiting`, and adds its waiting time to the histograms. */
+/** Removes `job`, the first job in `world.waiting`, and adds its waiting time to the histograms. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The array `waiting` is shortened when more than 10,000 jobs have left the queue and fill more than half of the
-  // array.
+  // The array is shortened when more than 10,000 jobs have left the queue and fill more than half of it.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0
@@ -200,7 +195,7 @@ function take(world: World, job: Job, now: number): void {
   world.days[Math.floor(job.arrivedAt / day)]?.add(waited)
 }
 
-/** Called once a minute: orders or stops GPUs, and stores the figures of the last minute. */
+/** Called once a minute: orders or stops GPUs, and stores the figures of the minute. */
 function scale(world: World, now: number): void {
   const { pool, minute, peak } = world
   const load = minute.audioSeconds / scaler.everySeconds

@@ -1,6 +1,6 @@
 // Simulates a year of a very large service: `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. Prints the waiting
-// times of jobs, the number of GPUs, their cost, and the used share of each resource of a server. The result depends on
-// the numbers in assumptions.ts.
+// times of jobs, the number and cost of GPUs, and the used share of each server resource. The result depends on the
+// numbers in assumptions.ts.
 
 import { parseArgs } from 'node:util'
 import { gpu as facts, hour, load, server, year } from './assumptions.ts'
@@ -59,9 +59,8 @@ function workShare({ audioSeconds, jobs }: Result, gpuHours: number): number {
 }
 
 /**
- * Returns a table that compares the demand for each resource of a server with its capacity. The resources are sorted by
- * the share of the capacity that is used, the highest share first. The last rows show the sizes of the media and of the
- * database, and the time of a copy of the database.
+ * Returns a table of the demand and the capacity of each server resource, sorted by the used share, the highest first.
+ * The last rows show the sizes of the media and the database, and the time to copy the database.
  */
 function bottlenecks({ peak, audioSeconds }: Result): string[][] {
   const { measured } = server
