@@ -11,8 +11,8 @@ export const accessTokenStart = 'sto_'
 export type Access = { grantId: string; accountId: string; clientId: string; scopes: Scope[] }
 
 /**
- * Finds the grant of an access token. Returns null if the token is unknown or expired. Stores the current time as the
- * last use of the grant, unless a use was stored within `sessionUseEveryMs`.
+ * Finds the grant of an access token. Returns null if the token is unknown or expired. Stores the time of the use,
+ * unless a use was stored within `sessionUseEveryMs`.
  */
 export function useAccessToken(db: Db, token: string): Access | null {
   const row = db.find<Omit<Access, 'scopes'> & { scope: string; lastUsedAt: number }>(
@@ -29,8 +29,8 @@ export function useAccessToken(db: Db, token: string): Access | null {
 }
 
 /**
- * Stores the current time as the last use of a grant. If the database cannot be used at the moment (see `refusalOf`),
- * stores nothing and does not throw, because a request with a valid access token must succeed even then.
+ * Stores the current time as the last use of a grant. Stores nothing if the database is busy or its disk is full or
+ * faulty: a request with a valid access token must succeed even then.
  */
 function noteUse(db: Db, id: string): void {
   try {

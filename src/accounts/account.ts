@@ -46,7 +46,7 @@ export function findAccountByEmail(db: Db, email: string): Account | null {
   return db.find<Account>(`select ${columns} from accounts where email = $email`, { email })
 }
 
-/** Lists the accounts, without those whose erasure is complete. */
+/** Lists the accounts, except those whose erasure is complete. */
 export function listAccounts(db: Db): Account[] {
   return db.list<Account>(
     `select ${columns} from accounts where deleted_at is null or email <> 'deleted-' || id
@@ -62,10 +62,7 @@ export function verifyAccount(db: Db, id: string, passwordHash: string): void {
   })
 }
 
-/**
- * Sets the webhook address of an account. A job that is submitted without a webhook address uses the webhook address of
- * its account.
- */
+/** Sets the webhook address of an account. Jobs without a webhook address of their own use it. */
 export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null): void {
   db.run('update accounts set webhook_url = $webhookUrl where id = $id and deleted_at is null', {
     id,
@@ -73,7 +70,7 @@ export function setDefaultWebhook(db: Db, id: string, webhookUrl: string | null)
   })
 }
 
-/** Marks an account as deleted, and removes its password and its webhook address. The email address stays. */
+/** Marks an account as deleted. Removes its password and webhook address, but not its email address. */
 export function closeAccount(db: Db, id: string): void {
   db.run('update accounts set deleted_at = $now, password_hash = null, webhook_url = null where id = $id', {
     id,
@@ -81,10 +78,7 @@ export function closeAccount(db: Db, id: string): void {
   })
 }
 
-/**
- * Removes the personal data of an account. The account's row in the database stays, because entries of the ledger may
- * refer to it.
- */
+/** Removes the personal data of an account. The row stays, because ledger entries may refer to it. */
 export function forgetAccount(db: Db, id: string): void {
   db.run(
     `update accounts set email = 'deleted-' || id, password_hash = null, verified_at = null where id = $id`,
@@ -93,9 +87,8 @@ export function forgetAccount(db: Db, id: string): void {
 }
 
 /**
- * Throws an ApiError if the account is deleted. A request that began before the deletion may still run. So the
- * functions that add jobs, uploads, voices, keys, sessions or grants to an account call this function in their
- * transaction.
+ * Throws an ApiError if the account is deleted. A request from before the deletion may still run. Each function that
+ * adds something to an account therefore calls this function in its transaction.
  */
 export function requireNotDeleted(db: Db, id: string): void {
   if (db.find('select 1 from accounts where id = $id and deleted_at is not null', { id }))
@@ -103,8 +96,8 @@ export function requireNotDeleted(db: Db, id: string): void {
 }
 
 /**
- * Moves an account to the end of the queue of accounts. The accounts take turns (round robin): the service starts one
- * job of an account, then one of the next account. So an account with many jobs does not delay the jobs of others.
+ * Moves an account to the end of the queue of accounts. The service starts one job of each account in turn (round
+ * robin): an account with many jobs does not delay other accounts.
  */
 export function takeTurn(db: Db, id: string): void {
   db.run('update accounts set served_turn = (select max(served_turn) + 1 from accounts) where id = $id', {

@@ -1,4 +1,4 @@
-// The exchange of an authorization code for the first tokens of a grant. A code works only once.
+// The exchange of an authorization code, which works only once, for the first tokens of a grant.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
@@ -10,9 +10,8 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address in the token request. It must be the same as in the authorization request. Null if the token
-   * request contains no redirect address. The address may be missing, because the code verifier already proves that
-   * both requests come from the same client.
+   * The redirect address in the token request, which must be the same as in the authorization request. Null if missing:
+   * the code verifier already proves that both requests come from the same client.
    */
   redirectUri: string | null
   resources: string[]
@@ -30,8 +29,8 @@ type CodeRow = {
 }
 
 /**
- * Exchanges an authorization code for tokens. The second use of a code is refused, and also ends the grant. A request
- * that is refused for any other reason changes nothing in the database.
+ * Exchanges an authorization code for tokens. The second use of a code is refused and ends the grant. Any other refused
+ * request changes nothing.
  */
 export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | TokenError {
   return db.tx(() => {
@@ -58,7 +57,7 @@ export function exchangeCode(db: Db, { code, ...given }: Exchange): Tokens | Tok
   })
 }
 
-/** Returns the code challenge for a code verifier, by the method S256 of RFC 7636 (PKCE). */
+/** Returns the code challenge for a code verifier (method S256 of RFC 7636). */
 function challengeOf(codeVerifier: string): string {
   return new Bun.CryptoHasher('sha256').update(codeVerifier).digest('base64url')
 }

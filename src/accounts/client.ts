@@ -30,8 +30,8 @@ export function findClient(db: Db, id: string): Client | null {
 }
 
 /**
- * Removes the OAuth clients that were not used for `clientKeptMs` and have no grant. A grant is the access that a
- * person has given to a client.
+ * Removes the clients that were not used for `clientKeptMs` and have no grant (the access that a person has given to a
+ * client).
  */
 export function purgeClients(db: Db): void {
   db.run(
@@ -42,21 +42,18 @@ export function purgeClients(db: Db): void {
 }
 
 /**
- * The allowed custom URI schemes that have no dot in their names. Known desktop programs use them in redirect
- * addresses. Any other custom scheme must contain a dot, such as `com.example.app`.
+ * The allowed custom URI schemes without a dot. Known desktop programs use them. Any other custom scheme must contain a
+ * dot, such as `com.example.app`.
  */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/
-/**
- * Matches a URI of allowed characters. The character # is not allowed, because a redirect address must not have a
- * fragment.
- */
+/** Matches a URI of allowed characters. # is not allowed, because a redirect address must not have a fragment. */
 const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Returns true if the text is allowed as a redirect address. Three kinds are allowed: https addresses, http addresses
- * on a loopback host, and addresses with a custom scheme. None of them may have a user name or a password. RFC 8252
- * requires a reversed domain name as a custom scheme, such as `com.example.app`.
+ * Returns true if the text is allowed as a redirect address: an https address, an http address on a loopback host, or
+ * an address with a custom scheme. User names and passwords are not allowed. RFC 8252 requires a reversed domain name
+ * as a custom scheme, such as `com.example.app`.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null
@@ -69,7 +66,7 @@ export function isRedirectUri(text: string): boolean {
 
 /**
  * Returns true if the client registered this redirect address. The port of a loopback address may differ, because a
- * desktop program listens on any free port. Any other address must be equal to a registered address.
+ * desktop program listens on any free port.
  */
 export function isRegistered({ redirectUris }: Client, redirectUri: string): boolean {
   const wanted = isRedirectUri(redirectUri) ? withoutPort(redirectUri) : null

@@ -4,17 +4,16 @@ import { domainToASCII } from 'node:url'
 import { limits } from '../limits.ts'
 
 /**
- * Matches the part of an email address before the @. RFC 6531 allows letters of any script. An address in the quoted
- * form, such as `"ana b"@example.org`, is not accepted.
+ * Matches the part of an email address before the @. RFC 6531 allows letters of any script. Quoted parts, such as `"ana
+ * b"@example.org`, are not accepted.
  */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domain = /^[\p{L}\p{N}\p{M}.-]+$/u
 const label = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/
 
 /**
- * Returns the address without spaces at its ends, and with its domain in lower-case ASCII, so that two spellings of
- * one mailbox give the same account. Returns null for an invalid address. The part before the @ keeps its upper and
- * lower case, because a mail server may distinguish them.
+ * Returns the address without spaces at its ends and with its domain in lower-case ASCII. Returns null for an invalid
+ * address. The part before the @ keeps its case, because a mail server may distinguish upper and lower case.
  */
 export function normalEmail(text: string): string | null {
   const [mailbox = '', host = '', ...more] = text.trim().normalize('NFC').split('@')

@@ -1,7 +1,6 @@
-// The tokens of a grant. A client exchanges the authorization code of the grant for an access token and a refresh
-// token. Later, the client exchanges the refresh token for another access token and another refresh token. A code or a
-// refresh token works only once. If a code or a refresh token is used a second time, another program has probably
-// stolen it. In this case, the grant and all its tokens become invalid. The database stores only hashes of tokens.
+// The tokens of a grant. A client exchanges the authorization code, and later each refresh token, for an access token
+// and a new refresh token. A code or a refresh token works only once. A second use means that another program has
+// probably stolen it, and ends the grant with all its tokens. The database stores only hashes of tokens.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -13,7 +12,7 @@ import { type Scope, scopesIn } from './scope.ts'
 
 export type Tokens = { accessToken: string; refreshToken: string; scopes: Scope[] }
 
-/** The reason why an authorization code or a refresh token was refused: an error code of RFC 6749 or RFC 8707. */
+/** The reason for refusing an authorization code or a refresh token: an error code of RFC 6749 or RFC 8707. */
 export type TokenError = 'invalid_grant' | 'invalid_scope' | 'invalid_target'
 
 const refreshTokenStart = 'str_'
@@ -31,8 +30,8 @@ type RefreshRow = {
 }
 
 /**
- * Exchanges a refresh token for another access token and another refresh token. `scopes` may restrict the access token
- * to some of the granted scopes.
+ * Exchanges a refresh token for an access token and a new refresh token. `scopes` may restrict the access token to some
+ * of the granted scopes.
  */
 export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Tokens | TokenError {
   return db.tx(() => {
@@ -57,8 +56,8 @@ export function refreshTokens(db: Db, { refreshToken, ...given }: Refresh): Toke
 }
 
 /**
- * Issues an access token with the scopes in `asked`, or with all granted scopes if `asked` is null. Also issues a
- * refresh token with all granted scopes.
+ * Issues an access token with the scopes in `asked`, or with all granted scopes if `asked` is null. The refresh token
+ * always has all granted scopes.
  */
 export function issueTokens(
   db: Db,
@@ -80,8 +79,8 @@ export function issueTokens(
 }
 
 /**
- * Revokes a token of this client. Revoking a refresh token ends the whole grant. Revoking an access token ends only
- * this access token. A token that is unknown or belongs to another client is ignored.
+ * Revokes a token of this client. Revoking a refresh token ends the whole grant. Unknown tokens and tokens of other
+ * clients are ignored.
  */
 export function revokeToken(db: Db, token: string, { clientId }: { clientId: string }): void {
   db.tx(() => {

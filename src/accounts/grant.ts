@@ -1,5 +1,5 @@
 // Grants: the access that an account allowed to a client. A grant begins with an authorization code, which the client
-// exchanges for tokens (grant-token.ts). The database stores only the hash of the code.
+// exchanges for tokens. The database stores only the hash of the code.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -28,9 +28,9 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants. If the created grant
- * exceeds this number, another grant is deleted. If the last use of a grant is in the future, the clock was ahead then,
- * and this grant is deleted. Otherwise, the grant that was unused for the longest time is deleted.
+ * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants: the grant that was
+ * unused for the longest time is deleted first. A grant whose last use is in the future is deleted even before it,
+ * because the clock was wrong then.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()
@@ -63,15 +63,12 @@ export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): str
   return code
 }
 
-/** Stores the current time as the last use of a client, because `purgeClients` removes clients that are not used. */
+/** Stores the current time as the last use of a client. `purgeClients` removes unused clients. */
 export function noteClient(db: Db, id: string): void {
   db.run('update clients set used_at = $now where id = $id', { id, now: db.now() })
 }
 
-/**
- * Lists the grants of an account, newest first. A grant is left out if its authorization code was never exchanged for
- * tokens.
- */
+/** Lists the grants of an account, newest first, without grants whose authorization code was never exchanged. */
 export function listGrants(db: Db, accountId: string): Grant[] {
   return db
     .list<Omit<Grant, 'scopes'> & { scope: string }>(
@@ -93,7 +90,7 @@ export function endGrant(db: Db, id: string): void {
   db.run('delete from grants where id = $id', { id })
 }
 
-/** Removes expired tokens, grants whose authorization code was not exchanged in time, and grants with no token left. */
+/** Removes expired tokens, grants without any token, and grants whose authorization code was not exchanged in time. */
 export function purgeGrants(db: Db): void {
   db.tx(() => {
     const now = db.now()

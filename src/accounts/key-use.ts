@@ -1,15 +1,12 @@
-// Records when each API key was last used. The times are first kept in memory. A sweep (a periodic task of the service)
-// writes the times to the database. So a request does not need the write lock of the database to record its time.
+// Records when each API key was last used. The times are kept in memory until a periodic task writes them to the
+// database. A request thus needs no write lock of the database.
 
 import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 
 export type KeyUses = {
   note(keyId: string): void
-  /**
-   * Writes the times of last use of the API keys to the database. A time that is less than `keyUseEveryMs` after the
-   * stored time is not written.
-   */
+  /** Writes the times to the database, except those less than `keyUseEveryMs` after the stored time. */
   write(): void
 }
 

@@ -1,5 +1,5 @@
-// API keys. The text of a key is shown once, when the key is created. The database stores the hash of this text, and
-// the signing secret of the key (signing-secret.ts).
+// API keys. The text of a key is shown once, at its creation. The database stores the hash of this text, and the
+// signing secret of the key.
 
 import { sha256 } from '../base/hash.ts'
 import { newId, newToken } from '../base/id.ts'
@@ -16,8 +16,8 @@ export type Key = {
   prefix: string
   createdAt: number
   /**
-   * The time of the last stored use of this API key, or null if there is none. A request is stored at the next sweep,
-   * which runs every STENO_SWEEP_EVERY. A request less than `keyUseEveryMs` after the stored time is not stored.
+   * The time of the last stored use of this API key, or null. Uses are stored every STENO_SWEEP_EVERY, but at most once
+   * per `keyUseEveryMs`.
    */
   lastUsedAt: number | null
   revokedAt: number | null
@@ -29,8 +29,8 @@ export const keyStart = 'sk_live_'
 const shownCharacters = 4
 
 /**
- * Creates an API key. Returns the id and the text of the key. The text is not stored. Returns null if the account
- * already has `activeKeysMax` active keys.
+ * Creates an API key. Returns its id and its text, which is not stored. Returns null if the account already has
+ * `activeKeysMax` active keys.
  */
 export function createKey(
   db: Db,
@@ -71,12 +71,12 @@ export function listKeys(db: Db, accountId: string): Key[] {
   })
 }
 
-/** Returns the newest active key of an account, or null if the account has no active key. */
+/** Returns the newest active key of an account, or null if there is none. */
 export function findNewestKey(db: Db, accountId: string): Key | null {
   return listKeys(db, accountId).findLast(({ revokedAt }) => revokedAt === null) ?? null
 }
 
-/** Revokes a key. Returns false if no key has this id. For a key that was already revoked, returns true. */
+/** Revokes a key. Returns false if no key has this id, and true for a key that was already revoked. */
 export function revokeKey(db: Db, id: string): boolean {
   return db.tx(() => {
     db.run('update keys set revoked_at = $now where id = $id and revoked_at is null', { id, now: db.now() })

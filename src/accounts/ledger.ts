@@ -1,6 +1,5 @@
-// The ledger, which contains all movements of money of the accounts. An entry is one of four kinds: a deposit, the
-// reserve of a job, the settlement of a reserve (a charge), or the release of a reserve. When an entry is added, SQL
-// triggers in 001_init.sql update the balance of the account.
+// The ledger of all movements of money. An entry is a deposit, the reserve of a job, the settlement of a reserve (a
+// charge), or the release of a reserve. SQL triggers in 001_init.sql update the balance of the account.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -23,10 +22,7 @@ export function deposit(db: Db, accountId: string, cents: number): void {
   })
 }
 
-/**
- * Reserves the price of a job from the account's balance. If the available balance is too small, returns false and
- * changes nothing.
- */
+/** Reserves the price of a job. Returns false and changes nothing if the available balance is too small. */
 export function reserve(db: Db, accountId: string, jobId: string, units: number): boolean {
   return db.tx(() => {
     if (findMoney(db, accountId).availableUnits < units) return false
@@ -36,16 +32,16 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
 }
 
 /**
- * Settles the reserve of a job, so that the reserved amount becomes a charge. Throws a LedgerError if the job has no
- * reserve of this amount, or if its reserve was already settled or released.
+ * Settles the reserve of a job: the reserved amount becomes a charge. Throws a LedgerError if the job has no reserve of
+ * this amount, or if the reserve was already settled or released.
  */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)
 }
 
 /**
- * Releases the reserve of a job, and returns the released amount. Returns 0 if the job has no reserve, or if the
- * reserve was already settled (the price was charged) or released.
+ * Releases the reserve of a job and returns its amount. Returns 0 if there is no reserve, or if it was already settled
+ * (charged) or released.
  */
 export function release(db: Db, accountId: string, jobId: string): number {
   return db.tx(() => {
@@ -60,13 +56,9 @@ export function release(db: Db, accountId: string, jobId: string): number {
   })
 }
 
-/**
- * Returns the amount that was reserved for a job and then released. Returns 0 if nothing was reserved, or if the
- * reserved amount was not released.
- */
+/** Returns the amount that was reserved for a job and then released, or 0. */
 export function findReleased(db: Db, jobId: string): number {
-  // The index `ledger_one_end` contains only the entries of the kinds `settle` and `release`. SQLite uses this index
-  // only if the query has the same condition on `kind`.
+  // SQLite uses the index `ledger_one_end` only if the query has the same condition on `kind` as the index.
   const row = db.find<{ units: number }>(
     `select sum(units) filter (where kind = 'release') as units from ledger
      where job_id = $jobId and kind in ('settle', 'release')`,

@@ -11,9 +11,8 @@ export function openMailFolder(folder: string, from: string): Mailer {
   return {
     async send(mail) {
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      // The name of the file is an id, and ids increase with time. A list of the files that is sorted by name is
-      // therefore also in the order of time. The mail is first written as a draft, because another program may watch
-      // the folder and must not read an incomplete mail.
+      // Ids increase with time: a list of the files by name is in the order of time. The mail is written as a draft
+      // first, because another program that watches the folder must not read an incomplete mail.
       using draft = new Draft(join(folder, `${newId()}.eml`))
       writeFileSync(draft.path, message(mail, from), { mode: 0o600 })
       draft.place()
@@ -46,8 +45,8 @@ function listMail(dataDir: string): string[] {
 }
 
 /**
- * Formats a mail as a file. The text of the mail is not encoded (as quoted-printable or Base64), because an encoding
- * would break a long link into several lines.
+ * Formats a mail as a file. The text is not encoded (as quoted-printable or Base64), because an encoding would break
+ * long links into several lines.
  */
 function message({ to, subject, text }: Mail, from: string): string {
   const headers = {

@@ -1,4 +1,4 @@
-// The types of a mail and of a mailer, and the texts of the mails that the service sends.
+// The types of a mail and of a mailer, and the texts of the mails.
 
 import { formatDuration } from '../base/units.ts'
 import { limits } from '../limits.ts'
@@ -7,8 +7,8 @@ export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
   /**
-   * Sends a mail. Rejects if this fails, for example because the mail server refuses the mail. The error contains
-   * neither the text of the mail nor the password for the mail server.
+   * Sends a mail. Rejects if this fails. The error contains neither the text of the mail nor the password for the mail
+   * server.
    */
   send(mail: Mail): Promise<void>
   /** Aborts all mails that are being sent. */

@@ -1,4 +1,4 @@
-// Sends mails by SMTP. If no mail server is set, each mail is written to a folder (mail-folder.ts).
+// Sends mails by SMTP. Without a mail server, each mail is written to a folder (mail-folder.ts).
 
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
@@ -48,8 +48,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
       try {
         await transport.sendMail({
           from,
-          // The recipient is an object and not a string, because nodemailer could read a string as a list of several
-          // addresses.
+          // nodemailer could read a string as a list of several addresses.
           to: { name: '', address: to },
           subject,
           text: `${text}\n`,
@@ -70,10 +69,7 @@ function openSmtp(url: string, from: string, timeoutMs: number): Mailer {
   }
 }
 
-/**
- * Returns the domain for the sender's email address. If the host is an IP address, the IP address is written in
- * brackets.
- */
+/** Returns the domain for the sender's email address. An IP address is written in brackets. */
 function mailDomain(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (isIPv4(hostname)) return `[${hostname}]`

@@ -9,16 +9,16 @@ const cost = {
 } as const
 
 /**
- * A hash that no password matches. If there is no stored hash, `isPassword` checks the password against this hash. The
- * check takes as long as for an existing account, so the response time does not reveal whether the account exists.
+ * A hash that no password matches. For an unknown account, `isPassword` checks the password against this hash. The
+ * response time then does not reveal whether the account exists.
  */
 const unmatchedHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Calls `work` after the work of all earlier calls has ended. Hashes are computed one after the other, so that the
- * service never needs more than `passwordHashBytes` of memory for hashes.
+ * Calls `work` after the work of all earlier calls. Only one hash at a time is computed, because a hash needs
+ * `passwordHashBytes` of memory.
  */
 function inTurn<T>(work: () => Promise<T>): Promise<T> {
   const result = turn.then(work)
@@ -37,8 +37,8 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Returns true if a password matches a stored hash. If there is no stored hash, `hash` is null. The function then
- * returns false, after the same time as for a wrong password.
+ * Returns true if a password matches a stored hash. Without a stored hash, `hash` is null: the function then returns
+ * false, after the same time as for a wrong password.
  */
 export function isPassword(password: string, hash: string | null): Promise<boolean> {
   return inTurn(() => Bun.password.verify(password, hash ?? unmatchedHash))

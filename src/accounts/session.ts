@@ -21,9 +21,9 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
   expires_at as expiresAt`
 
 /**
- * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions. If the created session
- * exceeds this number, another session is deleted. If the last use of a session is in the future, the clock was ahead
- * then, and this session is deleted. Otherwise, the session that was unused for the longest time is deleted.
+ * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions: the session that was unused
+ * for the longest time is deleted first. A session whose last use is in the future is deleted even before it, because
+ * the clock was wrong then.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()
@@ -46,8 +46,8 @@ export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accou
 }
 
 /**
- * Finds the session of a token. Returns null if the token is unknown or expired, or if the session began with an API
- * key that was revoked. Extends the session, unless it was created or extended within `sessionUseEveryMs`.
+ * Finds the session of a token. Returns null if the token is unknown or expired, or if the API key of the session was
+ * revoked. Extends the session, unless it was created or extended within `sessionUseEveryMs`.
  */
 export function useSession(db: Db, token: string): Session | null {
   const tokenHash = sha256(token)
@@ -62,8 +62,8 @@ export function useSession(db: Db, token: string): Session | null {
 }
 
 /**
- * Extends a session to `sessionTtlMs` from the current time. If the database cannot be used at the moment (see
- * `refusalOf`), returns null, and the session keeps its old expiry time.
+ * Extends a session to `sessionTtlMs` from now. Returns null if the database is busy or its disk is full or faulty. The
+ * session then keeps its expiry time.
  */
 function renew(db: Db, tokenHash: string): Session | null {
   const now = db.now()

@@ -1,5 +1,5 @@
 // Reads the settings of an account: its password, its webhook address and its operator flag. Sets the password and the
-// operator flag. The owner of the account cannot change the operator flag.
+// operator flag.
 
 import type { Db } from '../db/db.ts'
 

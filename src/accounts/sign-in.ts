@@ -7,7 +7,7 @@ import { findKey } from './key.ts'
 import { isPassword } from './password.ts'
 import { createSession } from './session.ts'
 
-/** `passwordHash` is the stored hash that the given password matched, or null after a sign-in with an API key. */
+/** `passwordHash` is the stored hash of the given password, or null after a sign-in with an API key. */
 export type SignedIn = { accountId: string; keyId: string | null; passwordHash: string | null }
 
 /** Returns the account of an API key. Returns null when the key is unknown or revoked. */
@@ -20,7 +20,7 @@ export function signInWithKey(db: Db, text: string): SignedIn | null {
 
 /**
  * Returns the account of an email address and a password. Returns null if the password is wrong, or if no verified
- * account with this address has a password. The duration is the same in each case, because the given password is always
+ * account with a password has this address. The duration is the same in each case, because the given password is always
  * hashed.
  */
 export async function signInWithPassword(
@@ -39,8 +39,8 @@ export async function signInWithPassword(
 }
 
 /**
- * Creates a session and returns its token. The check of a password may take 0.25 s or more. If the password was changed
- * or the account was deleted during the check, returns null.
+ * Creates a session and returns its token. Returns null if the password was changed or the account was deleted during
+ * the check of the password, which may take 0.25 s or more.
  */
 export function startSession(db: Db, { accountId, keyId, passwordHash }: SignedIn): string | null {
   const stillHeld = 'select 1 from accounts where id = $accountId and password_hash = $passwordHash'

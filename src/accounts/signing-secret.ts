@@ -1,12 +1,12 @@
-// The secrets that sign webhooks. Each API key has a signing secret. The database stores each signing secret in
-// encrypted form. The encryption uses the file secret.key of the data folder.
+// The secrets that sign webhooks, one for each API key. The database stores them encrypted with the file secret.key of
+// the data folder.
 
 import { existsSync } from 'node:fs'
 import { sha256 } from '../base/hash.ts'
 import { openSecrets, type Secrets, secretPath } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 
-/** Returns the signing secret of this API key. It also exists for a revoked key. Throws if there is no such key. */
+/** Returns the signing secret of an API key, even of a revoked key. Throws if there is no such key. */
 export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): string {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys where id = $keyId', {
     keyId,
@@ -15,13 +15,13 @@ export function findSigningSecret(db: Db, secrets: Secrets, keyId: string): stri
   return secrets.open(row.sealed)
 }
 
-/** Opens the file secret.key of the data folder. Creates this file if it is missing, unless `requireSecret` throws. */
+/** Opens the file secret.key of the data folder. Creates a missing file, unless `requireSecret` throws. */
 export function openSecretsOf(db: Pick<Db, 'find'>, dataDir: string): Secrets {
   requireSecret(db, dataDir)
   return openSecrets(dataDir)
 }
 
-/** Throws if the data folder has lost its file secret.key, and the database has texts that only this file decrypts. */
+/** Throws if the file secret.key is missing and the database has texts that only this file decrypts. */
 export function requireSecret(db: Pick<Db, 'find'>, dataDir: string): void {
   const path = secretPath(dataDir)
   if (!existsSync(path) && hasSealedTexts(db)) throw missingSecret(path)
@@ -43,8 +43,8 @@ function hasSealedTexts(db: Pick<Db, 'find'>): boolean {
 }
 
 /**
- * Returns true if `secrets` can decrypt the signing secret of the newest key in the database, or if there is no key.
- * Returns false if the signing secret was encrypted with another secret.key.
+ * Returns false if the signing secret of the newest key was encrypted with another secret.key. Returns true if there is
+ * no key.
  */
 export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')
@@ -56,9 +56,7 @@ export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean 
   }
 }
 
-/**
- * Derives the signing secret from the text of an API key. The receiver of a webhook derives the secret in the same way.
- */
+/** Derives the signing secret from the text of an API key. The receiver of a webhook does the same. */
 export function signingSecretOf(key: string): string {
   return sha256(key)
 }

@@ -19,10 +19,9 @@ export type StatementPlace = { id: number; balanceUnits: number }
 type Row = Omit<StatementEntry, 'balanceUnits'> & { presentUnits: number }
 
 /**
- * Lists the entries of an account's ledger that change the balance: deposits, and charges for jobs. Entries that only
- * reserve money for a job, or release this money again, are left out, because they do not change the balance. The list
- * begins with the newest entry, or with the newest entry before `before`. The balances are computed backwards, from the
- * present balance or the balance in `before`. A sum over all entries of a large ledger would block the server.
+ * Lists the deposits and charges of an account, beginning with the newest, or with the newest before `before`. The
+ * balances are computed backwards from the present balance or the balance in `before`: a sum over a large ledger would
+ * block the server.
  */
 export function listStatement(
   db: Db,

@@ -1,10 +1,10 @@
-// Verifies the email addresses of accounts. After a sign-up, the address gets a mail with a link. The link works once,
-// and expires after `verificationTtlMs`.
+// Verifies the email addresses of accounts by a mailed link. A link works once and expires after `verificationTtlMs`.
+// The database stores the password hash of the sign-up with the link, which saves the person from typing the password
+// again.
 //
-// The database stores each link with the password hash of its sign-up, so that the person does not type the password
-// again. Anyone can sign up with the address of another person. So a link loses its password when a later sign-up has
-// another password: the person who opens the link cannot know which of the two sign-ups it belongs to. This person then
-// chooses the password. While such a link is valid, links of still later sign-ups have no password either.
+// Anyone can sign up with the address of another person. A link therefore loses its password when a later sign-up has
+// another password, and the person who opens the link chooses a password. While such a link is valid, later links have
+// no password either.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -18,14 +18,14 @@ const noPassword = ''
 type SignUp = {
   email: string
   passwordHash: string
-  /** The result of `findPendingPassword` if it is a hash of the same password, otherwise null. */
+  /** The result of `findPendingPassword` if it is a hash of the same password. Otherwise null. */
   pendingHash: string | null
 }
 
 /**
- * Creates an unverified account, and returns the token for the link in its verification mail. If an unverified account
- * with this address exists, returns another token for this account. Returns null if no mail may be sent: the account is
- * already verified, or its last mail was sent less than `verificationMailEveryMs` ago.
+ * Returns the token for the link in a verification mail. Creates an unverified account if there is none with this
+ * address. Returns null if the account is already verified, or if its last mail was sent within
+ * `verificationMailEveryMs`.
  */
 export function createVerification(db: Db, { email, passwordHash, pendingHash }: SignUp): string | null {
   const token = newToken()
@@ -55,8 +55,8 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
 }
 
 /**
- * Returns the password hash of the last mailed link to an unverified account. Returns null if there is no valid link,
- * or if the link has lost its password.
+ * Returns the password hash of the newest valid link to an unverified account. Returns null if there is no such link,
+ * or if it has lost its password.
  */
 export function findPendingPassword(db: Db, email: string): string | null {
   return validHashes(db, email)[0] || null
@@ -75,9 +75,9 @@ function validHashes(db: Db, email: string): string[] {
 }
 
 /**
- * Returns true if a verification mail was sent to the account within the last `verificationMailEveryMs`. Without this
- * limit, anyone could send many mails to the email address of another person. A link does not count if it expires later
- * than a link that is mailed now. Such a link was mailed while the clock was ahead.
+ * Returns true if the account got a verification mail within the last `verificationMailEveryMs`. Otherwise, anyone
+ * could send many mails to the address of another person. A link that expires later than a new link does not count,
+ * because the clock was wrong when it was mailed.
  */
 function hadMail(db: Db, accountId: string): boolean {
   const latest = db.now() + limits.verificationTtlMs
@@ -89,10 +89,10 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account to which a mailed link belongs. `token` is the secret part of the link. `chosenHash` is the hash
- * of the password that the person chose on the page of the link; without it, the account gets the password of the
- * sign-up. The result is `invalid` if the link is unknown, used or expired, or if the account is already verified. It
- * is `password-missing` if the link has lost its password and the person has chosen none; the link then stays valid.
+ * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a password
+ * that the person chose on the page of the link. Returns `invalid` if the link is unknown, used or expired, or the
+ * account is already verified. Returns `password-missing` if neither the link nor `chosenHash` has a password; the link
+ * then stays valid.
  */
 export function useVerification(
   db: Db,
@@ -120,8 +120,8 @@ export function useVerification(
 }
 
 /**
- * Deletes expired verification links. Then deletes unverified accounts that have neither a valid link nor a ledger
- * entry. An erased account counts as unverified.
+ * Deletes expired verification links. Then deletes unverified accounts (erased accounts too) that have neither a link
+ * nor a ledger entry.
  */
 export function purgeVerifications(db: Db): void {
   db.tx(() => {

@@ -1,7 +1,6 @@
-// The voices that an account has enrolled under names. A voice print is biometric data. The database stores each voice
-// print in encrypted form, and the API never returns a voice print. A voice print is deleted with its voice or with its
-// account. Transcripts may have a retention time, after which they are deleted. If a voice is not used for as long as
-// this retention time, the voice and its print are deleted too.
+// The voices that an account has enrolled under names. A voice print is biometric data: the database stores it
+// encrypted, and the API never returns it. It is deleted with its voice or its account. A voice that is not used for
+// the retention time of transcripts is deleted too.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -27,7 +26,7 @@ export function listVoices(db: Db, accountId: string): Voice[] {
   return db.list(`select ${columns} from voices where account_id = $accountId order by name`, { accountId })
 }
 
-/** Throws an ApiError if the account already has a voice of this name, or already has `voicesMax` voices. */
+/** Throws an ApiError if the account already has a voice of this name, or `voicesMax` voices. */
 export function requireNewName(db: Db, accountId: string, name: string): void {
   const voices = listVoices(db, accountId)
   if (voices.some(voice => voice.name === name))
@@ -76,8 +75,8 @@ export function findPrints(
 }
 
 /**
- * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets the name
- * of the voice.
+ * Stores the current time as the last use of these voices. A use is a speaker in a transcript who gets the name of a
+ * voice.
  */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)
@@ -88,7 +87,7 @@ export function markVoicesUsed(db: Db, accountId: string, names: readonly string
     })
 }
 
-/** Deletes the voices whose last use was at least `keptMs` ago. The enrolment of a voice counts as its first use. */
+/** Deletes the voices whose last use or enrolment was at least `keptMs` ago. */
 export function purgeVoices(db: Db, { keptMs }: { keptMs: number }): void {
   db.run('delete from voices where used_at <= $before', { before: db.now() - keptMs })
 }
