@@ -1,6 +1,5 @@
-// The access log, with one line for each request. If the credential of a request was accepted, the line names the
-// caller, so that an operator can find out who read a transcript. Successful requests for health checks and for metrics
-// are not logged.
+// The access log, with one line for each request. The line names the caller if the credential was accepted: an operator
+// can see who read a transcript. Successful health checks and metrics requests are not logged.
 
 import { log } from '../base/log.ts'
 import type { RequestState } from './gate/request-state.ts'

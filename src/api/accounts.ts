@@ -49,9 +49,9 @@ export const accounts = (service: Service) =>
     .post('/verify', ({ form }) => choosePassword(service, form), { openForm: 'accounts.create' })
 
 /**
- * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is already
- * verified, or if it got a mail a short time ago. Does not wait until the mail is sent, and always compares the
- * password with a hash, so that the response time does not reveal whether the address is registered.
+ * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
+ * got a mail a short time ago. The response time must not reveal whether the address is registered: the password is
+ * always compared with a hash, and the response does not wait for the mail.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

@@ -18,8 +18,7 @@ export function openApp(service: Service): AnyElysia {
   const record = openRecorder(service, requestLog)
 
   const app: AnyElysia = new Elysia({
-    // By default, Elysia removes unknown fields from a request. With this option, unknown fields stay, so that the
-    // validation of a body can refuse them.
+    // With this option, unknown fields of a request stay, and the validation of a body can refuse them.
     normalize: false,
     // A path with a slash at its end is a different path: /v1/balance/ does not exist.
     strictPath: true,
@@ -39,8 +38,7 @@ export function openApp(service: Service): AnyElysia {
         Object.assign(set.headers, quotaHeaders(service.rateLimiter, null))
         throw new ApiError('FORBIDDEN')
       }
-      // A HEAD request is refused if the path has no HEAD route. Without this check, Elysia would call the GET handler
-      // of the path.
+      // A HEAD request needs a HEAD route. Otherwise, Elysia would call the GET handler of the path.
       if (request.method === 'HEAD' && !listMethods(app, pathOf(request.url)).includes('HEAD'))
         throw unrouted(app, request)
     })
@@ -49,8 +47,7 @@ export function openApp(service: Service): AnyElysia {
       answerError(service, app, { error, code, set, requestState, request }),
     )
 
-    // The database changes of a request are flushed to the disk before its successful response is sent. Only a GET
-    // request does not wait for this flush.
+    // Flushes the database changes of a request to the disk before its successful response is sent.
     .onAfterHandle(async ({ request }) => {
       if (request.method !== 'GET') await service.db.durable()
     })
@@ -65,8 +62,8 @@ export function openApp(service: Service): AnyElysia {
 }
 
 /**
- * Returns the status of a response. A handler or a hook sets `status`, or returns a Response with a status of its own.
- * If both have a status, Elysia sends the status of the Response unless it is 200.
+ * Returns the status of a response. Elysia sends the status of a returned Response unless it is 200. Otherwise, it
+ * sends the `status` that a handler or a hook has set.
  */
 function statusSent(returned: unknown, status: number | string = 200): number {
   return returned instanceof Response && returned.status !== 200 ? returned.status : Number(status)
@@ -77,9 +74,7 @@ export function linkTo(baseUrl: string): string {
   return `<${baseUrl}/v1/openapi.json>; rel="service-desc"`
 }
 
-/**
- * Returns a function that makes request ids. An id has two parts: the time at which the app was opened, and a counter.
- */
+/** Returns a function that makes request ids. An id consists of the start time of the app and a counter. */
 function requestIdMaker(): () => string {
   const start = Date.now().toString(36)
   let count = 0

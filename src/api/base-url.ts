@@ -4,15 +4,15 @@ import { hostname } from 'node:os'
 import { type Config, listeningUrl } from '../config.ts'
 
 /**
- * Returns the base URL of the service. If a `request` is given, its Host header may determine the host in the URL. Do
- * not pass a request if the URL is for a mail, because a caller could then choose the host in the mail.
+ * Returns the base URL of the service. The Host header of `request` may determine the host. Pass no request for a URL
+ * in a mail: a caller could otherwise choose the host in the mail.
  */
 export type BaseUrl = (request?: Request) => string
 
-/** Matches a listening address that means all addresses of the machine: 0.0.0.0, or :: in any spelling. */
+/** Matches a listening address for all addresses of the machine: 0.0.0.0, or :: in any spelling. */
 const wildcard = /^(0\.0\.0\.0|[0:]+)$/
 const loopback = /^(127(\.\d+){3}|::1|localhost)$/
-/** Matches a valid Host header: a host name or an IP address, and an optional port. An invalid header is ignored. */
+/** Matches a valid Host header: a host name or an IP address, and an optional port. */
 const hostHeader = /^([a-z0-9]([a-z0-9.-]{0,252}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i
 
 /** Returns the function that makes base URLs. `port` returns the port on which the server listens. */
@@ -22,9 +22,8 @@ export function openBaseUrl({ baseUrl, host }: Config, port: () => number): Base
     const asked = request?.headers.get('host') ?? ''
     const name = hostHeader.test(asked) ? URL.parse(`http://${asked}`)?.hostname : undefined
     if (!wildcard.test(host)) {
-      // A loopback address has several names, such as 127.0.0.1 and localhost. If the server listens on a loopback
-      // address, the base URL contains the loopback name that the caller used in the Host header of its request. An
-      // OAuth client would refuse a base URL that contains a different name.
+      // A loopback address has several names, such as 127.0.0.1 and localhost. On a loopback address, the base URL
+      // contains the name from the Host header, because an OAuth client refuses a different name.
       const isSameMachine = loopback.test(host) && name !== undefined && loopback.test(bare(name))
       return isSameMachine ? `http://${asked.toLowerCase()}` : listeningUrl({ host, port: port() })
     }

@@ -1,6 +1,5 @@
-// The cursor that names the next page of a list. The cursor contains a signature, and the position of the page as whole
-// numbers. The signature also covers the account, the filters and the order of the list, so a cursor of one list
-// is not valid for another list.
+// The cursor that names the next page of a list. It contains the position of the page as whole numbers, and a
+// signature. The signature also covers the account, the filters and the order: a cursor is valid for one list only.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'

@@ -1,5 +1,4 @@
-// Makes the voice print of a voice that an account enrols. The sound comes from an upload, or from the speech of one
-// speaker of a job.
+// Makes the voice print of a voice that an account enrols, from an upload or from the speech of one speaker of a job.
 
 import type { Static } from '@sinclair/typebox'
 import type { PrintSource, VoicePrint } from '../engine/printer.ts'
@@ -15,10 +14,7 @@ import type * as shapes from './shapes/voices.ts'
 
 type Enrolment = Static<typeof shapes.voiceRequest>
 
-/**
- * Makes the voice print for an enrolment. If the speech comes from an upload that can be used, the upload is deleted
- * afterwards, even if no voice print was made.
- */
+/** Makes the voice print for an enrolment. A usable upload is deleted afterwards, even if no voice print was made. */
 export async function printFor(
   service: Service,
   accountId: string,
@@ -43,8 +39,8 @@ export async function printFor(
 }
 
 /**
- * Finds the speech of one speaker in a completed job. Returns the media file of the job, and the spans in which this
- * speaker talks.
+ * Finds the speech of one speaker in a completed job: the media file of the job, and the spans in which this speaker
+ * talks.
  */
 async function findSpeech(
   { db, config }: Service,

@@ -9,10 +9,7 @@ import { limits } from '../limits.ts'
 import { noRoom } from '../uploads/room.ts'
 import { type Limited, limitsOf } from './limits-text.ts'
 
-/**
- * The request fields that have an error code of their own. For an invalid value in any other field, the code is
- * INVALID_REQUEST.
- */
+/** The request fields with an error code of their own. All other fields have the code INVALID_REQUEST. */
 const fieldCodes: Record<string, RequestErrorCode> = { '/filename': 'INVALID_FILENAME' }
 
 const diskError = 'The disk of this service reports an error; try again later.'
@@ -22,9 +19,8 @@ export function envelope({ code, message }: ApiError, baseUrl: string): object {
 }
 
 /**
- * Converts an error to an ApiError. Logs an unexpected error, an error of the disk and a full disk, with the fields
- * `about`, such as the id of the request. An unexpected error becomes INTERNAL_ERROR. Throws if the error says that a
- * response of the service is invalid.
+ * Converts an error to an ApiError. An unexpected error becomes INTERNAL_ERROR. Logs unexpected errors, disk errors and
+ * a full disk, with the fields of `about`. Throws if the error says that a response of the service is invalid.
  */
 export function toApiError(
   error: unknown,
@@ -52,8 +48,8 @@ type FieldSchema = Limited & { type?: string; description?: string; anyOf?: Fiel
 type Problem = { path: string; message: string; value: unknown; schema: FieldSchema }
 
 /**
- * Converts a validation error of a request to an ApiError. The message names the invalid field. If there are several
- * errors, an unknown field is reported first. Throws if a response is invalid.
+ * Converts a validation error of a request to an ApiError that names the invalid field. An unknown field is reported
+ * before other errors. Throws if a response is invalid.
  */
 function invalid(error: ValidationError): ApiError {
   if (error.type === 'response') {
@@ -83,8 +79,7 @@ function wanted(problem: Problem | undefined): string {
 }
 
 /**
- * Returns what the value of a field means. For a field with several types, such as a field that may be null, also
- * returns the first type and its limits.
+ * Returns what the value of a field means. For a field with several types, also returns the first type and its limits.
  */
 function meaningOf({ anyOf = [], description }: FieldSchema): string {
   const [given] = anyOf
@@ -92,10 +87,7 @@ function meaningOf({ anyOf = [], description }: FieldSchema): string {
   return description?.replace(/\.$/, '') ?? ''
 }
 
-/**
- * Returns a field name as error messages show it: only its first 100 characters, with `?` in place of each character
- * that is not printable ASCII.
- */
+/** Returns the first 100 characters of a field name, with `?` for each character that is not printable ASCII. */
 function shown(field: string): string {
   return field.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
 }

@@ -1,5 +1,5 @@
-// Makes the response to a request for which an error was thrown. If the request repeats an earlier request with the
-// same Idempotency-Key, the response is a copy of the response that was stored for the earlier request.
+// Makes the response to a request for which an error was thrown. Also sends the stored response again to a request that
+// repeats an earlier request with the same Idempotency-Key.
 
 import type { AnyElysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -23,8 +23,8 @@ type Failed = {
 }
 
 /**
- * The status of a request whose client disconnected before the response. Only the log and the metrics show it, because
- * no client is left to receive it. nginx uses the same status.
+ * The status of a request whose client disconnected before the response. It appears only in the log and the metrics.
+ * nginx uses the same status.
  */
 const clientClosedStatus = 499
 
@@ -69,8 +69,8 @@ export async function answerError(
 }
 
 /**
- * Returns the error that was thrown first. If a check of the body throws an error, Elysia throws a ParseError with this
- * error as its cause.
+ * Returns the error that was thrown first: Elysia wraps an error from a check of the body in a ParseError, as its
+ * cause.
  */
 function thrownIn(error: unknown, code: string | number): unknown {
   return code === 'PARSE' && error instanceof Error ? error.cause : error
@@ -81,10 +81,7 @@ function isClientClosed(error: unknown, { signal }: Request): boolean {
   return signal.aborted && error instanceof DOMException && error.name === 'AbortError'
 }
 
-/**
- * Returns the response for an error. The error format depends on the path: OpenAI's format, OAuth's format, or the
- * format of this API.
- */
+/** Returns the response for an error in the format of the path: OpenAI's, OAuth's, or that of this API. */
 function shaped(path: string, error: ApiError, baseUrl: string) {
   if (isOpenAiPath(path)) return openAiAnswer(error)
   if (isOAuthPath(path)) return oauthAnswer(path, error)

@@ -1,4 +1,4 @@
-// Makes HTML pages. The pages contain no scripts and load no other files, so they also work offline.
+// Makes HTML pages without scripts and without other files. They also work offline.
 
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -46,7 +46,6 @@ ${body}
   return new Response(html, { status, headers: { ...headers, ...noStore } })
 }
 
-/** Returns a block of code in HTML. */
 export function pre(code: string): string {
   return `<pre><code>${escapeHtml(code)}</code></pre>`
 }

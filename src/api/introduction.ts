@@ -9,9 +9,8 @@ import type { Service } from './service.ts'
 import * as shapes from './shapes/introduction.ts'
 
 /**
- * Creates the routes of this file. `whole` returns the complete app, whose routes the OpenAPI document describes.
- * `whole` may be called only while a request is handled. Before the first request, routes are still being added to the
- * app.
+ * Creates the routes of this file. `whole` returns the complete app, which the OpenAPI document describes. Call `whole`
+ * only while a request is handled: routes are added to the app before the first request.
  */
 export const introduction = (service: Service, whole: () => AnyElysia) => {
   let description: Description | null = null
@@ -69,8 +68,7 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 }
 
 /**
- * The OpenAPI document for the base URL `url`, and two cached responses: the document as JSON, and the docs page. They
- * are cached because the docs page takes 4 ms of CPU time, and the JSON 1 ms. Only the answers for one base URL are
- * cached. A request with another base URL replaces them. A response is null until the first request for it.
+ * The OpenAPI document for the base URL `url`, and two cached responses: its JSON (1 ms of CPU time) and the docs page
+ * (4 ms). A response is null until its first request. Only one base URL is cached, that of the last request.
  */
 type Answers = { url: string; document: object; json: Response | null; page: Response | null }

@@ -1,4 +1,4 @@
-// Renders parts of the docs page: the languages, the fields of each schema, the error codes, and the policy on
+// Renders the end of the docs page: the languages, the fields of each schema, the error codes, and the policy on
 // versions.
 
 import { jobErrors, requestErrors } from '../../errors.ts'

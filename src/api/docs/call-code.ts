@@ -1,4 +1,4 @@
-// Writes a call of the API in curl, Python and TypeScript. The code uses only the standard libraries.
+// Writes a call of the API in curl, Python and TypeScript, with only the standard libraries.
 
 export type Call = {
   method: string
@@ -6,13 +6,13 @@ export type Call = {
   headers: Record<string, string>
   body: string | null
   /**
-   * What the code does with the response: it prints the text of the body, prints the text while it comes in, stores the
-   * body in a file, or prints the headers of a response without a body.
+   * `text` prints the body, and `stream` prints the body while it arrives. `file` stores the body in a file. `headers`
+   * prints the headers of a response without a body.
    */
   result: 'text' | 'stream' | 'file' | 'headers'
 }
 
-/** Returns the name of the file in which the code stores the response: the end of the path. */
+/** Returns the name of the file for the response: the end of the path. */
 const fileOf = (url: string) => url.slice(url.lastIndexOf('/') + 1)
 
 /** The letter that is added to `curl -s` for a kind of response. */

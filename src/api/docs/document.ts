@@ -1,4 +1,4 @@
-// The types of those parts of an OpenAPI document that the docs page shows.
+// The types of an OpenAPI document, as far as the docs page shows it.
 
 export type Schema = {
   $ref?: string

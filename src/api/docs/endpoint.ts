@@ -52,8 +52,8 @@ function examplesHtml(examples: Example[]): string {
 }
 
 /**
- * Returns the HTML of the success responses of an endpoint, and of its error codes. The codes of OpenAI's API are not
- * explained on the page, so they have no links.
+ * Returns the HTML of the success responses of an endpoint, and of its error codes. The page does not explain the codes
+ * of OpenAI's API, so they have no links.
  */
 function answerHtml(document: Document, { operation }: Endpoint): string {
   const responses = Object.entries(operation.responses)

@@ -1,11 +1,11 @@
-// The example request for each endpoint, in curl, Python and TypeScript. A request that sends a file is shown only in
+// The example request for each endpoint, in curl, Python and TypeScript. Requests that send a file are shown only in
 // curl.
 
 import { type Call, curl, python, typescript } from './call-code.ts'
 import type { Document, Endpoint, Operation } from './document.ts'
 import { sampleOf } from './sample.ts'
 
-/** The request bodies in the examples. If an endpoint is not in this table, its body is generated from its schema. */
+/** The request bodies in the examples. The bodies of all other endpoints are generated from their schemas. */
 const bodies: Record<string, object> = {
   'POST /v1/upload': { filename: 'talk.mp3' },
   'POST /v1/transcribe': { upload_id: 'UPLOAD_ID', diarize: true },
@@ -13,7 +13,7 @@ const bodies: Record<string, object> = {
   'PATCH /v1/transcribe/{id}': { utterances: [{ index: 0, text: 'We meet on Tuesday.' }] },
 }
 
-/** The query strings in the examples: the required parameters, and optional parameters that are often useful. */
+/** The query strings in the examples: required parameters and useful optional parameters. */
 const queries: Record<string, string> = {
   'GET /v1/transcribe/{id}': '?wait=30',
   'GET /v1/transcribe/{id}/export': '?format=srt&max_words=8',
@@ -23,7 +23,7 @@ const queries: Record<string, string> = {
 
 const tus = { 'Tus-Resumable': '1.0.0' }
 
-/** Request headers that an example needs in addition to its credential and its Content-Type. */
+/** Request headers of an example besides its credential and its Content-Type. */
 const extraHeaders: Record<string, Record<string, string>> = {
   'POST /v1/upload/resumable': {
     ...tus,

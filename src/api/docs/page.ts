@@ -1,6 +1,5 @@
-// Renders the OpenAPI document as an HTML page without scripts. The page contains a table of contents, a quick start,
-// the endpoints with examples, the webhooks, the languages, the schemas and the error codes. The `docs_url` in an error
-// response is an address on this page.
+// Renders the OpenAPI document as an HTML page without scripts. The `docs_url` in an error response is an address on
+// this page.
 
 import { escapeHtml, htmlPage } from '../html.ts'
 import { errorsHtml, languagesHtml, shapeHtml, versionsHtml } from './appendix.ts'

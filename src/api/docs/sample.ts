@@ -1,11 +1,8 @@
-// Makes an example value for a schema. The docs page shows this value as an example of a request or a response.
+// Makes an example value for a schema, which the docs page shows in a request or a response.
 
 import { type Document, resolve, type Schema } from './document.ts'
 
-/**
- * Example values for fields with these names. Values that are made from the types of these fields would have no
- * meaning.
- */
+/** Example values for fields with these names. Values made from the types of these fields would have no meaning. */
 const known: Record<string, unknown> = {
   id: 'ID',
   account_id: 'ACCOUNT_ID',
@@ -36,7 +33,7 @@ const known: Record<string, unknown> = {
 }
 
 /**
- * A schema that is nested deeper than this, and has no value of its own, is shown as null. So the example fits on a
+ * A schema at a greater depth than this is shown as null, unless it has a value of its own. An example thus fits on a
  * screen.
  */
 const depthMax = 6

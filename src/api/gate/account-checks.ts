@@ -1,5 +1,5 @@
-// The checks of routes that need a credential: an API key, an access token or a sign-in session of the web app. The
-// rate limits count the requests of each caller separately.
+// The checks of routes that need a credential: an API key, an access token or a sign-in session. The rate limits count
+// the requests of each caller separately.
 
 import type { RateName } from '../../limits.ts'
 import { about } from '../route.ts'
@@ -17,10 +17,7 @@ export const accountChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticate),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /**
-   * The checks of the MCP endpoint, which accepts no cookies. The handler of the endpoint reads the body of the
-   * request.
-   */
+  /** The checks of the MCP endpoint, which accepts no cookies. Its handler reads the body itself. */
   assistant: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors], hide: true }),
     transform: ({ request, set, requestState }: GateContext) =>
@@ -28,8 +25,8 @@ export const accountChecks = (service: Service) => ({
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
   /**
-   * The checks of a route that transfers a file. A request whose credential is accepted counts in no quota, because the
-   * upload of a large file needs many requests. Any other request counts in the quota of its IP address.
+   * The checks of a route that transfers a file. A request with an accepted credential counts in no quota, because a
+   * large upload needs many requests. Any other request counts in the quota of its IP address.
    */
   transfer: (_: true) => ({
     detail: about({ keyed: true, errors: [...commonErrors, ...authErrors] }),

@@ -1,5 +1,4 @@
-// Admits a request to a route: checks the quota of the IP address, the credential, and the quota of the caller, in this
-// order.
+// Admits a request: checks the quota of the IP address, then the credential, then the quota of the caller.
 
 import type { RateName } from '../../limits.ts'
 import type { Service } from '../service.ts'
@@ -8,9 +7,9 @@ import { quotaHeaders, refusal } from './quota-answer.ts'
 import type { RequestState } from './request-state.ts'
 
 /**
- * The part of Elysia's context that the hooks use. Elysia reads the source code of each hook to find which fields of
- * the context the hook uses. Each hook therefore destructures its parameter, so that its source code contains the names
- * of these fields. Otherwise, Elysia would also parse the cookies and the headers of every request.
+ * The fields of Elysia's context that the hooks use. Each hook must destructure its parameter, because Elysia reads the
+ * names of the used fields from its source code. Otherwise, Elysia also parses the cookies and headers of every
+ * request.
  */
 export type GateContext = {
   request: Request
@@ -18,7 +17,7 @@ export type GateContext = {
   requestState: RequestState
 }
 
-/** Counts a request in the quota of its IP address. Throws if the request exceeds this quota. */
+/** Counts a request in the quota of its IP address. Throws if the quota is exceeded. */
 export function admitAddress({ rateLimiter }: Service, state: RequestState): void {
   const perIp = rateLimiter.take('ip', state.network)
   if (perIp && !perIp.allowed) throw refusal(perIp)
@@ -26,8 +25,8 @@ export function admitAddress({ rateLimiter }: Service, state: RequestState): voi
 }
 
 /**
- * Checks the quotas, and calls `authenticated` to check the credential. Throws if the request is refused. A request
- * above a quota is not counted. `authenticated` is null for a route without a credential.
+ * Checks the quotas, and the credential with `authenticated`. Throws if the request is refused. A request above a quota
+ * is not counted. `authenticated` is null for a route without a credential.
  */
 export function admit(
   service: Service,

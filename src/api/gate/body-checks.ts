@@ -1,4 +1,4 @@
-// The checks of routes that need a credential and a JSON body. Each caller has a rate limit of its own.
+// The checks of routes that need a credential and a JSON body. Requests are counted per caller.
 
 import { limits, type RateName } from '../../limits.ts'
 import { about } from '../route.ts'
@@ -10,10 +10,7 @@ import { once, takeBody, takeIdempotentBody } from './request-body.ts'
 import { callerOf } from './request-state.ts'
 
 export const bodyChecks = (service: Service) => ({
-  /**
-   * The checks of a route whose request body may have up to `editBytesMax` bytes, which is the limit for the edits of a
-   * transcript.
-   */
+  /** The checks of a route that edits a transcript. The request body may have up to `editBytesMax` bytes. */
   edit: (rate: RateName) => ({
     detail: about({ rate, keyed: true, errors: [...commonErrors, ...authErrors, ...bodyErrors] }),
     parse: ({ request, set, requestState }: GateContext) => {

@@ -1,5 +1,5 @@
-// Reads the body of a request, and parses JSON. Refuses a body with a wrong Content-Type, a compressed body, a body
-// that is too large, and invalid JSON.
+// Reads the body of a request, and parses JSON. Refuses a wrong Content-Type, a compressed body, a too large body, and
+// invalid JSON.
 
 import { ApiError } from '../../errors.ts'
 import { limits } from '../../limits.ts'
@@ -7,7 +7,7 @@ import { codingsIn } from '../../net/content-encoding.ts'
 
 type BodyLimits = { bytesMax?: number; type?: 'application/json' | 'application/x-www-form-urlencoded' }
 
-/** Checks the headers Content-Type, Content-Encoding and Content-Length, before the body is read. */
+/** Checks the headers Content-Type, Content-Encoding and Content-Length. */
 export function checkBodyHeaders(
   request: Request,
   { bytesMax = limits.bodyBytesMax, type: expected = 'application/json' }: BodyLimits = {},
@@ -27,8 +27,8 @@ export function requireUncompressed(headers: Headers): void {
 }
 
 /**
- * Throws if the bytes of a file have a Content-Encoding other than `identity`. The bytes are stored as they are, so
- * even an encoding that is no compression, such as `aws-chunked`, would damage the file.
+ * Throws if the Content-Encoding of a file is not `identity`. The bytes are stored unchanged: even `aws-chunked`, which
+ * is no compression, would damage the file.
  */
 export function requirePlainBytes(headers: Headers): void {
   const coding = headers.get('content-encoding')?.trim().toLowerCase() ?? ''
@@ -55,7 +55,7 @@ export async function readBody(
   return Buffer.concat(chunks)
 }
 
-/** Parses a body, which must be a JSON object. Its fields are validated later, by the schema of the endpoint. */
+/** Parses a body, which must be a JSON object. The schema of the endpoint validates the fields later. */
 export function parseBody(bytes: Uint8Array): object {
   const parsed = parse(bytes)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
@@ -68,13 +68,10 @@ export function parseBody(bytes: Uint8Array): object {
 const nestedFields = ['utterances', 'speakers', 'metadata']
 
 /**
- * Simplifies the value of a field of the body before Elysia validates the value:
- * - Each object becomes `{}`. Without this step, Elysia would need seconds to report 15,000 invalid nested objects. For
- *   some objects in a text field, Elysia would throw an unexpected error.
- * - A field of `nestedFields` may contain objects, so an object in it keeps its properties. Only an object inside this
- *   object becomes `{}`.
- * - A list or an object with far too many elements is cut. The result still has too many elements, so the validation
- *   refuses it.
+ * Simplifies the value of a field before Elysia validates it:
+ * - Each object becomes `{}`. Otherwise, Elysia would need seconds to report 15,000 invalid nested objects.
+ * - In a field of `nestedFields`, an object keeps its properties, and only an object inside it becomes `{}`.
+ * - A list or an object is cut to one element more than its limit, and the validation refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

@@ -1,10 +1,10 @@
-// The response header WWW-Authenticate for a request that is refused because of its credential.
+// The response header WWW-Authenticate for a request whose credential is refused.
 
 import type { Service } from '../service.ts'
 
 /**
- * Returns the header WWW-Authenticate. The header contains the address of the OAuth metadata document, which tells a
- * client how to get a token.
+ * Returns the header WWW-Authenticate with the address of the OAuth metadata document. The document tells a client how
+ * to get a token.
  */
 export function challenge(service: Service, request: Request, error = ''): Record<string, string> {
   return { 'WWW-Authenticate': `Bearer ${error}resource_metadata="${metadataUrl(service, request)}"` }

@@ -1,4 +1,4 @@
-// The errors that the routes with checks of gate.ts can return before their handler runs, by the kind of check.
+// The errors that a route can return before its handler runs, by the kind of check.
 
 import type { RequestErrorCode } from '../../errors.ts'
 

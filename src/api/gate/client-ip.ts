@@ -4,10 +4,9 @@ import { isIP } from 'node:net'
 import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 
 /**
- * Returns the IP address of the caller. `peer` is the other end of the connection, and `forwardedFor` is the header
- * X-Forwarded-For. If `peer` is not a trusted proxy, the caller is `peer`. Otherwise, the addresses in the header are
- * read from the end, until an address is not a trusted proxy. An invalid address also ends the reading. The caller is
- * the last valid address that was read, or `peer` if there is none.
+ * Returns the IP address of the caller: `peer`, unless it is a trusted proxy. The header X-Forwarded-For is read from
+ * its end up to the first address that is no trusted proxy, or that is invalid. The caller is the last valid address
+ * that was read, or `peer` if there is none.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
@@ -28,8 +27,8 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Returns the name under which the rate limits count the requests from an address: the address itself for IPv4, and
- * its /64 network for IPv6, because one caller usually has all addresses of a /64.
+ * Returns the name under which the rate limits count the requests from an address. It is the address for IPv4, and the
+ * /64 network for IPv6, because one caller usually has all addresses of a /64.
  */
 export function networkOf(ip: string): string {
   if (isIP(ip) !== 6) return ip

@@ -1,5 +1,5 @@
-// Finds the account of a request by its credential. The credential is an API key or an access token in a header, or a
-// session in a cookie.
+// Finds the account of a request by its credential: an API key or an access token in a header, or a session in a
+// cookie.
 
 import { accessTokenStart, useAccessToken } from '../../accounts/access-token.ts'
 import { findKey } from '../../accounts/key.ts'
@@ -14,15 +14,15 @@ import { readSessionToken } from './session-cookie.ts'
 export type Caller = {
   accountId: string
   /**
-   * The id of the API key that the request contains, or with which the person opened the sign-in session. Null if the
-   * request has an access token, or if the person opened the session with a password.
+   * The id of the API key in the request, or of the API key that opened the sign-in session. Null for an access token,
+   * and for a session that a password opened.
    */
   keyId: string | null
-  /** The scopes of the request. A key or a session has all scopes. An access token may have only some of the scopes. */
+  /** The scopes of the request. A key or a session has all scopes. */
   scopes: readonly Scope[]
   /**
-   * The credential as the access log shows it: the first characters of an API key, the word `session`, or for an access
-   * token the word `grant` with the id of the OAuth grant (the access that a person has given to a client program).
+   * The credential in the access log: the first characters of an API key, the word `session`, or the word `grant` with
+   * the id of the OAuth grant of an access token.
    */
   shownAs: string
   /** The name under which the rate limits count the requests of this caller. */
@@ -30,8 +30,8 @@ export type Caller = {
 }
 
 /**
- * Returns the caller of a request. Throws if the request has no valid credential, or if its access token lacks the
- * scope for the method. A request with a session must also pass `requireOwnOrigin`.
+ * Returns the caller of a request. Throws if there is no valid credential, or if the access token lacks the scope for
+ * the method. A request with a session must also pass `requireOwnOrigin`.
  */
 export function authenticate(service: Service, request: Request): Caller {
   const caller = identify(service, request)
@@ -62,9 +62,8 @@ export function requireScope(service: Service, request: Request, caller: Caller,
 }
 
 /**
- * Returns the caller of the MCP endpoint. The endpoint accepts API keys and access tokens, but no cookies. If the
- * credential is refused, the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in
- * this header.
+ * Returns the caller of the MCP endpoint, which accepts API keys and access tokens, but no cookies. After a refusal,
+ * the header WWW-Authenticate lists all scopes, because an MCP client requests the scopes in this header.
  */
 export function authenticateAssistant(service: Service, request: Request): Caller {
   const text = readKey(request.headers)
@@ -76,8 +75,8 @@ export function authenticateAssistant(service: Service, request: Request): Calle
 }
 
 /**
- * Returns the caller of a route below /app, which the web app uses. Such a route accepts only the cookie of a sign-in
- * session. Throws if the request has no valid session, or if `requireOwnOrigin` refuses it.
+ * Returns the caller of a route of the web app, which accepts only the cookie of a sign-in session. Throws if there is
+ * no valid session, or if `requireOwnOrigin` refuses the request.
  */
 export function authenticateSession(service: Service, request: Request): Caller {
   const session = readSessionToken(service, request)
@@ -86,8 +85,8 @@ export function authenticateSession(service: Service, request: Request): Caller 
 }
 
 /**
- * The header WWW-Authenticate of a refused request. `key` is the header for a missing, wrong or revoked API key, and
- * `token` is the header for a wrong access token.
+ * The header WWW-Authenticate of a refused request: `key` for a missing, wrong or revoked API key, `token` for a wrong
+ * access token.
  */
 type Challenges = { key: Record<string, string>; token: Record<string, string> }
 

@@ -1,7 +1,7 @@
 // The checks before the handler of a route: the quota of the IP address, the credential, the quota of the caller, and
-// the body with its Idempotency-Key, in this order. A route chooses its checks by one Elysia macro, which is an option
-// of the route, such as `open` or `account`. The value of this option is the name of the route's quota, or `true` if
-// the route has no quota of its own. Only the option `transfer` checks the credential before the quota.
+// the body with its Idempotency-Key, in this order. Only `transfer` checks the credential first. Each route chooses its
+// checks by an Elysia macro (a route option), such as `open` or `account`. The value of the option is the name of the
+// quota, or `true` without a quota.
 
 import { Elysia } from 'elysia'
 import type { Service } from '../service.ts'

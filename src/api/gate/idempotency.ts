@@ -1,5 +1,5 @@
-// Idempotency keys. The reply to a successful request with an Idempotency-Key is stored for some time. If the request
-// is repeated with the same key and the same body, it gets the stored reply.
+// Idempotency keys. The reply to a successful request with an Idempotency-Key is stored for some time. A repeated
+// request with the same key and the same body gets the stored reply.
 
 import { sha256 } from '../../base/hash.ts'
 import type { Db } from '../../db/db.ts'
@@ -10,8 +10,8 @@ import { limits } from '../../limits.ts'
 export type Claim = { accountId: string; endpoint: string; key: string }
 
 /**
- * The Idempotency-Keys that running requests have locked. These locks need not be stored: a restart of the server ends
- * the requests, and thus also their locks.
+ * The Idempotency-Keys that running requests have locked. They are not stored, because a restart of the server ends the
+ * requests.
  */
 const running = new Set<string>()
 
@@ -41,8 +41,8 @@ export function freeKey(claim: Claim): void {
 }
 
 /**
- * Returns the reply that was stored for an Idempotency-Key within the last `ttlMs`, or null if there is no such reply.
- * Throws if the stored reply belongs to a request with another body.
+ * Returns the reply that was stored for an Idempotency-Key within the last `ttlMs`, or null. Throws if the reply
+ * belongs to a request with another body.
  */
 export function findReply(
   db: Db,
@@ -60,7 +60,7 @@ export function findReply(
   return row.reply
 }
 
-/** Stores the reply to a request. Must be called in the transaction that makes the changes of this request. */
+/** Stores the reply to a request. Must be called in the transaction with the changes of this request. */
 export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string): void {
   db.run(
     `insert or replace into idempotent_replies (account_id, endpoint, key, body_hash, reply, created_at)
@@ -70,8 +70,8 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
 }
 
 /**
- * Deletes the oldest stored replies that are at least `keptMs` old, at most `purgedRepliesMax` of them, so that no call
- * blocks the server for long. A sweep calls this function again and again.
+ * Deletes the oldest stored replies of an age of at least `keptMs`. One call deletes at most `purgedRepliesMax`
+ * replies, because it blocks the server.
  */
 export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
   db.run(

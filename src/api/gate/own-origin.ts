@@ -9,10 +9,9 @@ export function isSafe({ method }: Request): boolean {
 }
 
 /**
- * Accepts every request whose method changes nothing. Throws for any other request, unless a page of this service sent
- * the request. The header Sec-Fetch-Site says whether the page belongs to this service. An older browser does not send
- * this header, but names the site of the page in the header Origin. A request that has neither of these headers is
- * refused.
+ * Throws if the method of the request may change something, unless a page of this service sent the request. The header
+ * Sec-Fetch-Site names the kind of sender. An older browser sends only the header Origin, with the site of the page. A
+ * request with neither header is refused.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return
@@ -21,7 +20,7 @@ export function requireOwnOrigin(service: Service, request: Request): void {
 
 /**
  * Throws if a page of another site sent the request. A request with neither Sec-Fetch-Site nor Origin is accepted,
- * because a program that is not a browser sent it.
+ * because no browser sent it.
  */
 export function refuseForeignOrigin(service: Service, request: Request): void {
   if (senderOf(service, request) !== 'foreign') return
@@ -33,8 +32,8 @@ function senderOf({ baseUrl }: Service, request: Request): 'own' | 'foreign' | '
   if (site !== null) return site === 'same-origin' ? 'own' : 'foreign'
   const origin = request.headers.get('origin')
   if (origin === null) return 'unknown'
-  // A browser may reach the service by a name that is not in the base URL, such as localhost instead of 127.0.0.1. So a
-  // request is also accepted if the host in the header Origin is equal to the header Host.
+  // A browser may reach the service by a name that is not in the base URL, such as localhost. A request is then
+  // accepted if the host in the header Origin equals the header Host.
   const host = URL.parse(origin)?.host
   const isOwn = origin === new URL(baseUrl(request)).origin || host === request.headers.get('host')
   return isOwn ? 'own' : 'foreign'

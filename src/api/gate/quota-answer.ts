@@ -1,4 +1,4 @@
-// Makes the response headers about rate limits, and the error for a request that exceeds a rate limit.
+// Makes the response headers about rate limits, and the error for an exceeded rate limit.
 
 import { ApiError } from '../../errors.ts'
 import { limits, type RateName } from '../../limits.ts'
@@ -8,8 +8,8 @@ const windowSeconds = limits.rateWindowMs / 1000
 
 /**
  * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
- * without a quota of its own. If `counted` is missing, the request has not been counted yet, so the headers do not
- * contain the number of requests that are left. The header `RateLimit` is sent only for a request with a credential.
+ * without a quota of its own. Without `counted`, the headers do not contain the remaining requests. Only a request with
+ * a credential gets the header `RateLimit`.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

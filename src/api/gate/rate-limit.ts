@@ -9,47 +9,43 @@ export type Quota = {
   limit: number
   remaining: number
   /**
-   * The time, in milliseconds, until all counted requests have left the sliding window (the last minute). The full
-   * quota is then available.
+   * The time, in milliseconds, until the full quota is available: all counted requests have then left the sliding
+   * window (the last minute).
    */
   resetInMs: number
   /**
-   * The time, in milliseconds, until the oldest counted request has left the sliding window. At least one request is
-   * then allowed.
+   * The time, in milliseconds, until at least one request is allowed: the oldest counted request has then left the
+   * sliding window.
    */
   retryInMs: number
 }
 
 export type RateLimiter = {
   /**
-   * Returns the rate limit `name`, in requests per minute. For `events.open`, returns the maximum number of open event
-   * streams. Returns null if rate limits are off.
+   * Returns the rate limit `name` in requests per minute, or null if rate limits are off. The limit `events.open` is
+   * the maximum number of open event streams.
    */
   limitOf(name: RateName): number | null
   /**
-   * Counts a request of the caller `who`, if the quota allows it, and returns the state of the quota. Returns null if
-   * rate limits are off. `who` is the name under which a caller is counted, such as an IP address or the id of a key.
+   * Counts a request of the caller `who` if the quota allows it. Returns the state of the quota, or null if rate limits
+   * are off. `who` is for example an IP address or the id of a key.
    */
   take(name: RateName, who: string): Quota | null
-  /** Removes the last request of the caller `who` from the count, because another quota has refused this request. */
+  /** Removes the last request of the caller `who` from the count, because another quota has refused it. */
   giveBack(name: RateName, who: string): void
   /** Forgets the callers that have no request in the last minute. */
   sweep(): void
 }
 
 /**
- * The times, in milliseconds, of one caller's counted requests, oldest first. The times before the index `head` are
- * older than the sliding window.
+ * The times, in milliseconds, of one caller's counted requests, oldest first. Times before the index `head` are older
+ * than the sliding window.
  */
 type Window = { times: number[]; head: number }
 
-/**
- * Makes a rate limiter. The clock must be monotonic, because a change of the wall clock would block callers or reset
- * their quotas.
- */
+/** Makes a rate limiter. A change of a clock that is not monotonic would block callers or reset their quotas. */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
-  // The clock is rounded down to whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s
-  // would be shown as 61 s.
+  // Whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s would be shown as 61 s.
   const clock = () => Math.floor(monotonic())
   const windows = new Map<string, Window>()
 
@@ -96,8 +92,8 @@ function count(window: Window): number {
 }
 
 /**
- * Moves `head` past the times that are older than the sliding window. These times are deleted from the array only when
- * they are more than half of it, so the amortised cost of one request is constant.
+ * Moves `head` past the times that are older than the sliding window. Deletes these times only when they are more than
+ * half of the array: the amortised cost of a request is constant.
  */
 function dropOld(window: Window, now: number): void {
   while ((window.times[window.head] ?? now) <= now - limits.rateWindowMs) window.head += 1

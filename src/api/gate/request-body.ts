@@ -1,12 +1,11 @@
-// Reads the body of a request into its `RequestState` (request-state.ts). Also stores the reply to a request with an
-// Idempotency-Key.
+// Reads the body of a request into its `RequestState`, and stores the reply to a request with an Idempotency-Key.
 
 import type { Service } from '../service.ts'
 import { checkBodyHeaders, parseBody, readBody } from './body.ts'
 import { claimKey, findReply, freeKey, readIdempotencyKey, saveReply } from './idempotency.ts'
 import type { RequestState } from './request-state.ts'
 
-/** An exception that skips the handler of a repeated request. error-answer.ts answers with the stored reply. */
+/** An exception for a repeated request. It skips the handler, and error-answer.ts answers with the stored reply. */
 export class Replay {
   constructor(readonly reply: string) {}
 }
@@ -22,8 +21,8 @@ export async function takeBody(
 }
 
 /**
- * Reads the body of a request that may have an Idempotency-Key. The key is locked before the body is read. If the
- * reply to the same request is already stored, throws a Replay.
+ * Reads the body of a request that may have an Idempotency-Key, and locks the key before. Throws a Replay if the reply
+ * to the same request is already stored.
  */
 export async function takeIdempotentBody(
   { db, config }: Service,
@@ -45,8 +44,8 @@ export async function takeIdempotentBody(
 }
 
 /**
- * Calls `work`, and makes the reply from its result. If the request has an Idempotency-Key, stores the reply for this
- * key. The changes of `work` and the reply are stored in the same transaction.
+ * Calls `work`, and makes the reply from its result. Stores the reply for the Idempotency-Key of the request, in the
+ * same transaction as the changes of `work`.
  */
 export function once<Made extends object>(
   { db }: Service,

@@ -7,16 +7,13 @@ export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
-  /**
-   * The IP address of the caller, or its /64 network for IPv6. A rate limit counts the requests of each address or
-   * network.
-   */
+  /** The IP address of the caller, or its /64 network for IPv6, under which its requests are counted. */
   network: string
-  /** True if the request was counted in the quota of its IP address, or was admitted because rate limits are off. */
+  /** True if the request was counted in the quota of its IP address, or if rate limits are off. */
   isCounted: boolean
-  /** The caller of the request. Null for a route without a credential, and before the credential is checked. */
+  /** The caller of the request. Null before the credential is checked, and for a route without a credential. */
   caller: Caller | null
-  /** The Idempotency-Key that this request has locked. Null if there is none. */
+  /** The Idempotency-Key that this request has locked, or null. */
   claim: Claim | null
   rawBody: Uint8Array
   /** The fields of an HTML form in the body. Empty for a request without a form. */

@@ -16,7 +16,7 @@ export const sessionChecks = (service: Service) => ({
       admit(service, { request, set, requestState }, rate, authenticateSession),
     resolve: ({ requestState }: GateContext) => ({ caller: callerOf(requestState) }),
   }),
-  /** The checks of a route that needs the cookie of a sign-in session and has a JSON body. */
+  /** The checks of a route with a sign-in session and a JSON body. */
   sessionBody: (rate: RateName) => ({
     detail: about({
       rate,

@@ -12,8 +12,8 @@ export function readSessionToken(service: Service, request: Request): string | n
 }
 
 /**
- * Returns a Set-Cookie header with a session token. The browser does not send the cookie with requests from pages of
- * other sites, and hides the cookie from scripts.
+ * Returns a Set-Cookie header with a session token. The browser hides the cookie from scripts and does not send it with
+ * requests from pages of other sites.
  */
 export function sessionCookie(service: Service, request: Request, token: string): string {
   return setCookie(service, request, { token, seconds: limits.sessionTtlMs / 1000 })
@@ -35,9 +35,8 @@ function setCookie(
 }
 
 /**
- * Returns the name of the session cookie. If the service has an https address, the name begins with __Host-, because a
- * browser sends such a cookie only to the same host. With an http address, the name has no such prefix, because a
- * browser would refuse the cookie.
+ * Returns the name of the session cookie. On https, the name begins with __Host-: a browser sends such a cookie only to
+ * the same host. On http, a browser would refuse this prefix.
  */
 function nameOf(service: Service, request: Request): string {
   return isSecure(service, request) ? '__Host-steno_session' : 'steno_session'

@@ -1,18 +1,13 @@
 // Parses the request header Range (RFC 9110, section 14).
 
-/**
- * A part of a file. `start` is the position of the first byte of the part. `end` is the position of the first byte
- * after the part.
- */
+/** A part of a file, from the first byte `start` up to the byte before `end`. */
 export type ByteRange = { start: number; end: number }
 
 /**
- * Returns the byte range that the header requests from a file of `size` bytes. Returns `whole` if the header is
- * missing, invalid, or has several ranges, because the whole file is then sent. Returns `unsatisfiable` if the range
- * contains no byte of the file.
- *
- * When the handler sends the whole file, Bun reads this header itself and may send only a part. So this function must
- * understand every form of the header that Bun understands: any case of the letters, spaces, and long numbers.
+ * Returns the requested byte range of a file of `size` bytes. Returns `whole` if the header is missing, invalid, or has
+ * several ranges. Returns `unsatisfiable` if the range contains no byte of the file. Bun itself reads this header when
+ * the whole file is sent. This function must therefore understand every form that Bun understands: any case, spaces,
+ * and long numbers.
  */
 export function readRange(header: string | null, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes\s*=\s*(?:(\d+)\s*)?-\s*(\d*)$/i.exec(header?.trim() ?? '') ?? []

@@ -7,7 +7,7 @@ import type { Service } from '../service.ts'
 import * as shapes from '../shapes/deliveries.ts'
 import { timestamp } from './job-json.ts'
 
-/** The routes of webhook deliveries: list the last deliveries of an account, and send a delivery again. */
+/** The routes of webhook deliveries: list the last deliveries of an account, and repeat a delivery. */
 export const deliveries = (service: Service) =>
   new Elysia({ prefix: '/v1', tags: ['Webhook deliveries'] })
     .use(gate(service))
@@ -38,7 +38,7 @@ export const deliveries = (service: Service) =>
     )
 
 /**
- * Returns the id of a delivery: the id of the job, and the last word of the name of the event (`completed` for
+ * Returns the id of a delivery: the id of the job and the last word of the event (`completed` for
  * `transcription.completed`). The id is unique, because each event occurs at most once in a job.
  */
 function idOf({ jobId, event }: Delivery): string {

@@ -1,6 +1,5 @@
-// The server-sent events of one job. The stream writes further events only after the client has read the previous ones,
-// so events for a slow client do not fill the memory. When a slow client reads again, it gets the utterances that it
-// lacks and the latest state of the job.
+// The server-sent events of one job. Further events are written only after the client has read the previous ones, which
+// limits the memory for a slow client. The client then gets the missing utterances and the latest state of the job.
 
 import type { Job } from '../../jobs/job.ts'
 import type { LiveJobs } from '../../jobs/live.ts'
@@ -10,11 +9,10 @@ import { Events, encode } from './job-events.ts'
 type Options = {
   /** A signal that is aborted when the client disconnects. */
   signal: AbortSignal
-  /** The number of utterances that the client has received from earlier event streams of this job. */
+  /** The number of utterances that the client got from earlier event streams of this job. */
   utterancesSent: number
   /**
-   * Called before each write. Returns false if the caller may no longer read the job, for example because the caller's
-   * key was revoked.
+   * Called before each write. Returns false if the caller may no longer read the job, for example with a revoked key.
    */
   isAdmitted: () => boolean
   /** Called once: at the end of the event stream, or when the client disconnects. */
@@ -23,8 +21,8 @@ type Options = {
 }
 
 /**
- * Returns a stream of the job's events. It ends after the job has ended, when the caller may no longer read the job, or
- * when the server stops.
+ * Returns a stream of the job's events. The stream ends after the final state of the job, at a stop of the server, or
+ * when the caller may no longer read the job.
  */
 export function openEventStream(
   live: LiveJobs,
@@ -44,8 +42,8 @@ export function openEventStream(
   }
   signal.addEventListener('abort', end)
   /**
-   * Writes the events that the client lacks. If the client lacks none, waits for the next event. After `aliveEveryMs`
-   * without an event, writes a comment that keeps the connection open.
+   * Writes the events that the client lacks, or waits for the next event. After `aliveEveryMs` without an event, writes
+   * a comment that keeps the connection open.
    */
   async function pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     const aliveAt = performance.now() + aliveEveryMs

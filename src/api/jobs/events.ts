@@ -35,7 +35,7 @@ export const events = (service: Service) => {
         headers: {
           'Content-Type': 'text/event-stream; charset=utf-8',
           'Cache-Control': 'no-store',
-          // This header switches off the buffering of a proxy such as nginx, which would delay the events.
+          // Switches off the buffering of a proxy such as nginx, which would delay the events.
           'X-Accel-Buffering': 'no',
         },
       })
@@ -61,8 +61,8 @@ export const events = (service: Service) => {
 }
 
 /**
- * Counts the open event streams of each caller. `take` counts one more stream, or throws an ApiError if the caller has
- * too many. `take` returns a function that must be called when this stream ends.
+ * Counts the open event streams of each caller. `take` throws an ApiError if the caller has too many streams.
+ * Otherwise, it returns a function that must be called when the stream ends.
  */
 function openStreamCounter({ rateLimiter }: Service): { take(who: string): () => void } {
   const open = new Map<string, number>()

@@ -1,4 +1,4 @@
-// Exports a transcript as subtitles or text: reads the options from the query, and makes the response.
+// Exports a transcript as subtitles or text, with the options of the query.
 
 import type { Static } from '@sinclair/typebox'
 import type { Db } from '../../db/db.ts'
@@ -22,7 +22,7 @@ const parameters: Record<'json' | ExportFormat, Parameter[]> = {
   text: [...textParameters, 'include_timestamps'],
 }
 
-/** Removes the query parameters that do not apply to the requested format, so that they are not validated. */
+/** Removes the query parameters of other formats than the requested one. They are not validated. */
 export function dropUnused(query: Record<string, unknown>): void {
   const format = query.format ?? 'json'
   const used = Object.entries(parameters).find(([name]) => name === format)?.[1]

@@ -6,10 +6,7 @@ import { isTerminal } from '../../jobs/states.ts'
 import type { Utterance } from '../../transcripts/transcript.ts'
 import { listedJob } from './job-json.ts'
 
-/**
- * The maximum number of utterances that are written to the stream at once. Further utterances are written when the
- * client has read the first ones.
- */
+/** The maximum number of utterances that are written to the stream before the client reads again. */
 const eventsAtOnce = 100
 
 /** The events of a job that were not sent to one client yet. */
@@ -23,7 +20,7 @@ export class Events {
     this.#utterancesSent = utterancesSent
   }
 
-  /** True if the final state of the job was sent. The final state is sent after all utterances. */
+  /** True if the final state of the job was sent, which comes after all utterances. */
   get areAllSent(): boolean {
     return this.#jobSent !== null && isTerminal(this.#jobSent.state)
   }
@@ -42,7 +39,7 @@ export class Events {
 const encoder = new TextEncoder()
 export const encode = (text: string) => encoder.encode(text)
 
-/** The encoded form of each event. An event is encoded once and used for all clients of a job. */
+/** The encoded form of each event, which is shared by all clients of a job. */
 const encoded = new WeakMap<Job | Utterance, Uint8Array>()
 
 function jobEvent(job: Job): Uint8Array {
@@ -50,9 +47,8 @@ function jobEvent(job: Job): Uint8Array {
 }
 
 /**
- * Encodes the event of an utterance. The id of the event is the number of utterances that the client has after this
- * event. When the client reconnects, it sends this id as Last-Event-ID, and the stream continues with the next
- * utterance.
+ * Encodes the event of an utterance. The id of the event is the number of utterances that the client then has. A client
+ * that reconnects sends this id as Last-Event-ID, and the stream continues with the next utterance.
  */
 function segmentEvent(utterance: Utterance, index: number): Uint8Array {
   return once(
