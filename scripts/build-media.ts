@@ -1,6 +1,6 @@
 // Builds the media program (native/media) with its FFmpeg libraries, for x64 and arm64. The sources and the compiler
-// are pinned by hashes: each build gives the same bytes. A checkout contains the built programs. This script is needed
-// only after a change of native/.
+// are pinned by hashes: each build gives the same bytes. This script is needed only after a change of native/, because
+// a checkout contains the built programs.
 //
 //     bun scripts/build-media.ts            builds, and writes native/linux-*/ and native/built.json
 //     bun scripts/build-media.ts --check    builds, and compares the result with native/built.json

@@ -1,6 +1,6 @@
 // Builds the library with steno's own operations for ONNX Runtime (native/operators), for x64. The compiler is pinned
-// by its hash: each build gives the same bytes. A checkout contains the library. This script is needed only after a
-// change of native/operators.
+// by its hash: each build gives the same bytes. This script is needed only after a change of native/operators, because
+// a checkout contains the library.
 //
 //     bun scripts/build-operators.ts            builds, and writes the library and native/operators/built.json
 //     bun scripts/build-operators.ts --check    builds, and compares the result with native/operators/built.json

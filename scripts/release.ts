@@ -1,6 +1,6 @@
 // Makes a release in dist/release: for each target the program, its signature and its bill of materials. Also makes
 // checksums, the public key, a provenance statement and a changelog. Each program is built twice, in fresh clones in
-// two folders. The release fails if the two results differ in one byte.
+// two folders. The two builds must be equal in every byte.
 //
 // STENO_SIGNING_KEY=/path/key.pem make release
 //

@@ -1,5 +1,5 @@
 // Counts the word errors of every clip with a reference text. Also checks the detected language and the word times.
-// Compares steno with the pipeline of transformers.js, which gets the correct language because it cannot detect it.
+// Compares steno with transformers.js, which gets the correct language because it detects no language.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the small test model.
 // STENO_BENCH_SAY=1: prints every recognised text to stderr.
@@ -32,10 +32,9 @@ type Variant = (typeof variants)[number]
 type Clip = { name: string; group: string; truth: Truth; path: string }
 
 /**
- * The result of one program for one clip. `of` counts the words of the reference text, and `errors` counts the wrong
- * words. `paired` counts the correctly recognised words. `near` counts the paired words whose start and end are each
- * within 0.2 s of the reference. For transformers.js, `near` and `paired` are 0. `language` is null if no text was
- * recognised.
+ * The result of one program for one clip. `of` counts the words of the reference text, and `errors` the word errors.
+ * `paired` counts the correctly recognised words. `near` counts the paired words whose start and end are within 0.2 s
+ * of the reference. For transformers.js, `paired` and `near` are 0. `language` is null if no text was recognised.
  */
 type Result = { of: number; errors: number; near: number; paired: number; language: string | null }
 

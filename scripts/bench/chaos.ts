@@ -1,7 +1,6 @@
-// Callers submit jobs while faults happen: the server is killed or suspended, its disk is filled, its database is
-// locked, its clock is set. At the end, every accepted job must have ended exactly once. No money and no webhook event
-// may be lost. STENO_BENCH_KILLS sets the number of kills. Only root can fill the disk, because this needs a mounted
-// file system.
+// Callers submit jobs while faults happen: kills, suspensions, a full disk, a locked database, clock steps. At the end,
+// every accepted job must have ended exactly once. No money and no webhook event may be lost. STENO_BENCH_KILLS sets
+// the number of kills. Only root can fill the disk, because it is a mounted file system.
 
 import { Database } from 'bun:sqlite'
 import { closeSync, mkdtempSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'

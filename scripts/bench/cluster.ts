@@ -1,10 +1,10 @@
 // Measures only the clustering of voices, on the embeddings of a real meeting with four speakers. The embeddings are
 // x-vectors of a published model. Each x-vector covers 1.44 s of sound, and one begins every 0.24 s. A published model
-// for probabilistic linear discriminant analysis (PLDA) projects the x-vectors before the clustering. The projection
-// removes most of the differences between x-vectors of one voice.
+// for probabilistic linear discriminant analysis (PLDA) projects them. The projection removes most differences between
+// x-vectors of one voice.
 //
 // The row `oracle` shows a clustering without errors: each embedding gets the speaker who talks for most of its span.
-// The errors in this row have other causes, such as overlapping speech. The 0.25 s around each start and end of a
+// The errors of this row have other causes, such as overlapping speech. The 0.25 s around each start and end of a
 // segment (the collar) are not scored.
 
 import { findVoices } from '../../src/engine/who/cluster.ts'

@@ -1,4 +1,4 @@
-// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a, in the media child process and in
+// Measures the CPU time and the memory of decoding one hour of mp3 and of m4a. Compares the media child process with
 // ffmpeg. The child process must need the same memory for ten hours as for one hour.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

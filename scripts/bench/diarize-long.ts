@@ -1,6 +1,6 @@
-// Diarizes ten minutes, two hours and ten hours of two speakers. The CPU time must grow linearly with the length, and
-// the memory must stay constant. Also compares the cost of diarization with the cost of recognition.
-// STENO_BENCH_MINUTES: other lengths in minutes, such as `10,120`.
+// Diarizes ten minutes, two hours and ten hours of two speakers, and compares the cost with that of recognition. The
+// CPU time must grow linearly with the length, and the memory must stay constant. STENO_BENCH_MINUTES: other lengths in
+// minutes, such as `10,120`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

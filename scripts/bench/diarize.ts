@@ -1,6 +1,5 @@
-// Compares the speakers that diarization finds in test clips with the true speakers. A second folder of clips is used
-// if it exists. The last column of the table is the share of words with the correct speaker. This share counts only the
-// words that the small test model recognised correctly.
+// Compares the speakers that diarization finds in test clips with the true speakers. The last column of the table is
+// the share of words with the correct speaker. It counts only the words that the small test model recognised correctly.
 
 import { join } from 'node:path'
 import { sampleRate } from '../../src/engine/audio.ts'

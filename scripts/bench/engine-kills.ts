@@ -1,6 +1,5 @@
-// Transcribes one recording fifty times through the supervisor, which starts the engine as a child process. Kills this
-// child process during three of the jobs. All jobs must return the same text. The memory of both processes must not
-// grow.
+// Transcribes one recording fifty times, and kills the engine's child process during three of the jobs. All jobs must
+// return the same text. The memory of the child process and of this process must not grow.
 
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'

@@ -1,5 +1,4 @@
-// Measures the latency of the API at two hundred requests a second, with an idle engine and with an engine on all
-// cores.
+// Measures the latency of the API at two hundred requests a second. The engine is first idle, and then uses all cores.
 
 import { pocket } from '../../test/support/engine-room.ts'
 import { type Prepared, prepareData, type Ready, serve } from '../../test/support/server.ts'

@@ -1,7 +1,6 @@
-// Measures how fast a worker fetches a recording of ten hours from a server, from the first byte to the last. For
-// comparison, curl fetches the same file from a server that only sends this file. The worker and curl take turns, each
-// STENO_BENCH_PAIRS times. The first series writes to the disk, the second series to memory. STENO_BENCH_HOURS sets the
-// length of the recording.
+// Measures how fast a worker fetches a recording of ten hours from a server. For comparison, curl fetches the same file
+// from a server that only sends this file. The worker and curl take turns, each STENO_BENCH_PAIRS times. The first
+// series writes to the disk, and the second series to memory. STENO_BENCH_HOURS sets the length of the recording.
 
 import {
   closeSync,
@@ -140,8 +139,8 @@ function addJob(db: Db, { accountId, keyId }: TestAccount): string {
 }
 
 /**
- * Writes the media file of the first job, and makes hard links to it for the jobs after it. Returns the path of the
- * file. The file has no holes (parts that were never written), because reading a hole is too fast.
+ * Writes the media file of the first job. All later jobs get hard links to it. Returns the path of the file. The file
+ * has no holes (parts that were never written), because reading a hole is too fast.
  */
 function writeMedia(folder: string, ids: readonly string[]): string {
   mkdirSync(folder, { mode: 0o700 })

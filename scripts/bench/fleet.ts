@@ -1,7 +1,6 @@
-// Passes many jobs to many workers, through a real nats-server and a real steno server. The engines of the workers
-// sleep for as long as a GPU would work. In a few jobs, the engine fails, or the worker disappears for a while. Now and
-// then, a process with workers is killed. The server must charge each completed job exactly once. A job may fail only
-// after four attempts.
+// Passes many jobs to many workers, through a real nats-server and a real steno server. The engines sleep for as long
+// as a GPU would work. In a few jobs, the engine fails or the worker disappears for a while. Sometimes a process with
+// workers is killed. The server must charge each completed job exactly once. A job may fail only after four attempts.
 //
 // STENO_BENCH_WORKERS: the number of workers.
 // STENO_BENCH_JOBS: the number of jobs.

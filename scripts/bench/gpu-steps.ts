@@ -1,9 +1,8 @@
 // Counts what one step of the decoder needs on a GPU: bytes on the PCIe bus, kernels, and bytes read from GPU memory.
 // The operations in the graphs are counted and not run, so no GPU is needed.
 //
-// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. With this model, the benchmark also
-// transcribes utterances on the CPU. It counts how often the model's own graphs and steno's graphs for GPUs give equal
-// texts.
+// STENO_BENCH_FLOATS: the folder of a published Whisper model in 32-bit floats. The benchmark then also compares the
+// tokens of the model's own graphs and of steno's graphs for GPUs. Both run on the CPU.
 
 import { allowedCores } from '../../src/engine/onnx/cores.ts'
 import { runtimeLibrary } from '../../src/engine/onnx/library.ts'

@@ -1,10 +1,9 @@
 // Measures the recognition of known voices. Two voice prints count as one person if their similarity reaches a
-// threshold. For each threshold, the table shows the share of missed pairs and of wrong pairs. A missed pair is from
-// one reader and does not count as one person. A wrong pair is from two readers and counts as one person.
+// threshold. A missed pair is from one reader and does not count as one person. A wrong pair is from two readers and
+// counts as one person. The table shows the shares of missed and wrong pairs for each threshold.
 //
-// The readers are five people who read aloud in LibriSpeech test-other in ../shared. The built-in voice encoder was not
-// trained on their recordings. In the rows `chosen on three readers`, the threshold is tested on the remaining two
-// readers.
+// The readers are five people in LibriSpeech test-other in ../shared. The built-in voice encoder was not trained on
+// their recordings. In the rows `chosen on three readers`, the remaining two readers test the threshold.
 
 import { basename, dirname, join } from 'node:path'
 import { joinFloats } from '../../src/base/join-floats.ts'
@@ -61,13 +60,13 @@ async function run(): Promise<string[][]> {
 const wrongMax = 0.001
 
 /**
- * Chooses a threshold on three of the five people and tests it on the remaining two people, for each choice of three.
+ * Chooses a threshold on three of the five people and tests it on the remaining two, for each choice of three.
  *
  * A pair of voice prints is accepted if its similarity is above the threshold. A missed pair is from one person and is
  * not accepted. A wrong pair is from two people and is accepted. The chosen threshold is the lowest with at most the
  * share `wrongMax` of wrong pairs.
  *
- * Returns the number of tested pairs, the shares of missed and of wrong pairs, and the range of the thresholds.
+ * Returns the number of tested pairs, the shares of missed and wrong pairs, and the range of thresholds.
  */
 function heldOut(draws: readonly Draw[]): string[] {
   const all = [...new Set(draws.map(({ reader }) => reader))]
@@ -108,8 +107,8 @@ function likenesses(draws: readonly Draw[]): { same: number[]; different: number
 }
 
 /**
- * Returns the numbers of pairs, the error rates at each threshold, and the equal error rate. A missed pair is from one
- * person and below the threshold. A wrong pair is from two people and not below the threshold.
+ * Returns the numbers of pairs, the shares of missed and wrong pairs at each threshold, and the equal error rate. A
+ * missed pair is from one person and below the threshold. A wrong pair is from two people and not below it.
  */
 function rates(draws: readonly Draw[]): string[] {
   const { same, different } = likenesses(draws)

@@ -1,5 +1,5 @@
 // Opens transcripts of one, three and ten hours in a real browser. Measures the first paint, the time until the text
-// can be clicked, the time to highlight a word, and the memory of the page.
+// can be clicked, the time to highlight a word, and the memory.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'

@@ -1,8 +1,6 @@
-// Measures Whisper base on real speech: word errors, word times, CPU time, wall time and peak memory of the whole
-// process. The programs run one after the other: openai/whisper and transformers.js once, and each other program twice.
-// Compare the CPU times: the wall times depend on other programs of the machine.
-//
-// Each other program must get the weights of the model that steno uses, in its own format.
+// Measures Whisper base on real speech: word errors, word times, CPU time, wall time and peak memory of whole
+// processes. Compare the CPU times: the wall times depend on other programs of the machine. Every program must get the
+// weights of the same model, in its own format.
 //
 // STENO_BENCH_MODEL: a model folder that replaces the built-in model.
 // STENO_BENCH_PYTHON: a Python with faster-whisper and openai-whisper.
@@ -13,10 +11,12 @@
 // STENO_BENCH_GGML: the path of the weights in whisper.cpp's format.
 // STENO_BENCH_PUBLISHED: the folder of the weights in ONNX files of onnx-community, for transformers.js.
 //
-// All sets of sounds contain the same 50 utterances. The set `joined` has one file, and `one by one` has one file for
-// each utterance. The word errors of `one by one` change by chance when the sound moves by a fraction of a second.
-// STENO_BENCH_LEADS=0,0.05,0.11 therefore measures such a set with each of these seconds of silence before the
-// utterance. STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
+// All sets of sounds contain the same 50 utterances. The set `joined` has one file. The set `one by one` has one file
+// for each utterance. The word errors of `one by one` change by chance with small shifts of the sound.
+//
+// STENO_BENCH_LEADS=0,0.05,0.11: measures one set `one by one` for each number. Each file starts with this many seconds
+// of silence.
+// STENO_BENCH_SOUNDS: measures only the sets whose name starts with this text, such as `joined`.
 // STENO_BENCH_SAY=1: prints every text to stderr.
 
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // Compares resumable uploads with a plain PUT of the same file: the CPU time of the server, and whether the stored file
-// is identical. One of the resumable uploads survives two kills of the server (SIGKILL). STENO_BENCH_MEGABYTES is the
-// size of the file.
+// is identical. The server is killed twice during one of the resumable uploads. STENO_BENCH_MEGABYTES is the size of
+// the file.
 
 import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

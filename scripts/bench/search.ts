@@ -1,9 +1,9 @@
-// Measures the search over 30 million words: the time of one page of results over HTTP. Also measures how long the
-// event loop is blocked while ten hours of speech are stored, indexed and deleted. The word frequencies follow Zipf's
-// law, as in a natural language. All transcripts belong to one account, which is the worst case.
+// Measures the search over 30 million words: the time of one page of results over HTTP. Also measures how long storing,
+// indexing and deleting ten hours of speech block the event loop. The word frequencies follow Zipf's law, as in a
+// natural language. All transcripts belong to one account, which is the worst case.
 //
 // STENO_BENCH_SEARCH_DATA names a file with the path and the API key of a data folder. The first run creates the file
-// and the folder, which takes minutes. Later runs use the same folder.
+// and the folder. Later runs use the same folder, because filling it takes minutes.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Db } from '../../src/db/db.ts'

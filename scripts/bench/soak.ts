@@ -1,6 +1,6 @@
 // Sends 200 requests per second to a service for ten minutes, during 50 uploads and with a busy engine. Measures the
-// growth of the memory and of the number of open files, and the time of a GET request. STENO_BENCH_SECONDS sets another
-// length in seconds.
+// growth of the memory, the growth of the number of open files, and the time of a GET request. STENO_BENCH_SECONDS sets
+// another length in seconds.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

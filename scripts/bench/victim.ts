@@ -1,7 +1,7 @@
-// One account attacks a server to delay the jobs of other accounts. Measures the time of another account's job, from
-// its first request to its last webhook, without and during the attack. The engine uses a tiny test model. One attack
-// needs a name server that never answers, and thus root: the server must have an /etc/resolv.conf of its own.
-// STENO_BENCH_ATTACK=TEXT runs only the attacks whose names contain the text.
+// One account attacks a server to delay the jobs of other accounts. Measures the time of another account's job with and
+// without the attack, from its first request to its last webhook. One attack needs a name server that never answers,
+// and thus root: the server must have an /etc/resolv.conf of its own. STENO_BENCH_ATTACK=TEXT runs only the attacks
+// whose names contain the text.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,6 @@
-// Scores the built-in diarization on conversations of LibriSpeech readers, on the sample recording of pyannote (both in
-// ../shared), and on synthetic voices. The synthetic voices need espeak-ng, flite and festival with at least eight
-// voices together. The number of speakers is not given to the diarization. The score has no collar: the time around the
-// start and end of a turn counts too.
+// Scores the built-in diarization on conversations of LibriSpeech readers, on a sample recording of pyannote, and on
+// synthetic voices. Synthetic voices need espeak-ng, flite and festival with at least eight voices together. The number
+// of speakers is not given. The time around the start and end of a turn is scored too.
 //
 // As in a job, the built-in speech model supports the diarization: it estimates how many voices talk at each moment.
 //

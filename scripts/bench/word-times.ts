@@ -1,7 +1,7 @@
-// Measures where words start and end in real speech, with Whisper base. The pauses in the sound are the reference: the
-// first word after a pause starts with the voice, and the last word before a pause ends with it. The starts are also
-// compared with those of openai/whisper. No computing time is measured, so the machine may be busy. The environment
-// variables for faster-whisper and openai/whisper are those of the benchmark `real`, in real.ts.
+// Measures where words start and end in real speech, with Whisper base. The pauses in the sound are the reference: a
+// word after a pause starts with the voice, and a word before a pause ends with it. The starts are also compared with
+// those of openai/whisper. The environment variables for faster-whisper and openai/whisper are those of the benchmark
+// `real`, in real.ts.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

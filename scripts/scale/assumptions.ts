@@ -53,14 +53,15 @@ export const gpu = {
   /** The mean time, in seconds, after which the provider withdraws a spot GPU. */
   spotLifeSeconds: 8 * hour,
   /**
-   * Outages of spot GPUs. The provider withdraws the share `outageShare` of all spot GPUs at the start. No spot GPU can
-   * be ordered during an outage.
+   * Outages of spot GPUs. At the start of an outage, the provider withdraws the share `outageShare` of all spot GPUs.
+   * No spot GPU can be ordered during the outage.
    */
   outagesPerMonth: 2,
   outageShare: 0.7,
   outageHoursMean: 2,
   /**
-   * The time, in seconds, that the job of a withdrawn GPU waits for another worker: the default of STENO_WORKER_LEASE.
+   * The time, in seconds, that a job waits for another worker after its GPU was withdrawn. It is the default of the
+   * setting STENO_WORKER_LEASE.
    */
   leaseSeconds: 30,
   attemptsMax: 4,
@@ -82,10 +83,7 @@ export const scaler = {
   surplusSeconds: 15 * 60,
 }
 
-/**
- * The capacity of a server, and the resources that it needs for a job, for an hour of audio and for a copy of its
- * database.
- */
+/** The capacity of a server, and the resources that it needs for each kind of work. */
 export const server = {
   cores: 16,
   wireMegabytesPerSecond: 1250,

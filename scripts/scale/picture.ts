@@ -1,5 +1,5 @@
 // Draws the simulated year of one server and its GPU workers as an SVG picture. One panel shows the number of GPUs in
-// the busiest week, and one shows the waiting times of the jobs on each day.
+// the busiest week. One panel shows the waiting times of the jobs on each day.
 
 import { hour, load, week } from './assumptions.ts'
 import type { Result } from './simulate.ts'

@@ -12,7 +12,8 @@ export type Job = { arrivedAt: number; seconds: number; attempts: number }
 
 /**
  * A simulated GPU. `run` grows by 1 when the GPU starts a job, and when the GPU is removed. The event for the end of a
- * job has a copy of `run`. The event is ignored if its copy differs: the GPU no longer works on this job.
+ * job has the value of `run` from the start of the job. A different `run` means that the GPU no longer works on this
+ * job, and the event is ignored.
  */
 export type Gpu = {
   kind: Kind

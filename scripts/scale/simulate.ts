@@ -185,7 +185,7 @@ function handOut(world: World, now: number): void {
 /** Removes `job`, the first job in `world.waiting`, and adds its waiting time to the histograms. */
 function take(world: World, job: Job, now: number): void {
   world.head += 1
-  // The array is shortened when more than 10,000 jobs have left the queue and fill more than half of it.
+  // The array is shortened when more than half of it, and more than 10,000 jobs, have left the queue.
   if (world.head > 10_000 && world.head > world.waiting.length / 2) {
     world.waiting = world.waiting.slice(world.head)
     world.head = 0

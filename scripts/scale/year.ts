@@ -1,6 +1,6 @@
 // Simulates a year of a very large service: `bun scripts/scale/year.ts [--seed 7] [--picture FILE]`. Prints the waiting
-// times of jobs, the number and cost of GPUs, and the used share of each server resource. The result depends on the
-// numbers in assumptions.ts.
+// times, the number and cost of GPUs, and the used share of each server resource. The result depends on the numbers in
+// assumptions.ts.
 
 import { parseArgs } from 'node:util'
 import { gpu as facts, hour, load, server, year } from './assumptions.ts'
@@ -59,8 +59,8 @@ function workShare({ audioSeconds, jobs }: Result, gpuHours: number): number {
 }
 
 /**
- * Returns a table of the demand and the capacity of each server resource, sorted by the used share, the highest first.
- * The last rows show the sizes of the media and the database, and the time to copy the database.
+ * Returns a table of the demand and the capacity of each server resource, the most used first. The last rows show the
+ * sizes of the media and the database, and the time to copy the database.
  */
 function bottlenecks({ peak, audioSeconds }: Result): string[][] {
   const { measured } = server

@@ -1,4 +1,4 @@
-// The exchange of an authorization code, which works only once, for the first tokens of a grant.
+// Exchanges an authorization code for the first tokens of a grant. A code works only once.
 
 import { sameText, sha256 } from '../base/hash.ts'
 import type { Db } from '../db/db.ts'
@@ -10,8 +10,8 @@ type Exchange = {
   clientId: string
   codeVerifier: string
   /**
-   * The redirect address in the token request, which must be the same as in the authorization request. Null if missing:
-   * the code verifier already proves that both requests come from the same client.
+   * The redirect address in the token request, which must be the same as in the authorization request. Null if the
+   * token request has none: the code verifier already proves that both requests come from the same client.
    */
   redirectUri: string | null
   resources: string[]

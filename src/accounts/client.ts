@@ -29,10 +29,7 @@ export function findClient(db: Db, id: string): Client | null {
   return row && { ...row, redirectUris: JSON.parse(row.redirectUris) }
 }
 
-/**
- * Removes the clients that were not used for `clientKeptMs` and have no grant (the access that a person has given to a
- * client).
- */
+/** Removes the clients that were not used for `clientKeptMs` and to which no account has given access (a grant). */
 export function purgeClients(db: Db): void {
   db.run(
     `delete from clients where used_at <= $usedBefore
@@ -47,13 +44,13 @@ export function purgeClients(db: Db): void {
  */
 const knownSchemes = ['cursor:']
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?(\/.*)?$/
-/** Matches a URI of allowed characters. # is not allowed, because a redirect address must not have a fragment. */
+/** Matches a URI of allowed characters. The character # is not allowed: a redirect address must not have a fragment. */
 const uriCharacters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/
 
 /**
  * Returns true if the text is allowed as a redirect address: an https address, an http address on a loopback host, or
- * an address with a custom scheme. User names and passwords are not allowed. RFC 8252 requires a reversed domain name
- * as a custom scheme, such as `com.example.app`.
+ * an address with a custom scheme. RFC 8252 requires a reversed domain name as a custom scheme, such as
+ * `com.example.app`. An address with a user name or a password is not allowed.
  */
 export function isRedirectUri(text: string): boolean {
   const url = uriCharacters.test(text) ? URL.parse(text) : null

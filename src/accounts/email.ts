@@ -4,8 +4,8 @@ import { domainToASCII } from 'node:url'
 import { limits } from '../limits.ts'
 
 /**
- * Matches the part of an email address before the @. RFC 6531 allows letters of any script. Quoted parts, such as `"ana
- * b"@example.org`, are not accepted.
+ * Matches the part of an email address before the @. RFC 6531 allows letters of any script. The quoted form is not
+ * accepted, such as `"ana b"@example.org`.
  */
 const local = /^[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+(\.[\p{L}\p{N}\p{M}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const domain = /^[\p{L}\p{N}\p{M}.-]+$/u

@@ -28,9 +28,9 @@ type Asked = {
 }
 
 /**
- * Creates a grant and returns its authorization code. An account keeps at most `grantsMax` grants: the grant that was
- * unused for the longest time is deleted first. A grant whose last use is in the future is deleted even before it,
- * because the clock was wrong then.
+ * Creates a grant and returns its authorization code. If an account has more than `grantsMax` grants, the grant that
+ * was unused for the longest time is deleted. A grant whose last use is in the future (the clock was wrong then) is
+ * deleted first.
  */
 export function createGrant(db: Db, { scopes, resources, ...asked }: Asked): string {
   const code = codeStart + newToken()

@@ -1,5 +1,5 @@
 // The ledger of all movements of money. An entry is a deposit, the reserve of a job, the settlement of a reserve (a
-// charge), or the release of a reserve. SQL triggers in 001_init.sql update the balance of the account.
+// charge), or its release. SQL triggers in 001_init.sql update the balance of the account.
 
 import { SQLiteError } from 'bun:sqlite'
 import type { Db } from '../db/db.ts'
@@ -32,8 +32,8 @@ export function reserve(db: Db, accountId: string, jobId: string, units: number)
 }
 
 /**
- * Settles the reserve of a job: the reserved amount becomes a charge. Throws a LedgerError if the job has no reserve of
- * this amount, or if the reserve was already settled or released.
+ * Settles the reserve of a job: the reserved amount becomes a charge. Throws a LedgerError if the job has no open
+ * reserve of this amount.
  */
 export function settle(db: Db, accountId: string, jobId: string, units: number): void {
   add(db, accountId, jobId, 'settle', units)

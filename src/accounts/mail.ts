@@ -7,8 +7,8 @@ export type Mail = { to: string; subject: string; text: string }
 
 export type Mailer = {
   /**
-   * Sends a mail. Rejects if this fails. The error contains neither the text of the mail nor the password for the mail
-   * server.
+   * Sends a mail. Rejects if the mail cannot be sent. The error contains neither the text of the mail nor the password
+   * for the mail server.
    */
   send(mail: Mail): Promise<void>
   /** Aborts all mails that are being sent. */

@@ -21,9 +21,9 @@ const columns = `account_id as accountId, key_id as keyId, created_at as created
   expires_at as expiresAt`
 
 /**
- * Creates a session and returns its token. An account keeps at most `sessionsMax` sessions: the session that was unused
- * for the longest time is deleted first. A session whose last use is in the future is deleted even before it, because
- * the clock was wrong then.
+ * Creates a session and returns its token. If an account has more than `sessionsMax` sessions, the session that was
+ * unused for the longest time is deleted. A session whose last use is in the future (the clock was wrong then) is
+ * deleted first.
  */
 export function createSession(db: Db, { accountId, keyId }: Pick<Session, 'accountId' | 'keyId'>): string {
   const token = newToken()

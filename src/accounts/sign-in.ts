@@ -20,8 +20,7 @@ export function signInWithKey(db: Db, text: string): SignedIn | null {
 
 /**
  * Returns the account of an email address and a password. Returns null if the password is wrong, or if no verified
- * account with a password has this address. The duration is the same in each case, because the given password is always
- * hashed.
+ * account with a password has this address. Both cases take the same time, because the given password is always hashed.
  */
 export async function signInWithPassword(
   db: Db,
@@ -39,8 +38,8 @@ export async function signInWithPassword(
 }
 
 /**
- * Creates a session and returns its token. Returns null if the password was changed or the account was deleted during
- * the check of the password, which may take 0.25 s or more.
+ * Creates a session and returns its token. The password check may take 0.25 s or more. Returns null if the password was
+ * changed or the account was deleted meanwhile.
  */
 export function startSession(db: Db, { accountId, keyId, passwordHash }: SignedIn): string | null {
   const stillHeld = 'select 1 from accounts where id = $accountId and password_hash = $passwordHash'

@@ -43,8 +43,8 @@ function hasSealedTexts(db: Pick<Db, 'find'>): boolean {
 }
 
 /**
- * Returns false if the signing secret of the newest key was encrypted with another secret.key. Returns true if there is
- * no key.
+ * Returns false if the signing secret of the newest key was encrypted with another secret.key. Otherwise, and if there
+ * is no key, returns true.
  */
 export function canOpenSecrets(db: Pick<Db, 'find'>, secrets: Secrets): boolean {
   const row = db.find<{ sealed: string }>('select sealed_secret as sealed from keys order by id desc limit 1')

@@ -19,7 +19,7 @@ export type StatementPlace = { id: number; balanceUnits: number }
 type Row = Omit<StatementEntry, 'balanceUnits'> & { presentUnits: number }
 
 /**
- * Lists the deposits and charges of an account, beginning with the newest, or with the newest before `before`. The
+ * Lists the deposits and charges of an account, newest first. If `before` is given, lists only entries before it. The
  * balances are computed backwards from the present balance or the balance in `before`: a sum over a large ledger would
  * block the server.
  */

@@ -1,10 +1,9 @@
 // Verifies the email addresses of accounts by a mailed link. A link works once and expires after `verificationTtlMs`.
-// The database stores the password hash of the sign-up with the link, which saves the person from typing the password
-// again.
+// The link has the password hash of the sign-up: the person need not type the password again.
 //
-// Anyone can sign up with the address of another person. A link therefore loses its password when a later sign-up has
-// another password, and the person who opens the link chooses a password. While such a link is valid, later links have
-// no password either.
+// Anyone can sign up with the address of another person. A later sign-up with another password therefore removes the
+// password from the link. The person who opens the link then chooses a password. While a link without a password is
+// valid, later links have no password either.
 
 import { sha256 } from '../base/hash.ts'
 import { newToken } from '../base/id.ts'
@@ -12,7 +11,7 @@ import type { Db } from '../db/db.ts'
 import { limits } from '../limits.ts'
 import { createAccount, findAccountByEmail, verifyAccount } from './account.ts'
 
-/** The password hash of a link that has lost its password. */
+/** The stored password hash of a link without a password. */
 const noPassword = ''
 
 type SignUp = {
@@ -56,7 +55,7 @@ export function createVerification(db: Db, { email, passwordHash, pendingHash }:
 
 /**
  * Returns the password hash of the newest valid link to an unverified account. Returns null if there is no such link,
- * or if it has lost its password.
+ * or if it has no password.
  */
 export function findPendingPassword(db: Db, email: string): string | null {
   return validHashes(db, email)[0] || null
@@ -76,8 +75,8 @@ function validHashes(db: Db, email: string): string[] {
 
 /**
  * Returns true if the account got a verification mail within the last `verificationMailEveryMs`. Otherwise, anyone
- * could send many mails to the address of another person. A link that expires later than a new link does not count,
- * because the clock was wrong when it was mailed.
+ * could send many mails to the address of another person. A link with a later expiry than a new link does not count:
+ * the clock was wrong when that link was mailed.
  */
 function hadMail(db: Db, accountId: string): boolean {
   const latest = db.now() + limits.verificationTtlMs
@@ -89,10 +88,9 @@ function hadMail(db: Db, accountId: string): boolean {
 }
 
 /**
- * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a password
- * that the person chose on the page of the link. Returns `invalid` if the link is unknown, used or expired, or the
- * account is already verified. Returns `password-missing` if neither the link nor `chosenHash` has a password; the link
- * then stays valid.
+ * Verifies the account of a mailed link. `token` is the secret part of the link. `chosenHash` is the hash of a newly
+ * chosen password. Returns `invalid` if the link is unknown, used or expired, or if the account is already verified.
+ * Returns `password-missing` if neither the link nor `chosenHash` has a password; the link then stays valid.
  */
 export function useVerification(
   db: Db,

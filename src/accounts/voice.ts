@@ -1,6 +1,6 @@
 // The voices that an account has enrolled under names. A voice print is biometric data: the database stores it
-// encrypted, and the API never returns it. It is deleted with its voice or its account. A voice that is not used for
-// the retention time of transcripts is deleted too.
+// encrypted, and the API never returns it. A voice print is deleted with its voice or its account. An unused voice is
+// deleted after the retention time of transcripts.
 
 import { newId } from '../base/id.ts'
 import type { Secrets } from '../base/seal.ts'
@@ -75,8 +75,8 @@ export function findPrints(
 }
 
 /**
- * Stores the current time as the last use of these voices. A use is a speaker in a transcript who gets the name of a
- * voice.
+ * Stores the current time as the last use of these voices. A voice is used when a speaker in a transcript gets its
+ * name.
  */
 export function markVoicesUsed(db: Db, accountId: string, names: readonly string[]): void {
   for (const name of names)

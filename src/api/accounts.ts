@@ -50,8 +50,8 @@ export const accounts = (service: Service) =>
 
 /**
  * Creates an account, unless it exists, and sends its verification mail. Sends no mail if the account is verified or
- * got a mail a short time ago. The response time must not reveal whether the address is registered: the password is
- * always compared with a hash, and the response does not wait for the mail.
+ * got a mail a short time ago. The response time must not reveal whether the address is registered. The password is
+ * therefore always compared with a hash, and the response does not wait for the mail.
  */
 async function signUp(
   { db, config, baseUrl, mailer }: Service,

@@ -62,8 +62,8 @@ export function openApp(service: Service): AnyElysia {
 }
 
 /**
- * Returns the status of a response. Elysia sends the status of a returned Response unless it is 200. Otherwise, it
- * sends the `status` that a handler or a hook has set.
+ * Returns the status of a response. Elysia sends the status of a returned Response unless that status is 200.
+ * Otherwise, it sends the `status` that a handler or a hook has set.
  */
 function statusSent(returned: unknown, status: number | string = 200): number {
   return returned instanceof Response && returned.status !== 200 ? returned.status : Number(status)

@@ -1,5 +1,6 @@
 // The cursor that names the next page of a list. It contains the position of the page as whole numbers, and a
-// signature. The signature also covers the account, the filters and the order: a cursor is valid for one list only.
+// signature. The signature also covers the account, the filters and the order. A cursor is thus valid for one list
+// only.
 
 import type { Secrets } from '../base/seal.ts'
 import { ApiError } from '../errors.ts'

@@ -1,4 +1,5 @@
-// Makes the voice print of a voice that an account enrols, from an upload or from the speech of one speaker of a job.
+// Makes the voice print of a voice that an account enrols. The speech comes from an upload, or from one speaker of a
+// job.
 
 import type { Static } from '@sinclair/typebox'
 import type { PrintSource, VoicePrint } from '../engine/printer.ts'

@@ -46,7 +46,7 @@ export async function answerError(
     set.status = clientClosedStatus
     return new Response(null, { status: clientClosedStatus })
   }
-  // Elysia's code of an ApiError is the code of the ApiError.
+  // The code of an ApiError may be NOT_FOUND too.
   const isUnrouted = code === 'NOT_FOUND' && !(thrown instanceof ApiError)
   const answer = toApiError(isUnrouted ? unrouted(app, request) : thrown, code, {
     request_id: requestState.requestId,
@@ -68,10 +68,7 @@ export async function answerError(
   return body
 }
 
-/**
- * Returns the error that was thrown first: Elysia wraps an error from a check of the body in a ParseError, as its
- * cause.
- */
+/** Returns the error that was thrown first. Elysia wraps an error from a check of the body in a ParseError. */
 function thrownIn(error: unknown, code: string | number): unknown {
   return code === 'PARSE' && error instanceof Error ? error.cause : error
 }

@@ -10,7 +10,7 @@ const earlySeconds = 4
 
 /**
  * Returns the idle timeout for Bun, in seconds. It is `earlySeconds` longer than the configured time, because Bun may
- * close a connection that much too early. Bun accepts at most 255 seconds, so the configuration allows at most 251.
+ * close a connection that much too early. Bun accepts at most 255 seconds.
  */
 export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): number {
   return requestIdleMs / 1000 + earlySeconds
@@ -20,9 +20,9 @@ export function idleSeconds({ requestIdleMs }: Pick<Config, 'requestIdleMs'>): n
 export type IdleTimer = { timeout(request: Request, seconds: number): void } | null
 
 /**
- * Switches off Bun's idle timeout for the connection of a request, which may carry no bytes for a long time. Returns a
- * function that switches the timeout on again. It must be called at the end of the response: otherwise, an unused
- * connection would stay open for ever. `msMax` is the longest time without the timeout.
+ * Switches off Bun's idle timeout for the connection of a request, which can be silent for a long time. Returns a
+ * function that switches the timeout on again. Call it at the end of the response: otherwise, an unused connection
+ * stays open for ever. `msMax` is the longest time without the timeout.
  */
 export function pauseIdleTimeout(
   config: Pick<Config, 'requestIdleMs'>,

@@ -69,6 +69,6 @@ export const introduction = (service: Service, whole: () => AnyElysia) => {
 
 /**
  * The OpenAPI document for the base URL `url`, and two cached responses: its JSON (1 ms of CPU time) and the docs page
- * (4 ms). A response is null until its first request. Only one base URL is cached, that of the last request.
+ * (4 ms). A response is null until its first request. Only the last requested base URL is cached.
  */
 type Answers = { url: string; document: object; json: Response | null; page: Response | null }

@@ -1,5 +1,5 @@
 // Attacks by which one account tries to delay the jobs of all other accounts. Each attack runs in a separate process,
-// because a Bun process sends only a limited number of requests at a time.
+// because a process of Bun limits its simultaneous requests.
 
 /** A caller of the API: the address of a server and the key of an account. */
 export type Caller = { address: string; key: string }
@@ -23,8 +23,8 @@ type Attack = {
 type Order = { name: string; caller: Caller; places: Places }
 
 /**
- * The default of `everyMs`. 200 ms gives 300 jobs a minute, the highest rate that the rate limits allow for the five
- * API keys of an account together.
+ * The default of `everyMs`. 200 ms gives 300 jobs a minute, the highest rate for the five API keys of an account
+ * together.
  */
 const submitEveryMs = 200
 const damagedFrames = 2_000_000

@@ -1,6 +1,5 @@
 // A service with a simulated engine, in a separate process, for the chaos benchmark. Each step of a job takes a random
-// time. A message from the parent process is a number of milliseconds: it sets the clock of the service ahead of the
-// real time.
+// time. A message from the parent process sets the clock ahead of the real time, by this number of milliseconds.
 
 import { setLogFormat } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'

@@ -1,6 +1,5 @@
-// Makes conversations from recordings of single voices. A conversation consists of turns with pauses and overlaps. Its
-// sound may contain noise or have telephone quality. The reference (who speaks when) is computed from the energy of
-// each utterance before the mixing.
+// Makes conversations from recordings of single voices: turns with pauses and overlaps, with noise or in telephone
+// quality. The reference (who speaks when) is computed from the energy of each utterance before the mixing.
 
 import { seeded } from '../../../test/support/random.ts'
 import type { Segment } from './der.ts'
@@ -85,15 +84,15 @@ function turnOf(utterance: Float32Array, share: number): Float32Array {
 }
 
 /**
- * The reference ignores sound below this frequency, in hertz. The rumble of a room can be as loud as a voice, but a
- * voice has little sound below this frequency.
+ * The reference ignores sound below this frequency, in hertz. Such sound comes from the rumble of a room, and hardly
+ * from a voice.
  */
 const lowest = 150
 
 /**
- * Returns the spans of speech in seconds. A frame is speech if it is more than 9 dB above the background and less than
- * 32 dB below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less than
- * 60 ms between two gaps becomes a gap. At last, a gap of less than 250 ms between two spans becomes speech.
+ * Returns the spans of speech in seconds. A frame of speech is more than 9 dB above the background and less than 32 dB
+ * below the loud parts. A frame less than 12 dB below the loud parts is always speech. Then speech of less than 60 ms
+ * between two gaps becomes a gap. After that, a gap of less than 250 ms between two spans becomes speech.
  */
 export function speechOf(samples: Float32Array): { from: number; to: number }[] {
   const rumble = lowPass(samples, lowest)

@@ -5,8 +5,8 @@ export type Segment = { from: number; to: number; speaker: string }
 
 export type Score = {
   /**
-   * The seconds of speech in the reference, without the collars (the unscored time around the start and end of each
-   * segment). A second with two speakers counts twice.
+   * The seconds of speech in the reference. A second with two speakers counts twice. The unscored time around the start
+   * and end of each segment (the collar) does not count.
    */
   speech: number
   missed: number

@@ -1,6 +1,6 @@
 // A child process of the benchmarks: diarizes a file of samples, repeated `repeat` times. No speech model runs here.
-// Its voice readings (how many voices speak when, and vectors of these voices) are replaced by artificial ones of the
-// same size.
+// Artificial voice readings of the same size replace those of the speech model. A voice reading says how many voices
+// speak when, and has vectors of these voices.
 
 import { framesPerEmbedding, samplesPerFrame, samplesPerMelFrame } from '../../../src/engine/audio.ts'
 import type { VoiceReading } from '../../../src/engine/hear/voice-network.ts'
@@ -45,8 +45,8 @@ async function diarize({ sound, repeat, threads }: DiarizeOrder): Promise<Diariz
 }
 
 /**
- * Returns an artificial voice reading of a window of `length` samples, in which one voice speaks all the time. It has
- * probabilities of no voice, one voice and several voices for each 10 ms, and a vector of the voice for each 40 ms.
+ * Returns an artificial voice reading of a window of `length` samples, in which one voice speaks all the time. For each
+ * 10 ms, it has probabilities of no voice, one voice and several voices. For each 40 ms, it has a vector of the voice.
  */
 function oneVoiceIn(length: number): VoiceReading {
   const width = 48

@@ -1,6 +1,6 @@
-// A child process of the benchmarks: decodes a fixed number of tokens for each window of 30 s, and prints the number of
-// decoded tokens. With random weights, the decoder repeats tokens, which the engine would reject as a loop. This script
-// therefore runs the steps of the engine itself. It replaces each token that the decoder chooses by a given token.
+// A child process of the benchmarks: decodes a fixed number of tokens for each window of 30 s, and prints their number.
+// With random weights, the decoder repeats tokens, and the engine would reject this as a loop. The script therefore
+// runs the steps of the engine itself, and replaces each chosen token by a given token.
 
 import { windowFrames, windowSamples } from '../../../src/engine/audio.ts'
 import { wordTimes } from '../../../src/engine/hear/align.ts'

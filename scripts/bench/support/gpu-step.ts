@@ -1,6 +1,6 @@
 // Computes the cost of one decoding step with steno's graphs for GPUs: bytes on the PCIe bus, graph nodes, kernels, and
-// bytes read from GPU memory. The bytes on the bus are also computed for the published ONNX graphs. The graphs are made
-// without weights, because only the shapes of the weights count.
+// bytes read from GPU memory. For comparison, also computes the bytes on the bus for the published ONNX graphs. The
+// graphs have no weights, because only the shapes of the weights count.
 
 import { floatDecoder } from '../../../src/engine/network/float-decoder.ts'
 import type { FloatSize } from '../../../src/engine/network/float-size.ts'
@@ -35,8 +35,8 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
   return {
     rows,
     busBefore: rows * busBefore(dimensions),
-    // Each window of the batch needs five integers and four floats on the GPU, and returns two floats. The whole batch
-    // needs one more integer.
+    // For each window of the batch, five integers and four floats go to the GPU, and two floats come back. One more
+    // integer goes to the GPU for the whole batch.
     busAfter: rows * (5 * bytes.int64 + 6 * bytes.float32) + bytes.int64,
     nodes: operations.length,
     kernels: operations.reduce((sum, operation) => sum + kernelsOf(operation), 0),
@@ -45,9 +45,9 @@ export function countStep(dimensions: Dimensions, rows: number): Counted {
 }
 
 /**
- * Returns the bytes that one decoding step copies over the PCIe bus for one window, with the published ONNX graphs.
- * These graphs read the encoder result and all caches from host memory. They return the scores of the next token, the
- * attention for the word times, and the new caches.
+ * Returns the bytes on the PCIe bus for one window in one decoding step, with the published ONNX graphs. These graphs
+ * read the encoder result and all caches from host memory. They return the token scores, the attention for the word
+ * times, and the new caches.
  */
 function busBefore({ width, heads, decoderLayers, aligned, vocabulary }: Dimensions): number {
   const perRow = (length: number) => 2 * decoderLayers * length * width
@@ -92,8 +92,8 @@ const withoutKernel = new Set(['Reshape', 'Squeeze', 'Identity', 'Shape'])
 
 /**
  * Returns the number of kernels of an operation, according to the source code of ONNX Runtime's CUDA provider.
- * `Attention` starts four: two clear a buffer each, one computes parts of the result, and one joins the parts. A fifth
- * kernel converts the lengths of the rows in a cache, if they are given.
+ * `Attention` starts four kernels: two clear buffers, one computes parts of the result, and one joins the parts. A
+ * fifth kernel converts the given lengths of the rows in a cache.
  */
 function kernelsOf({ kind, inputs }: Operation): number {
   if (withoutKernel.has(kind)) return 0

@@ -90,8 +90,8 @@ function clock() {
 }
 
 /**
- * Measures the time of all runs of the encoder and the decoder. Only the encoder of published weights has the first
- * input `input_features`, and only their decoder `input_ids`. For a model in the compact form, both times are 0.
+ * Measures the time of all runs of the encoder and the decoder. In published weights, only the encoder has the first
+ * input `input_features`, and only the decoder has `input_ids`. For a model in the compact form, both times are 0.
  */
 function watchRuns() {
   const spent = { wallMs: 0, cpuMs: 0 }

@@ -34,8 +34,7 @@ export async function measure(
 
 /**
  * Returns the resident memory of a process and its descendants, in bytes. An ended process counts as 0. A process with
- * the command line of its parent (`parent`) also counts as 0: it has just been forked and shares the memory of the
- * parent.
+ * the command line of its parent (`parent`) counts as 0 too: it was just forked, and its memory is that of the parent.
  */
 function treeBytes(pid: number, parent = ''): number {
   try {

@@ -1,6 +1,6 @@
-// Reads a real meeting: the example data of the repository BUTSpeechFIT/VBx. The data are the x-vectors (voice
-// embeddings) of the meeting, a PLDA model, and the reference (who speaks when). PLDA is probabilistic linear
-// discriminant analysis. Each x-vector covers 1.44 s of sound, and one begins every 0.24 s.
+// Reads a real meeting: the example data of the repository BUTSpeechFIT/VBx. The data are x-vectors (voice embeddings),
+// a PLDA model (probabilistic linear discriminant analysis), and the reference (who speaks when). Each x-vector covers
+// 1.44 s of sound, and one begins every 0.24 s.
 
 import { join } from 'node:path'
 import { Plda } from '../../../src/engine/who/plda.ts'
@@ -39,8 +39,8 @@ export async function readMeeting(folder: string): Promise<Meeting> {
 
 /**
  * Returns the segments of the speakers. An x-vector is the voice embedding of a span, and the spans overlap. At each
- * time, all x-vectors whose spans contain this time are compared with the centroid of each speaker. The speaker with
- * the largest sum of cosines talks.
+ * time, each speaker gets the sum of the cosines between its centroid and all x-vectors of this time. The speaker with
+ * the largest sum talks.
  */
 export function segmentsOf(
   { spans }: Meeting,
@@ -79,9 +79,9 @@ function readVectors(bytes: Buffer): Float32Array[] {
 
 /**
  * Reads a PLDA model (probabilistic linear discriminant analysis) from two files. `transform` has two means and a
- * projection: one mean for an embedding, one for a projected embedding. `model` is in Kaldi's format. It has a mean, a
- * matrix and variances, each after a marker and a size. Its values are for embeddings of norm 1, but `Plda` uses norm
- * √128. Its mean is therefore multiplied by √128, and its matrix divided by √128.
+ * projection: one mean for embeddings, one for projected embeddings. `model` has Kaldi's format: a mean, a matrix and
+ * variances, each after a marker and a size. `model` is for embeddings of norm 1, but `Plda` uses norm √128: the mean
+ * is multiplied by √128, and the matrix is divided by √128.
  */
 function readPlda(transform: Buffer, model: Buffer): Plda {
   const table = (file: Buffer, at: number, count: number) =>

@@ -1,6 +1,6 @@
-// A child process of the benchmarks: measures the CPU time of the encoder for one window, the CPU time of the decoder
-// for a fixed number of tokens, and the peak memory. With `npm`, the sessions are those of onnxruntime-node, which copy
-// the decoder's cache to JavaScript. Otherwise, steno's own binding to ONNX Runtime is used.
+// A child process of the benchmarks: measures the CPU time of the encoder and of the decoder, and the peak memory. With
+// `npm`, the sessions are those of onnxruntime-node, which copy the decoder's cache to JavaScript. Otherwise, steno's
+// own binding to ONNX Runtime is used.
 
 import { join } from 'node:path'
 import { windowMelFrames } from '../../../src/engine/audio.ts'
@@ -20,8 +20,7 @@ export type PaceOrder = {
 }
 /**
  * CPU times in milliseconds, and the peak memory. `encodeMs` is for one window, and `decodeMs` for all tokens of all
- * rows of the batch. `bareMs` is the part of `decodeMs` inside ONNX Runtime. It is 0 for onnxruntime-node, where it is
- * not measured.
+ * rows of the batch. `bareMs` is the part of `decodeMs` inside ONNX Runtime, or 0 for onnxruntime-node (not measured).
  */
 export type Pace = { encodeMs: number; decodeMs: number; bareMs: number; peakBytes: number }
 

@@ -8,9 +8,9 @@ const rate = 16_000
 const [hop, frame] = [0.01 * rate, 0.02 * rate]
 
 /**
- * A frame is voice if its level is more than `overNoise` decibels above the noise level. The noise level is the 10th
- * percentile of all frames, and the loud level is the 95th. The threshold is at least `loud - belowLoudMax` and at most
- * `loud - belowLoudMin`.
+ * A frame is voice if its level is above a threshold: `overNoise` decibels above the noise level. The threshold is at
+ * least `loud - belowLoudMax` and at most `loud - belowLoudMin`. The noise level is the 10th percentile of all frames,
+ * and the loud level is the 95th.
  */
 const limits = { overNoise: 10, belowLoudMax: 30, belowLoudMin: 18 }
 /**

@@ -1,5 +1,5 @@
 // The programs that the benchmark of real speech compares: steno, and the programs that environment variables name.
-// Each runs in a separate process.
+// Each program runs in a separate process.
 
 import { mkdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -1,6 +1,6 @@
 // Writes Whisper models of real dimensions with random weights. The recognised text is noise, but the cost is
-// realistic. The layout and the names of the weights are those of onnx-community: an encoder, and a decoder with a
-// branch with a cache and a branch without.
+// realistic. The layout and the names are those of onnx-community: an encoder, and a decoder with one branch with a
+// cache and one branch without.
 
 import { copyFileSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -81,7 +81,7 @@ export async function writeRandomModel(
 
 /**
  * The weights of a model. A decoder has two graphs inside an `If` node: one for the first step, and one for later
- * steps. The weights are constants of the outer graph, which both inner graphs use.
+ * steps. The weights are constants of the outer graph, and both inner graphs use them.
  */
 class Weights {
   private readonly names = new Set<string>()
@@ -97,8 +97,8 @@ class Weights {
   }
 
   /**
-   * Adds the embedding matrix (tokens × width) to the graph. With floats, also adds the transposed matrix for the last
-   * projection.
+   * Adds the embedding matrix (tokens × width) to the graph. Without 8-bit weights, also adds the transposed matrix for
+   * the last projection.
    */
   embedding(name: string, projection: string, dims: readonly [number, number]): string {
     return this.once(name, () => {

@@ -1,5 +1,5 @@
-// Compares the tokens of a published model's own graphs on the CPU with the tokens of steno's graphs for GPUs, which
-// run on a GPU or on the CPU.
+// Compares the tokens of a published model's own graphs with the tokens of steno's graphs for GPUs. The own graphs run
+// on the CPU. steno's graphs run on a GPU or on the CPU.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

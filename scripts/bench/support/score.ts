@@ -1,5 +1,5 @@
-// Scores transcripts of real speech: word errors, words in digital silence (samples that are all 0), and differences
-// between the word times of two programs.
+// Scores transcripts of real speech: word errors, words in digital silence (samples of 0), and differences between the
+// word times of two programs.
 
 import { compareWords, plainWords } from '../../../test/support/words.ts'
 import type { Pause } from './pauses.ts'
@@ -53,9 +53,9 @@ export function wordsOutOfOrder(words: readonly TimedWord[]): number {
 }
 
 /**
- * Compares the start times of the words that both programs recognised. `near` counts the words whose two start times
- * differ by at most 0.2 s, and `of` counts the compared words. A word that starts inside a pause in `theirs` is not
- * compared, except in the last `before` seconds of the pause.
+ * Compares the start times of the words that both programs recognised. `of` counts the compared words. `near` counts
+ * the compared words whose start times differ by at most 0.2 s. A word of `theirs` that starts inside a pause is
+ * compared only in the last `before` seconds of the pause.
  */
 export function compareStarts(
   ours: readonly TimedWord[],
@@ -72,13 +72,13 @@ export function compareStarts(
 }
 
 /**
- * The shortest time, in seconds, that a word lasts outside a pause. The first word after a pause ends later than this
- * after the end of the pause. The last word before a pause starts earlier than this before the start of the pause.
+ * The first word after a pause ends more than this many seconds after the end of the pause. The last word before a
+ * pause starts more than this many seconds before the start of the pause.
  */
 const wordSecondsMin = 0.08
 /**
- * A word that starts this many seconds or more after a pause is not the first word after the pause. The program missed
- * the first word, and the pause is not scored.
+ * The first word after a pause starts less than this many seconds after the end of the pause. If no word does, the
+ * program missed the first word, and the pause is not scored.
  */
 const lostAfterSeconds = 0.35
 
@@ -94,8 +94,8 @@ export function startsAfterPauses(pauses: readonly Pause[], words: readonly Time
 }
 
 /**
- * A word that ends this many seconds or more before a pause is not the last word before the pause. The program missed
- * the last word, and the pause is not scored.
+ * The last word before a pause ends less than this many seconds before the start of the pause. If no word does, the
+ * program missed the last word, and the pause is not scored.
  */
 const lostBeforeSeconds = 0.5
 

@@ -1,5 +1,5 @@
-// The table of the benchmark `word-times`, which shows how exact the word times of each program are. Starts and ends of
-// words are compared with the pauses in the sound. The starts are also compared with those of openai/whisper.
+// The table of the benchmark `word-times`. It compares the starts and ends of words with the pauses in the sound. It
+// also compares the starts with those of openai/whisper.
 
 import type { Sound } from './real-speech.ts'
 import {
@@ -15,7 +15,7 @@ export type Heard = { name: string; words: readonly TimedWord[] }
 
 /**
  * openai/whisper starts some words too early, inside a pause. The last column of the table counts such a word only if
- * it starts at most this many seconds before the end of the pause.
+ * its start is in the last `inPauseSeconds` of the pause.
  */
 const inPauseSeconds = 0.2
 
@@ -55,8 +55,8 @@ function cellsOf(
 }
 
 /**
- * Returns the cells for the starts (or ends) of the words. Each of `distances` is the time, in seconds, from the start
- * (or end) of the voice to that of the word. A negative distance means that the word is early.
+ * Returns the cells for the starts (or ends) of the words. Each of `distances` is a time in seconds: from the start (or
+ * end) of the voice to that of the word. It is negative for an early word.
  */
 function distanceCells(time: 'start' | 'end', distances: readonly number[]): Record<string, string> {
   const within = (seconds: number) =>

@@ -37,7 +37,7 @@ export function endpointHtml(document: Document, endpoint: Endpoint): string {
   ].join('')
 }
 
-/** Returns the text as a sentence in HTML, with a full stop at its end. */
+/** Returns the text in HTML. Adds a full stop if the text does not end with `.`, `!` or `?`. */
 function sentence(text: string): string {
   return escapeHtml(/[.!?]$/.test(text) ? text : `${text}.`)
 }

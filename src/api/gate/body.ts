@@ -71,7 +71,7 @@ const nestedFields = ['utterances', 'speakers', 'metadata']
  * Simplifies the value of a field before Elysia validates it:
  * - Each object becomes `{}`. Otherwise, Elysia would need seconds to report 15,000 invalid nested objects.
  * - In a field of `nestedFields`, an object keeps its properties, and only an object inside it becomes `{}`.
- * - A list or an object is cut to one element more than its limit, and the validation refuses it.
+ * - A very long list or object is cut. It is still too long, and the validation refuses it.
  */
 function simplified(name: string, value: unknown): unknown {
   const simplify = nestedFields.includes(name) ? flatObject : flat

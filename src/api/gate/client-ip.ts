@@ -4,9 +4,9 @@ import { isIP } from 'node:net'
 import { groupsOf, type Nets, plainAddress } from '../../net/nets.ts'
 
 /**
- * Returns the IP address of the caller: `peer`, unless it is a trusted proxy. The header X-Forwarded-For is read from
- * its end up to the first address that is no trusted proxy, or that is invalid. The caller is the last valid address
- * that was read, or `peer` if there is none.
+ * Returns the IP address of the caller: `peer`, unless it is a trusted proxy. Behind a trusted proxy, the caller is the
+ * last address in the header X-Forwarded-For that is no trusted proxy. An invalid address ends the search: the caller
+ * is then the valid address after it, or `peer`. If all addresses are trusted proxies, the caller is the first address.
  */
 export function callerIp(peer: string, forwardedFor: string | null, trustProxy: Nets): string {
   const address = plainAddress(peer)
@@ -27,8 +27,8 @@ function withoutPort(hop: string): string {
 }
 
 /**
- * Returns the name under which the rate limits count the requests from an address. It is the address for IPv4, and the
- * /64 network for IPv6, because one caller usually has all addresses of a /64.
+ * Returns the name under which the rate limits count the requests from an address. For IPv4, the name is the address.
+ * For IPv6, it is the /64 network, because one caller usually has the whole network.
  */
 export function networkOf(ip: string): string {
   if (isIP(ip) !== 6) return ip

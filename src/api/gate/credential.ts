@@ -22,7 +22,7 @@ export type Caller = {
   scopes: readonly Scope[]
   /**
    * The credential in the access log: the first characters of an API key, the word `session`, or the word `grant` with
-   * the id of the OAuth grant of an access token.
+   * the id of an OAuth grant.
    */
   shownAs: string
   /** The name under which the rate limits count the requests of this caller. */

@@ -1,7 +1,7 @@
-// The checks before the handler of a route: the quota of the IP address, the credential, the quota of the caller, and
-// the body with its Idempotency-Key, in this order. Only `transfer` checks the credential first. Each route chooses its
-// checks by an Elysia macro (a route option), such as `open` or `account`. The value of the option is the name of the
-// quota, or `true` without a quota.
+// The checks before the handler of a route, in this order: the quota of the IP address, the credential, the quota of
+// the caller, the body. Only `transfer` checks the credential first. Each route chooses its checks by an Elysia macro
+// (a route option), such as `open` or `account`. The value of the option is the name of the quota, or `true` without a
+// quota.
 
 import { Elysia } from 'elysia'
 import type { Service } from '../service.ts'

@@ -10,8 +10,8 @@ import { limits } from '../../limits.ts'
 export type Claim = { accountId: string; endpoint: string; key: string }
 
 /**
- * The Idempotency-Keys that running requests have locked. They are not stored, because a restart of the server ends the
- * requests.
+ * The Idempotency-Keys that running requests have locked. These locks are not stored, because a restart of the server
+ * ends the requests.
  */
 const running = new Set<string>()
 
@@ -70,8 +70,8 @@ export function saveReply(db: Db, claim: Claim, body: Uint8Array, reply: string)
 }
 
 /**
- * Deletes the oldest stored replies of an age of at least `keptMs`. One call deletes at most `purgedRepliesMax`
- * replies, because it blocks the server.
+ * Deletes the oldest stored replies that are at least `keptMs` old. One call deletes at most `purgedRepliesMax`
+ * replies, because a longer call would block the server.
  */
 export function purgeReplies(db: Db, { keptMs }: { keptMs: number }): void {
   db.run(

@@ -9,9 +9,9 @@ export function isSafe({ method }: Request): boolean {
 }
 
 /**
- * Throws if the method of the request may change something, unless a page of this service sent the request. The header
- * Sec-Fetch-Site names the kind of sender. An older browser sends only the header Origin, with the site of the page. A
- * request with neither header is refused.
+ * Throws if the request may change something, unless a page of this service sent it. The header Sec-Fetch-Site says
+ * where the page is from. An older browser sends only the header Origin, with the site of the page. A request with
+ * neither header is refused.
  */
 export function requireOwnOrigin(service: Service, request: Request): void {
   if (isSafe(request) || senderOf(service, request) === 'own') return

@@ -8,8 +8,8 @@ const windowSeconds = limits.rateWindowMs / 1000
 
 /**
  * Returns the response headers about the quotas, or no headers if rate limits are off. `rate` is null for a route
- * without a quota of its own. Without `counted`, the headers do not contain the remaining requests. Only a request with
- * a credential gets the header `RateLimit`.
+ * without a quota of its own. `counted` adds the remaining requests. Only a request with a credential gets the header
+ * `RateLimit`.
  */
 export function quotaHeaders(
   rateLimiter: RateLimiter,

@@ -43,7 +43,10 @@ export type RateLimiter = {
  */
 type Window = { times: number[]; head: number }
 
-/** Makes a rate limiter. A change of a clock that is not monotonic would block callers or reset their quotas. */
+/**
+ * Makes a rate limiter. The clock must be monotonic: a change of the wall clock would block callers or reset their
+ * quotas.
+ */
 export function openRateLimiter(rateLimits: RateLimits, monotonic: Clock): RateLimiter {
   // Whole milliseconds, because sums of fractions are inexact: a wait of 60.0000001 s would be shown as 61 s.
   const clock = () => Math.floor(monotonic())

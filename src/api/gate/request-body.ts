@@ -21,8 +21,8 @@ export async function takeBody(
 }
 
 /**
- * Reads the body of a request that may have an Idempotency-Key, and locks the key before. Throws a Replay if the reply
- * to the same request is already stored.
+ * Reads the body of a request that may have an Idempotency-Key. Locks the key first. Throws a Replay if the reply to
+ * the same request is already stored.
  */
 export async function takeIdempotentBody(
   { db, config }: Service,
@@ -44,7 +44,7 @@ export async function takeIdempotentBody(
 }
 
 /**
- * Calls `work`, and makes the reply from its result. Stores the reply for the Idempotency-Key of the request, in the
+ * Calls `work`, and makes the reply from its result. If the request has an Idempotency-Key, stores the reply in the
  * same transaction as the changes of `work`.
  */
 export function once<Made extends object>(

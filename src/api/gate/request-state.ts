@@ -7,7 +7,7 @@ export type RequestState = {
   requestId: string
   startedAt: number
   ip: string
-  /** The IP address of the caller, or its /64 network for IPv6, under which its requests are counted. */
+  /** The name under which the rate limits count the requests: the IP address, or the /64 network for IPv6. */
   network: string
   /** True if the request was counted in the quota of its IP address, or if rate limits are off. */
   isCounted: boolean

@@ -1,5 +1,5 @@
-// The server-sent events of one job. Further events are written only after the client has read the previous ones, which
-// limits the memory for a slow client. The client then gets the missing utterances and the latest state of the job.
+// The server-sent events of one job. Further events wait until the client has read the previous ones: a slow client
+// does not fill the memory. The client then gets the missing utterances and the latest state of the job.
 
 import type { Job } from '../../jobs/job.ts'
 import type { LiveJobs } from '../../jobs/live.ts'
@@ -21,8 +21,8 @@ type Options = {
 }
 
 /**
- * Returns a stream of the job's events. The stream ends after the final state of the job, at a stop of the server, or
- * when the caller may no longer read the job.
+ * Returns a stream of the job's events. It ends after the final state of the job, when the server stops, or when the
+ * caller may no longer read the job.
  */
 export function openEventStream(
   live: LiveJobs,
