@@ -33,8 +33,8 @@ export function listedJob(job: Job): Static<typeof shapes.listedJob> {
 }
 
 /**
- * Returns the JSON of a job with its transcript. `resultJson` is the JSON of the transcript, or null if the job has
- * none. This function inserts `resultJson` as text, because parsing the transcript of a long recording is slow.
+ * Returns the JSON of a job. `resultJson` is the JSON of its transcript, or null. This function inserts `resultJson` as
+ * text, because parsing a long transcript is slow.
  */
 export function jobJson(job: Job, resultJson: string | null): string {
   const listed = JSON.stringify(listedJob(job))

@@ -12,15 +12,15 @@ type Awaited = {
   caller: Caller
   params: { id: string }
   /**
-   * The query parameter `wait`: the maximum time, in seconds, for which the request waits until the job has ended. If
-   * `wait` is undefined, the request does not wait.
+   * The maximum time, in seconds, for which the request waits for the end of the job. If undefined, the request does
+   * not wait.
    */
   query: { wait?: number }
 }
 
 /**
- * Returns a job of the caller. With `seconds`, first waits until the job has ended, for at most this time. Throws an
- * ApiError if the caller has no such job.
+ * Returns a job of the caller. If `wait` is given, first waits for the end of the job. Throws an ApiError if the caller
+ * has no such job.
  */
 export async function findAwaited(
   service: Service,
@@ -29,7 +29,7 @@ export async function findAwaited(
   const find = () => findOwnJob(service.db, caller.accountId, id)
   const awaited = seconds ? find() : null
   if (seconds && awaited) {
-    // No bytes are sent while the request waits.
+    // Bun's idle timeout would close the connection, because no bytes are sent during the wait.
     const resumeTimeout = pauseIdleTimeout(service.config, server, request)
     await service.live.ended(awaited, AbortSignal.any([request.signal, AbortSignal.timeout(seconds * 1000)]))
     resumeTimeout()

@@ -14,7 +14,7 @@ import { idParam } from '../shapes/job.ts'
 import { mediaHeaders } from '../shapes/media.ts'
 import { sendFile } from './send-file.ts'
 
-/** The routes that the media player of the web app uses: the media file of a job, and the peaks of its waveform. */
+/** The routes of the web app's media player: the media file of a job and the peaks of its waveform. */
 export const media = (service: Service) => {
   function findJob(accountId: string, id: string): Job {
     const job = findOwnJob(service.db, accountId, id)

@@ -2,8 +2,8 @@ import { ApiError } from '../../errors.ts'
 import { readRange } from './byte-range.ts'
 
 /**
- * Sends a file, or the part of it that the header Range requests. The response is 304 without the file if If-None-Match
- * contains its ETag or `*`. Throws an ApiError if the file does not have the requested part.
+ * Sends a file, or the part of it that the header Range requests. Returns the status 304 if If-None-Match contains the
+ * ETag or `*`. Throws an ApiError if the file does not have the requested part.
  */
 export function sendFile(
   file: Bun.BunFile,
@@ -13,8 +13,8 @@ export function sendFile(
   const { size } = file
   const headers = { ...others, ETag, 'Accept-Ranges': 'bytes' }
   if (isKnown(request.headers.get('if-none-match'), ETag)) return new Response(null, { status: 304, headers })
-  // If-Range contains the ETag of the part that the client already has. If the ETag of the file is different, the whole
-  // file is sent.
+  // If-Range contains the ETag of the part that the client already has. If the file has changed, the whole file is
+  // sent.
   const isSame = [null, ETag].includes(request.headers.get('if-range'))
   const range = isSame ? readRange(request.headers.get('range'), size) : 'whole'
   if (range === 'whole') return new Response(file, { headers })
