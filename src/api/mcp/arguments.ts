@@ -5,8 +5,8 @@ import { Value } from '@sinclair/typebox/value'
 import { ApiError } from '../../errors.ts'
 
 /**
- * Returns the validated arguments of a tool call. A text such as "20" or "true" is accepted for a number or a boolean.
- * An argument that is null counts as missing. Throws an ApiError that names an invalid argument and says what is valid.
+ * Returns the validated arguments of a tool call. The texts "20" and "true" count as a number and a boolean. A null
+ * argument counts as missing. Throws an ApiError that names an invalid argument.
  */
 export function readArguments(input: TObject, given: unknown): Record<string, unknown> {
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)

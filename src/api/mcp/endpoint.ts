@@ -1,6 +1,5 @@
-// The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint is
-// stateless: it has no sessions. So it refuses GET, which would open the stream of a session, and DELETE, which would
-// end a session.
+// The MCP endpoint, at which assistants call the tools of the service over streamable HTTP. The endpoint has no
+// sessions, so it refuses GET and DELETE.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'
@@ -32,10 +31,10 @@ export const mcp = (service: Service) =>
         if (message === undefined) return unreadable()
         requireScope(service, request, caller, 'read')
         if (changesSomething(message)) requireScope(service, request, caller, 'write')
-        // This header switches off the buffering of a proxy such as nginx, which would delay the messages.
+        // This header prevents a proxy such as nginx from holding the messages back in a buffer.
         Object.assign(set.headers, { ...openToAnyOrigin, 'X-Accel-Buffering': 'no' })
         const response = await answerMessage(service, { request, caller, message })
-        // A tool may wait for a job before the end of the response.
+        // Bun's idle timeout could close the connection while a tool waits for a job.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request, limits.toolAnswerMs)
         return atEnd(response, resumeTimeout)
       },
@@ -66,10 +65,7 @@ function unreadable(): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400, headers: openToAnyOrigin })
 }
 
-/**
- * Returns true if a message from an assistant calls a tool that changes data or costs money. For a list of messages,
- * returns true if one of these messages calls such a tool.
- */
+/** Returns true if a message, or one message in a list, calls a tool that changes data or costs money. */
 function changesSomething(message: unknown): boolean {
   return Array.isArray(message) ? message.some(callsChangingTool) : callsChangingTool(message)
 }
@@ -84,18 +80,15 @@ function callsChangingTool(message: unknown): boolean {
 
 type Asked = { request: Request; caller: Caller; message: unknown }
 
-/**
- * Answers a message from an assistant. The MCP library is imported at the first message, so that a server without
- * assistants does not load the library.
- */
+/** Answers a message from an assistant. A server without assistants never loads the MCP library. */
 async function answerMessage(service: Service, asked: Asked): Promise<Response> {
   const { answer } = await import('./server.ts')
   return answer(service, asked)
 }
 
 /**
- * Returns a response with the same content, which calls `onEnd` when its whole body has been read. If the response has
- * no body, calls `onEnd` at once.
+ * Returns the same response, but calls `onEnd` when its whole body has been read. Calls `onEnd` at once if there is no
+ * body.
  */
 function atEnd(response: Response, onEnd: () => void): Response {
   if (response.body)

@@ -3,9 +3,8 @@
 import { limits } from '../../limits.ts'
 
 /**
- * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at the end of a line. If one line
- * is longer than a page, the page ends at a space. If the page contains no space, the page ends after
- * `toolPageCharacters` characters.
+ * Divides a text into pages of at most `toolPageCharacters` characters. A page ends at a line end. Inside a longer
+ * line, a page ends at a space. Inside a longer word, a page ends at the maximum length.
  */
 export function cutPages(text: string): string[] {
   const pages: string[] = []

@@ -20,8 +20,8 @@ type Reading = Pick<ToolContext, 'report' | 'signal'> & {
 }
 
 /**
- * Waits until a job has ended, for at most `toolWaitMs`, and reports the progress of the job during this time. The wait
- * also ends when the assistant disconnects, but the job continues.
+ * Waits until a job has ended, for at most `toolWaitMs`, and reports its progress. The wait also ends when the
+ * assistant disconnects. The job then continues.
  */
 export async function waitForEnd({ service, caller, report, signal }: Reading, id: string): Promise<void> {
   const job = ownJob(service.db, caller.accountId, id)
@@ -39,10 +39,8 @@ export async function waitForEnd({ service, caller, report, signal }: Reading, i
 }
 
 /**
- * Returns the number of the next progress report, from 0 to 100. `last` is the number of the previous report, or null
- * for the first report. MCP requires that each number is higher than the previous one. So the number of a job that
- * is not completed stays below 100, and grows a little even if the progress of the job is the same or lower than
- * before.
+ * Returns the number of the next progress report, from 0 to 100. `last` is the number of the previous report. MCP
+ * requires that the number rises in each report.
  */
 export function nextProgress(
   last: number | null,
@@ -55,7 +53,7 @@ export function nextProgress(
 
 /**
  * Returns one page of a transcript. If the job is unfinished, returns a sentence about its state. Throws an ApiError if
- * the job has failed, or if there is no such job or no such page.
+ * the job has failed, or if the job or the page does not exist.
  */
 export function readTranscript(
   { service, caller }: Pick<Reading, 'service' | 'caller'>,

@@ -1,5 +1,4 @@
-// Answers the MCP messages of one request with the official SDK. The answer is, for example, the list of the tools, or
-// the result of a tool.
+// Answers the MCP messages of one request with the official SDK. An answer is, for example, the list of tools.
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
@@ -25,8 +24,8 @@ const instructions =
   'a long one comes in pages. A transcription that runs takes about a tenth of the length of the recording.'
 
 /**
- * Options of the SDK's server. The SDK calls `jsonSchemaValidator` only for a tool that asks a person for data. steno
- * has no such tool, so the validator is never called.
+ * Options of the SDK's server. The SDK uses `jsonSchemaValidator` only for tools that ask a person for data. steno has
+ * no such tool.
  */
 const options = {
   capabilities: { tools: {} },
@@ -64,8 +63,8 @@ export async function answer(service: Service, { request, caller, message }: Ask
     }
     return callTool({ service, caller, report, signal: request.signal }, params.name, params.arguments)
   })
-  // The SDK does not answer a cancelled request, and ends a response only after all its answers. Such a response would
-  // never end, so this server ignores cancellations. MCP allows this. A client can close the connection instead.
+  // Cancellations are ignored, as MCP allows. The SDK sends no answer to a cancelled request, but its response ends
+  // only after all answers. The response would never end.
   server.setNotificationHandler(CancelledNotificationSchema, () => {})
   const transport = new WebStandardStreamableHTTPServerTransport()
   await server.connect(transport)
@@ -73,7 +72,8 @@ export async function answer(service: Service, { request, caller, message }: Ask
 }
 
 /**
- * Calls a tool. If the call fails, the result contains the error message, so that the assistant can correct the call.
+ * Calls a tool. If the call fails, the result contains the error message, from which the assistant can correct the
+ * call.
  */
 async function callTool(context: ToolContext, name: string, given: unknown): Promise<CallToolResult> {
   try {
@@ -87,9 +87,7 @@ async function callTool(context: ToolContext, name: string, given: unknown): Pro
   }
 }
 
-/**
- * Counts a tool call in the quota of the HTTP endpoint that does the same as the tool. Throws if the quota is used up.
- */
+/** Counts a tool call in the quota of the equivalent HTTP endpoint. Throws if the quota is used up. */
 function takeQuota(
   { service, caller }: ToolContext,
   rate: Parameters<Service['rateLimiter']['take']>[0],

@@ -5,7 +5,10 @@ import type { RateName } from '../../limits.ts'
 import type { Caller } from '../gate/credential.ts'
 import type { Service } from '../service.ts'
 
-/** Reports the progress of a tool call, in percent and with a sentence, if the assistant asked for such reports. */
+/**
+ * Reports the progress of a tool call, in percent and with a sentence. Does nothing if the assistant asked for no
+ * reports.
+ */
 export type Report = (progress: number, sentence: string) => Promise<void>
 
 export type ToolContext = { service: Service; caller: Caller; report: Report; signal: AbortSignal }
@@ -23,8 +26,8 @@ export type Tool<Input extends TObject = TObject> = {
 }
 
 /**
- * Returns the tool unchanged. This function lets the compiler derive the type of the parameter `given` of `run` from
- * the input schema of the tool.
+ * Returns the tool unchanged. From the tool's input schema, the compiler derives the type of `given`, a parameter of
+ * `run`.
  */
 export function tool<Input extends TObject>(defined: Tool<Input>): Tool {
   return defined as unknown as Tool
