@@ -1,11 +1,11 @@
-// The responses of the OAuth endpoints. The errors of the addresses below /oauth have the format of RFC 6749, which
-// differs from the error format of the API. Only the consent page, which is for people, shows errors in HTML.
+// The responses of the OAuth endpoints. Errors below /oauth have the format of RFC 6749, not that of the API. Errors of
+// the consent page are HTML.
 
 import type { ApiError, RequestErrorCode } from '../../errors.ts'
 import { statusOf } from '../envelope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
 
-/** CORS headers that let a page of any origin read the response, because such a page may be an OAuth client. */
+/** CORS headers that let a page of any origin read the response: such a page may be an OAuth client. */
 export const openToAnyOrigin = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': '*' }
 
 const uncached = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }

@@ -1,5 +1,5 @@
-// Parses an authorization request (RFC 6749, section 4.1.1), with which a client sends a person's browser to the
-// consent page.
+// Parses an authorization request (RFC 6749, section 4.1.1). With this request, a client sends a person's browser to
+// the consent page.
 
 import { type Client, findClient, isRegistered } from '../../accounts/client.ts'
 import { type Scope, scopes } from '../../accounts/scope.ts'
@@ -17,9 +17,8 @@ export type Authorization = {
 }
 
 /**
- * The reason why an authorization request is refused, and the address to which the browser is redirected with this
- * error. If `redirectTo` is null, the browser must not be redirected, because the client is unknown, or the redirect
- * address is missing, repeated or not registered.
+ * The reason why an authorization request is refused, and the address to which the browser is redirected. `redirectTo`
+ * is null if the client is unknown or the redirect address is invalid. The browser must then not be redirected.
  */
 export type Refusal = { message: string; redirectTo: string | null }
 
@@ -55,8 +54,7 @@ export function readAuthorization(db: Db, params: URLSearchParams, baseUrl: stri
 }
 
 /**
- * Adds query parameters to a redirect address: the values of `answer` that are not null, and the base URL of the
- * service as `iss`.
+ * Adds query parameters to a redirect address: all non-null values of `answer`, and the service's base URL as `iss`.
  */
 export function redirectTo(
   redirectUri: string,
@@ -107,8 +105,7 @@ function readRest(
 }
 
 /**
- * Returns the requested scopes, or null if one of the requested scopes is unknown. If the request names no scopes,
- * returns all scopes.
+ * Returns the requested scopes, or null if one of them is unknown. If the request names no scopes, returns all scopes.
  */
 function readScopes(text: string | null): Scope[] | null {
   const names = (text ?? '').split(' ').filter(name => name !== '')

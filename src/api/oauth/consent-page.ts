@@ -1,5 +1,5 @@
-// The consent page of OAuth. On this page, a person signs in if necessary, and then allows or denies the access that a
-// client requests. The page has no scripts.
+// The consent page of OAuth, which has no scripts. On this page, a person allows or denies the access that a client
+// requests. The person signs in first if necessary.
 
 import type { Scope } from '../../accounts/scope.ts'
 import { escapeHtml, htmlPage } from '../html.ts'
@@ -50,9 +50,8 @@ export function signInPage(
 }
 
 /**
- * A page that immediately loads its own address again. When a person comes to the consent page from another site, the
- * browser does not send the session cookie. The second request comes from a page of this service, so the browser sends
- * the cookie with it.
+ * A page that immediately loads its own address again. The browser sends no session cookie with a request that comes
+ * from another site. With the second request, the browser sends the cookie.
  */
 export function reloadPage(params: URLSearchParams): Response {
   const address = escapeHtml(`?${params}`)

@@ -1,5 +1,5 @@
-// Shows the consent page of OAuth, and handles the forms of this page. In the forms, a person signs in, and allows or
-// denies the access that a client requests.
+// Shows the consent page of OAuth and handles its forms. With these forms, a person signs in, and allows or denies the
+// access that a client requests.
 
 import { findAccount } from '../../accounts/account.ts'
 import { createGrant } from '../../accounts/grant.ts'

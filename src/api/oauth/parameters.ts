@@ -2,16 +2,13 @@
 
 import { resourceOf } from './resources.ts'
 
-/** Returns the values of the parameter `resource`, or null if one of the values is not a resource of this service. */
+/** Returns the values of the parameter `resource`. Returns null if one value is not a resource of this service. */
 export function readResources(params: URLSearchParams, baseUrl: string): string[] | null {
   const named = params.getAll('resource').map(text => resourceOf(text, baseUrl))
   return named.includes(null) ? null : [...new Set(named)].filter(each => each !== null)
 }
 
-/**
- * Returns the name of a parameter that occurs more than once, or null if there is none. Only the parameter `resource`
- * may occur more than once.
- */
+/** Returns the name of a parameter that is repeated, or null. Only the parameter `resource` may be repeated. */
 export function repeatedName(params: URLSearchParams): string | null {
   const seen = new Set<string>()
   for (const name of params.keys()) {

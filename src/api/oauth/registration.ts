@@ -7,8 +7,8 @@ import { limits } from '../../limits.ts'
 import { oauthError, oauthJson } from './answers.ts'
 
 /**
- * The authentication methods that a client may request in its registration. In place of each of these methods, the
- * server registers the method `none`, because clients have no secrets.
+ * The authentication methods that a registration may request. The server registers `none` in place of each, because
+ * clients have no secrets.
  */
 const replacedMethods = ['none', 'client_secret_basic', 'client_secret_post']
 
@@ -39,8 +39,8 @@ export function registerClient(db: Db, metadata: Record<string, unknown>): Respo
 }
 
 /**
- * Returns the reason why these metadata of an OAuth client are refused, or null if they are accepted. Does not check
- * the redirect addresses. Unknown fields are ignored, as RFC 7591 requires.
+ * Returns the reason why the metadata of an OAuth client are refused, or null. Ignores unknown fields, as RFC 7591
+ * requires. Does not check the redirect addresses.
  */
 function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: Record<string, unknown>) {
   if (!lists(grant_types, 'authorization_code')) return 'grant_types must name authorization_code.'
@@ -49,7 +49,7 @@ function refusalOf({ grant_types, response_types, token_endpoint_auth_method }: 
   return replacedMethods.some(known => known === method) ? null : 'token_endpoint_auth_method must be none.'
 }
 
-/** Returns true if the field is missing or null, or if the field is a list that contains the value. */
+/** Returns true if the field is missing or null, or if it is a list that contains the value. */
 function lists(field: unknown, value: string): boolean {
   return field == null || (Array.isArray(field) && field.includes(value))
 }
@@ -64,8 +64,8 @@ function areRedirectUris(uris: unknown): uris is string[] {
 }
 
 /**
- * Returns the name of an OAuth client, shortened and without invisible characters. Returns a fixed text if the name is
- * missing or has no visible character. An invisible character could reverse the text on the consent page.
+ * Returns the name of an OAuth client, shortened and without invisible characters: such a character could reverse the
+ * text on the consent page. Returns a fixed text if no visible character is left.
  */
 function nameOf(name: unknown): string {
   const text = typeof name === 'string' ? name : ''

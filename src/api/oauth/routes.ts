@@ -14,8 +14,8 @@ import { revocationAnswer, tokenAnswer } from './token.ts'
 const hidden = { detail: about({ hide: true }) }
 
 /**
- * The endpoints of OAuth. A web page of any origin may call these endpoints. The only exception is the endpoint of the
- * consent page, because this page is for people.
+ * The endpoints of OAuth. A web page of any origin may call them. The consent page is the only exception, because it is
+ * for people.
  */
 export const oauth = (service: Service) => {
   const { db, baseUrl } = service

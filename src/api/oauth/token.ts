@@ -52,9 +52,9 @@ export function revocationAnswer(db: Db, { form, headers }: Omit<Asked, 'baseUrl
 }
 
 /**
- * Returns the error for a token request or a revocation request that must be refused. A request is refused if a
- * parameter other than `resource` occurs twice, or if `client_id` is missing or unknown. A request with a client secret
- * or with the header Authorization is also refused, because no client has a secret. Returns null for any other request.
+ * Returns the error for a token request or revocation request that must be refused, otherwise null. Refuses a repeated
+ * parameter other than `resource`, and a missing or unknown `client_id`. Also refuses a client secret and the header
+ * Authorization, because no client has a secret.
  */
 function refuseClient(db: Db, form: URLSearchParams, headers: Headers): Response | null {
   const repeated = repeatedName(form)
