@@ -13,8 +13,8 @@ import type * as shapes from './shapes/replies.ts'
 import { logprobsOf, wordsOf } from './words.ts'
 
 /**
- * The limits of the cues in the subtitles that OpenAI's clients get. `maxWords` is the highest value that the API
- * allows, so that a cue may contain a whole sentence.
+ * The limits of a cue in subtitles for OpenAI's clients. `maxWords` is the highest value that the API allows, so a cue
+ * may contain a whole sentence.
  */
 const cues: ExportOptions = {
   maxWords: limits.cueWords.max,
@@ -89,10 +89,7 @@ export function usageOf({ duration_seconds }: Transcript): Static<typeof shapes.
   return { type: 'duration', seconds: wholeSeconds(duration_seconds * 1000) }
 }
 
-/**
- * The languages whose name in Whisper differs from their name in `Intl.DisplayNames`. Each language code has the name
- * that Whisper uses.
- */
+/** The names of languages in Whisper that differ from those of `Intl.DisplayNames`, by language code. */
 const whisperNames: Record<string, string> = { bn: 'bengali', mi: 'maori', my: 'myanmar', nn: 'nynorsk' }
 const names = new Intl.DisplayNames(['en'], { type: 'language' })
 

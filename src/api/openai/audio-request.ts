@@ -23,14 +23,11 @@ type Call = {
   task: Task
 }
 
-/**
- * Receives the form of a transcription or translation request, runs a job for it, and returns the result of the job.
- */
+/** Receives the form of a transcription or translation request, runs a job, and returns the result. */
 export async function answer(service: Service, { request, server, caller, task }: Call): Promise<Response> {
   const { config, db, uploads } = service
   requireBalance(db, caller.accountId, config.pricePerHourCents)
-  // Bun's idle timeout is not needed here: the upload store aborts a form when no more bytes arrive, and a job has
-  // timeouts of its own.
+  // Bun's idle timeout is not needed here: the upload and the job have their own timeouts.
   const resumeTimeout = pauseIdleTimeout(config, server, request)
   try {
     const { job, wanted } = await withForm(uploads, caller.accountId, request, async form => {
@@ -66,8 +63,7 @@ function submit(
     vocabulary: [...vocabulary],
     diarize: format === 'diarized_json',
     translate: task === 'translate',
-    // Words can be aligned with the sound only if they are in the spoken language. The words of a translation are in
-    // English, so they are not aligned.
+    // The words of a translation are in English, so they cannot be aligned with the sound.
     align: task === 'transcribe',
   }
   try {

@@ -14,11 +14,11 @@ import { failureOfJob, OpenAiError } from './errors.ts'
 
 export type AwaitedJob = {
   live: LiveJob
-  /** Resolves when the price of the job is reserved, or when the job ends or the server stops before that. */
+  /** Resolves when the price of the job is reserved, when the job ends, or when the server stops. */
   inspected: Promise<void>
   /** Resolves when the job has ended, or when the server stops. */
   ended: Promise<void>
-  /** Sets the listener that is called at each change of the job. The listener replaces an earlier listener. */
+  /** Sets the listener that is called at each change of the job. A previous listener is replaced. */
   onChange(listener: () => void): void
   /** Returns true if the job has failed, or if the server stops before the job has ended. */
   hasFailed(): boolean

@@ -1,6 +1,5 @@
-// Tables that convert steno's error codes to errors in OpenAI's format. For each error code of steno, a table has the
-// HTTP status, the error type and the error code of the response. Values that are the same as the defaults are left
-// out.
+// Tables of the errors in OpenAI's format, by steno's error codes. Each entry contains only the values that differ from
+// the defaults.
 
 import type { JobErrorCode, RequestErrorCode } from '../../errors.ts'
 

@@ -1,13 +1,13 @@
-// The errors of the endpoints with OpenAI's protocol. The status, type and code of an error are OpenAI's. Errors that
-// OpenAI does not have get a code of steno, such as `audio_too_long`.
+// The errors of the endpoints with OpenAI's protocol. They have the statuses, types and codes of OpenAI. An error that
+// OpenAI does not have gets a code of steno, such as `audio_too_long`.
 
 import { ApiError, type RequestErrorCode, requestErrors } from '../../errors.ts'
 import type { JobError } from '../../jobs/events.ts'
 import { type Facts, jobFacts, requestFacts } from './error-facts.ts'
 
 /**
- * An error that has details of its own in `facts`, such as the name of the form field that is wrong. The error code
- * decides all details that are not in `facts`.
+ * An error with its own details in `facts`, such as the name of the wrong form field. The error code determines all
+ * other details.
  */
 export class OpenAiError extends ApiError {
   constructor(

@@ -32,8 +32,8 @@ export class TextSoFar {
   }
 
   /**
-   * Returns the event with the part of the text that was not sent yet. Returns an empty string if nothing is missing,
-   * or if the complete text `full` does not begin with the sent text.
+   * Returns the event with the part of the text that was not sent yet. Returns an empty string if no text is missing,
+   * or if `full` does not begin with the sent text.
    */
   finish(full: string): string {
     const rest = full.startsWith(this.#text) ? full.slice(this.#text.length) : ''
@@ -46,7 +46,7 @@ export class TextSoFar {
   }
 }
 
-/** Returns the events that come after the events of the utterances, at the end of the job. */
+/** Returns the last events of a transcription: the missing text, the speakers' segments, and the end event. */
 export function lastEvents(
   transcript: Transcript,
   { format, logprobs }: Pick<Wanted, 'format' | 'logprobs'>,

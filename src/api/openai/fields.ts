@@ -3,8 +3,8 @@
 import { invalidField, type OpenAiError } from './errors.ts'
 
 /**
- * The fields of a form, each with a list of values. A client can send several values in three ways: repeat `name`,
- * repeat `name[]`, or number the fields as `name[0]` and `name[1]`.
+ * The fields of a form, each with a list of values. For several values, a client repeats `name` or `name[]`, or sends
+ * `name[0]` and `name[1]`.
  */
 export class Fields {
   readonly #values = new Map<string, string[]>()
@@ -16,7 +16,7 @@ export class Fields {
     else this.#values.set(name, [value])
   }
 
-  /** Returns the last value of a field, or null if the field is missing or if this value is empty. */
+  /** Returns the last value of a field, or null if the field is missing or its last value is empty. */
   one(name: string): string | null {
     return this.#values.get(name)?.at(-1) || null
   }
@@ -53,8 +53,8 @@ export function choicesOf<Choice extends string>(
 }
 
 /**
- * Returns the value of a boolean field, or false if the field is missing. Python's `requests` sends `True` and `False`,
- * other clients `true` and `false`.
+ * Returns the value of a boolean field, or false if it is missing. Python's `requests` sends `True`, other clients send
+ * `true`.
  */
 export function flagOf(fields: Fields, name: string): boolean {
   const value = fields.one(name)
@@ -68,10 +68,7 @@ function checked<Choice extends string>(name: string, value: string, choices: re
   throw invalidField(name, `Invalid value: '${shown(value)}'. Supported values are: ${known}.`)
 }
 
-/**
- * Returns a value as error messages show it: only its first 100 characters, with `?` in place of each control
- * character.
- */
+/** Returns a value for an error message: its first 100 characters, with `?` for each control character. */
 export function shown(value: string): string {
   return value.replace(/\p{Cc}/gu, '?').slice(0, 100)
 }

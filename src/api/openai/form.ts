@@ -11,8 +11,8 @@ import { invalidField, OpenAiError } from './errors.ts'
 import { Fields, missing } from './fields.ts'
 
 /**
- * Each field except the file counts towards `formFieldsBytesMax` with the length of its name, the length of its value,
- * and this number of bytes. Without this number, a form could contain a huge number of empty fields.
+ * The bytes that each field, except the file, adds to the length of its name and value. The sum of all fields is
+ * limited, so a form cannot contain very many empty fields.
  */
 const partBytes = 64
 
@@ -20,8 +20,8 @@ const partBytes = 64
 type Form = { fields: Fields; file: HeldFile; filename: string }
 
 /**
- * Reads the form of a request, and calls `use` with the form. When `use` has ended, the file of the form is removed,
- * unless `use` called `file.keep`. Throws an ApiError if the form is not valid.
+ * Reads the form of a request and passes it to `use`. Afterwards removes the file of the form, unless `use` called
+ * `file.keep`. Throws an ApiError if the form is not valid.
  */
 export async function withForm<Result>(
   uploads: UploadStore,

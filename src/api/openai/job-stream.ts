@@ -13,13 +13,13 @@ type Outlet = {
   /** Called after the first bytes are sent. `send` sends further bytes of the response. */
   begin?: (send: (text: string) => void) => void
   /**
-   * Called when the job has ended, or when the server stops. Returns the last bytes of the response. Throws an ApiError
-   * if the job has no transcript.
+   * Called when the job has ended or the server stops. Returns the last bytes of the response, or throws an ApiError if
+   * there is no transcript.
    */
   end: () => string
   /**
-   * Called if `end` throws an error. Returns the bytes that report the error. If `failed` is null, the connection is
-   * aborted.
+   * Called if `end` throws an error. Returns the bytes that report the error. If null, the connection is aborted
+   * instead.
    */
   failed: ((error: object) => string) | null
 }

@@ -1,5 +1,5 @@
-// The endpoints that list all models and describe one model, in OpenAI's format. The list contains the model that the
-// service runs, once it is loaded, and the name whisper-1, which OpenAI's clients use.
+// The endpoints that list all models and describe one model, in OpenAI's format. The list contains the loaded model and
+// the name whisper-1, which OpenAI's clients use.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../../errors.ts'

@@ -42,15 +42,18 @@ export function readFields(fields: Fields, task: Task): Wanted {
   }
 }
 
-/** Returns the last characters of a prompt, as many as a job accepts. Counts characters, not UTF-16 code units. */
+/**
+ * Returns the end of a prompt, with at most the number of characters that a job accepts. Counts characters, not UTF-16
+ * code units.
+ */
 function lastCharacters(prompt: string | null): string | null {
   return prompt === null ? null : [...prompt].slice(-limits.promptLengthMax).join('')
 }
 
 function granularitiesOf(fields: Fields, format: Format): readonly Granularity[] {
   const wanted = choicesOf(fields, 'timestamp_granularities', granularities)
-  // OpenAI's models whose names begin with gpt- return no times, and OpenAI ignores this field for them. The Vercel AI
-  // SDK sends the field with these models too.
+  // OpenAI ignores this field for its models whose names begin with gpt-. The Vercel AI SDK sends the field also for
+  // these models.
   const isIgnored = fields.one('model')?.startsWith('gpt-')
   if (wanted.length > 0 && format !== 'verbose_json' && !isIgnored) {
     throw invalidField(
@@ -69,8 +72,8 @@ function checkTemperature(fields: Fields): void {
 }
 
 /**
- * Throws if the form has one of the fields with samples of known voices. The service cannot use such samples. If the
- * service ignored these fields, the names of the speakers in the response would be wrong.
+ * Throws if the form has a field with samples of known voices. The service cannot use such samples. Ignoring these
+ * fields would give wrong names of speakers.
  */
 function checkUnsupported(fields: Fields): void {
   for (const name of ['known_speaker_names', 'known_speaker_references']) {
@@ -80,8 +83,8 @@ function checkUnsupported(fields: Fields): void {
 }
 
 /**
- * Returns the value of the field `language`. If this field is missing and the list `languages` contains exactly one
- * language, returns this language. Otherwise returns null, so that the engine detects the language.
+ * Returns the value of the field `language`, or else the only value of the list `languages`. Otherwise returns null:
+ * the engine then detects the language.
  */
 function languageOf(fields: Fields): string | null {
   const language = fields.one('language')

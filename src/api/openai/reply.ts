@@ -10,9 +10,8 @@ import type { Task } from './shapes/forms.ts'
 
 export type Patience = {
   /**
-   * The time, in milliseconds, after which the response headers are sent at the latest, although the job is still
-   * running. Without `stream`, a format that allows no keep-alive bytes ignores this time: its headers are sent when
-   * the job has ended. If the job fails before the headers are sent, the response has an error status.
+   * The maximum time before the response headers are sent, in milliseconds. Until then, a failed job still gets an
+   * error status. `replyWhole` ignores this limit for a format without keep-alive bytes.
    */
   quietMs: number
   /** The interval at which keep-alive bytes are sent after the response headers, in milliseconds. */
@@ -22,9 +21,8 @@ export type Patience = {
 type Choice = Wanted & { task: Task }
 
 /**
- * For each format that allows keep-alive bytes: the first bytes of the response, and the keep-alive bytes. JSON may
- * begin with white space. A WebVTT file may have empty lines after its first line. SubRip and plain text allow no such
- * bytes.
+ * The first bytes of the response and the keep-alive bytes, for each format that allows them. JSON may begin with white
+ * space. WebVTT may have empty lines after its first line.
  */
 const keepAlives: Partial<Record<Format, { first: string; beat: string }>> = {
   json: { first: '', beat: ' ' },
@@ -58,8 +56,8 @@ export async function replyWhole(job: AwaitedJob, choice: Choice, patience: Pati
 /** Returns a response that sends each utterance as a server-sent event while the job runs. */
 export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Patience): Promise<Response> {
   await isSoon(job.inspected, patience.quietMs)
-  // If the job has failed, or the server stops, `transcript` throws an error. No byte is sent yet, so the response has
-  // the HTTP status of this error.
+  // `transcript` throws an error if the job has failed or the server stops. No byte is sent yet, so the response gets
+  // the HTTP status of the error.
   if (job.hasFailed()) job.transcript()
   const sent = new TextSoFar()
   const body = streamOf(job, {
@@ -80,8 +78,8 @@ export async function replyEvents(job: AwaitedJob, choice: Choice, patience: Pat
 }
 
 /**
- * The header that switches off the buffering of nginx. Without it, nginx sends the headers and all bytes of a response
- * at the end of the job.
+ * The header that switches off the buffering of nginx. With buffering, all bytes would arrive only at the end of the
+ * job.
  */
 const unbuffered = { 'X-Accel-Buffering': 'no' }
 

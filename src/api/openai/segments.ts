@@ -29,8 +29,8 @@ function letterOf(index: number): string {
 type Segment = NonNullable<Static<typeof shapes.verboseJson>['segments']>[number]
 
 /**
- * Converts an utterance to a segment in OpenAI's format. A transcript contains no tokens, no temperature and no
- * probability of silence. So `tokens` is empty, and `temperature` and `no_speech_prob` are 0.
+ * Converts an utterance to a segment in OpenAI's format. A transcript has no tokens, temperature or silence
+ * probability, so these fields are empty or 0.
  */
 export function segmentOf(
   { start, end, text, confidence, words }: Utterance,
@@ -58,8 +58,7 @@ export function segmentOf(
 const framesPerSecond = 100
 
 /**
- * Returns how much zlib compresses the text: the size of the text divided by its compressed size. A text with
- * repetitions has a high ratio.
+ * Returns the size of the text divided by its size after zlib compression. A text with repetitions has a high ratio.
  */
 function compressionOf(text: string): number {
   const bytes = new TextEncoder().encode(text)

@@ -1,5 +1,5 @@
-// The schemas of the results and errors of OpenAI's audio API. The OpenAPI document contains them, and the types of the
-// results are derived from them. No response is validated by these schemas.
+// The schemas of the results and errors of OpenAI's audio API, for the OpenAPI document and for types. No response is
+// validated against them.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf } from '../../../base/schema.ts'
@@ -73,10 +73,7 @@ export const diarizedJson = Type.Object(
   { $id: 'OpenAiDiarizedTranscription' },
 )
 
-/**
- * The JSON response to a transcription request. The field `response_format` of the request determines which of the
- * three schemas the response has.
- */
+/** The JSON response to a transcription request. The request field `response_format` determines its schema. */
 export const transcription = Type.Union([json, verboseJson, diarizedJson])
 
 /** The JSON response to a translation request. */
