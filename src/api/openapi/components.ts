@@ -1,5 +1,5 @@
 // Converts TypeBox schemas to JSON Schema for the OpenAPI document. A schema with an $id is written once, in
-// `components`. All other schemas refer to it by $ref.
+// `components`. Other schemas refer to it by $ref.
 
 import { nullToOpenApi } from '@elysiajs/openapi/openapi'
 import { examples } from '../shapes/examples.ts'
@@ -12,8 +12,8 @@ export type Components = {
   schemas: Record<string, JsonSchema>
   reference(schema: JsonSchema): JsonSchema
   /**
-   * Does the same as `reference` for a schema of a response. The result never forbids further fields, because a later
-   * version may add fields to any response.
+   * Like `reference`, but for the schema of a response. The result never forbids unknown fields, because a later
+   * version may add fields to a response.
    */
   openReference(schema: JsonSchema): JsonSchema
 }
@@ -25,8 +25,7 @@ export function openComponents(): Components {
     const { $id: name } = schema
     if (typeof name !== 'string') return plain(schema, isOpen)
     if (!schemas[name]) {
-      // The empty object reserves the place of this schema, so that the schema comes before the schemas of its fields
-      // in the document.
+      // The empty object reserves the place of this schema before the schemas of its fields.
       schemas[name] = {}
       const example = examples[name]
       schemas[name] = { ...plain(schema, isOpen), ...(example ? { examples: [example] } : {}) }

@@ -1,5 +1,5 @@
 // Builds the OpenAPI 3.1 document. The plugin @elysiajs/openapi collects the routes and their parameters. This file
-// adds the security schemes and the webhooks, and operation.ts adds the details of each route.
+// adds the security schemes, the webhooks and the details of the routes.
 
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
@@ -40,7 +40,7 @@ export function describe(app: AnyElysia): Description {
   }
 }
 
-/** Returns a document with the addresses of the service. They depend on the base URL that the caller uses. */
+/** Returns a document with the addresses of the service, which depend on the base URL of the request. */
 export function withAddresses(
   { openapi, info, components, ...others }: Description,
   baseUrl: string,

@@ -1,5 +1,4 @@
-// The response headers in the OpenAPI document: the description of each header, and the names of the headers that a
-// response may have.
+// The response headers in the OpenAPI document: their descriptions, and the headers of each kind of response.
 
 import type { RouteDetail } from '../route.ts'
 
@@ -42,7 +41,7 @@ const headerTable: Record<string, { type?: 'integer'; description: string }> = {
   'Access-Control-Expose-Headers': { description: '*: and all of its headers' },
 }
 
-/** The headers of error responses, by their status, or by their error code where other codes have the same status. */
+/** The headers of error responses, by HTTP status. An error code is the key if other codes have the same status. */
 export const errorHeaders: Record<number | string, string[]> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
@@ -55,9 +54,8 @@ export const errorHeaders: Record<number | string, string[]> = {
 }
 
 /**
- * Returns the names of the headers that the responses of a route may have. Most routes have checks that run before the
- * handler, and the rate limit is one of these checks. A route has no such checks if its field `errors` is missing. Its
- * responses then have no headers about rate limits.
+ * Returns the names of the headers that the responses of a route may have. `errors` is missing if no check, such as a
+ * rate limit, runs before the route's handler.
  */
 export function answerHeaders({ rate, keyed, idempotent, errors }: RouteDetail): string[] {
   return [

@@ -44,8 +44,8 @@ function scopeOf({ method }: Route): Scope {
 }
 
 /**
- * Returns the parameters of a route for the OpenAPI document. If the route has a `shownQuery`, the fields of
- * `shownQuery` replace the query parameters that the route accepts.
+ * Returns the parameters of a route for the OpenAPI document. The fields of `shownQuery`, if given, replace the query
+ * parameters of the route.
  */
 function parametersOf({ shownQuery }: RouteDetail, { parameters = [] }: Operation): Parameter[] {
   if (!shownQuery) return parameters

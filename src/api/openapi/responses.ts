@@ -53,8 +53,8 @@ export function otherResponses({ hooks: { response, detail } }: Route, component
 }
 
 /**
- * Returns the error responses of a route. All errors with the same status are described in one response. Its
- * description lists the codes of these errors.
+ * Returns the error responses of a route. Errors with the same status share one response, whose description lists their
+ * codes.
  */
 export function errorResponses(detail: RouteDetail, { openReference }: Components): object {
   const shape = detail.dialect === 'openai' ? openAiError : errorBody
