@@ -6,8 +6,7 @@ type Range = { min: number; max: number; default: number }
 
 const isDigits = (value: unknown) => /^\d{1,15}$/.test(String(value))
 
-// The validation accepts a text of digits, and also a number. If the query lacks the parameter, Elysia inserts the
-// default, which is a number, before it validates the query.
+// The validation accepts digits, and also a number: Elysia inserts a default, which is a number, before the validation.
 TypeRegistry.Set<{ minimum: number; maximum: number }>(
   'QueryInteger',
   ({ minimum, maximum }, value) => isDigits(value) && Number(value) >= minimum && Number(value) <= maximum,

@@ -1,5 +1,5 @@
-// The schemas of values that many requests contain. Elysia validates requests by the schemas of this folder. The
-// description of a field is also a part of the error message "NAME is not valid: DESCRIPTION".
+// The schemas of values in many requests. Elysia validates requests by the schemas of this folder. A field's
+// description is also a part of the error message "NAME is not valid: DESCRIPTION".
 
 import { documented } from '../../base/schema.ts'
 
@@ -7,8 +7,8 @@ import { documented } from '../../base/schema.ts'
 export const closed = { additionalProperties: false }
 
 /**
- * The options for the schema of an id in a request. The validation accepts any text. A text that is not a UUID gets the
- * same error response as an unknown id.
+ * The options for the schema of an id in a request. The validation accepts any text, so a malformed id gets the same
+ * response as an unknown id.
  */
 export const uuidFormat = documented({ format: 'uuid' })
 

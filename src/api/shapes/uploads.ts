@@ -24,10 +24,7 @@ export const upload = answer(
 
 export const stored = answer('Stored', Type.Object({ upload_id: uuid, file_size_bytes: Type.Integer() }))
 
-/**
- * The characters that a filename may contain besides the dot: printable ASCII except the slash, the backslash, < > " '
- * and the backtick.
- */
+/** The characters that a filename may contain besides the dot: printable ASCII except / \ < > " ' and the backtick. */
 const inFilename = ' !#-&(-\\-0-;=?-\\[\\]-_a-~'
 const extensions = Object.keys(contentTypes).map(inAnyCase).join('|')
 const filenamePattern = `^[.]*[${inFilename}][.${inFilename}]*\\.(${extensions})$`

@@ -7,8 +7,8 @@ import { answer, checkedInTests, instant, uuid } from './answer-values.ts'
 import { closed, uuidFormat } from './request-values.ts'
 
 /**
- * Matches the label of a speaker in any case: exports write `SPEAKER 1` as `Speaker 1`. A pattern in JSON Schema has no
- * flag to ignore the case.
+ * Matches the label of a speaker in any case, such as `Speaker 1` in exports. A pattern in JSON Schema cannot ignore
+ * case by a flag.
  */
 const label = '[Ss][Pp][Ee][Aa][Kk][Ee][Rr]\\s+\\d+'
 
