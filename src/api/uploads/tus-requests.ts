@@ -19,8 +19,8 @@ type Context = {
 }
 
 /**
- * Appends the body of a request to an upload. Switches off Bun's idle timeout, because `Transfer` has its own
- * timeout: it aborts a request when no more bytes arrive.
+ * Appends the body of a request to an upload. Bun's idle timeout is off meanwhile, because the upload has its own
+ * timeout.
  */
 async function receive(
   service: Service,
@@ -51,8 +51,7 @@ export async function createResumable(service: Service, context: Context): Promi
   return new Response(null, {
     status: 201,
     headers: {
-      // Without STENO_BASE_URL, the address is relative, because a service behind a proxy does not know whether callers
-      // use http or https.
+      // Without STENO_BASE_URL, the address is relative: behind a proxy, the scheme (http or https) is unknown.
       Location: `${service.config.baseUrl ?? ''}${path}/${upload.id}`,
       'Upload-Id': upload.id,
       'Upload-Offset': `${offset}`,
@@ -62,9 +61,8 @@ export async function createResumable(service: Service, context: Context): Promi
 }
 
 /**
- * Receives the first bytes of a new upload. If this fails, removes the upload, because the client gets the id of the
- * upload only in the response. An upload that cannot be removed counts towards the quota of the account until it
- * expires.
+ * Receives the first bytes of a new upload. If this fails, removes the upload, because the client does not know its id
+ * yet. An upload that cannot be removed counts towards the quota until it expires.
  */
 async function receiveFirst(service: Service, context: Context, id: string): Promise<Progressed> {
   try {
@@ -111,8 +109,8 @@ export async function removeResumable(
 }
 
 /**
- * Handles a request of a client behind a proxy that refuses PATCH and DELETE. Such a client sends a POST request, and
- * names the intended method in a header.
+ * Handles a POST request that names the intended method in a header. Clients send it if a proxy refuses PATCH and
+ * DELETE.
  */
 export async function applyOverride(service: Service, context: Context, id: string): Promise<Response> {
   const method = context.request.headers.get('x-http-method-override')?.toUpperCase()

@@ -25,10 +25,7 @@ export function readBodyLength(headers: Headers): number {
   return Number(headers.get('content-length') ?? 0)
 }
 
-/**
- * Throws unless the Content-Type is the one that tus requires for the bytes of a file. Also throws if the bytes have a
- * Content-Encoding.
- */
+/** Throws unless the Content-Type is that of tus for file bytes. Also throws if there is a Content-Encoding. */
 export function requireBytesType(headers: Headers): void {
   if (headers.get('content-type')?.trim().toLowerCase() !== bytesType)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the bytes with Content-Type: ${bytesType}.`)
