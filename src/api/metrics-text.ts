@@ -34,7 +34,7 @@ function measureDisk(metrics: Service['metrics'], dataDir: string): void {
     const { bavail, bsize } = statfsSync(dataDir)
     metrics.set('steno_disk_free_bytes', {}, bavail * bsize)
   } catch {
-    // `steno_storage_writable` shows that the folder cannot be used.
+    // The data folder is missing or cannot be read. The metric `steno_storage_writable` reports this problem.
   }
 }
 

@@ -1,5 +1,5 @@
-// The routes with which the web app reads the settings of the signed-in account, and its statement (the list of its
-// deposits and charges).
+// The routes with which the web app reads the settings and the statement of the signed-in account. The statement lists
+// deposits and charges.
 
 import { Elysia } from 'elysia'
 import { findAccountSettings } from '../accounts/settings.ts'

@@ -1,4 +1,4 @@
-// The route with which the web app reads the request of a job, so that it can submit the job again.
+// The route with which the web app reads the request of a job, to submit the job again.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'

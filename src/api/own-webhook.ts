@@ -45,8 +45,8 @@ function forPerson(message: string): string {
 }
 
 /**
- * Sends a test event to the default webhook of the account. The signing secret of the account's newest active API
- * key signs the event.
+ * Sends a test event to the default webhook of the account. The signing secret of the account's newest API key signs
+ * the event.
  */
 async function testWebhook(
   service: Service,

@@ -1,13 +1,12 @@
-// Makes the responses that contain files of the web app: chooses the encoding of the file, and adds the headers that
-// protect the page.
+// Makes the responses with files of the web app: chooses the encoding, and adds the headers that protect the page.
 
 import { fileURLToPath } from 'node:url'
 import { bundlePage, type PageFile, pageName } from './page-bundle.ts'
 import type { Service } from './service.ts'
 
 /**
- * The Content-Security-Policy of the web app. The web app loads no files from other sites, and the browser does not
- * allow a script to insert a text as HTML.
+ * The Content-Security-Policy of the web app. The browser loads no files from other sites, and lets no script insert
+ * text as HTML.
  */
 const policy = [
   "default-src 'none'",
@@ -32,9 +31,9 @@ export const protections = {
 }
 
 /**
- * If a browser requests an address that does not exist, returns the web app with the status 404. Returns null if the
- * web app is off, if the request is not a GET request of a browser, or if the address is below a path of the API, of
- * OAuth or of the files of the web app. In these cases, the client gets an error in JSON.
+ * Returns the web app with the status 404 if a browser requests an unknown address. Returns null if the web app is off,
+ * if the request is not from a browser, or if the address is below a path such as /v1. The caller then sends a JSON
+ * error.
  */
 export async function missingPage({ config }: Service, request: Request): Promise<Response | null> {
   if (!config.dashboard || request.method !== 'GET' || !wantsHtml(request)) return null
@@ -50,8 +49,8 @@ export async function pageAnswer(request: Request, status = 200): Promise<Respon
 }
 
 /**
- * Returns the response with a file of the web app. The header Accept-Encoding determines the encoding: Brotli, gzip or
- * none. The status 304 replaces the status 200 if the client already has the file.
+ * Returns the response with a file of the web app. The header Accept-Encoding determines its encoding: Brotli, gzip or
+ * none. The status is 304 if the client already has the file.
  */
 export function answer(
   file: PageFile,
@@ -87,8 +86,8 @@ export function wantsHtml(request: Request): boolean {
 }
 
 /**
- * The level of the Brotli compression of a server that runs from the source code. At level 5, the web app is 9 % larger
- * than at level 11, and the first page comes 0.2 s earlier.
+ * The level of Brotli compression when the server runs from source code. Compared with level 11, the web app is 9 %
+ * larger, and the first page comes 0.2 s earlier.
  */
 const brotliQuality = 5
 

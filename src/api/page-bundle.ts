@@ -1,5 +1,5 @@
-// Bundles the web app in src/web. The build of the program bundles the web app once. When the server runs from the
-// source code, the server bundles the web app itself.
+// Bundles the web app in src/web. This happens once in the build of the program, or else in a server that runs from
+// source code.
 
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { sha256 } from '../base/hash.ts'
@@ -11,8 +11,8 @@ export type PageFile = { name: string; type: string; etag: string; br: string; g
 export const pageName = 'index.html'
 
 /**
- * Bundles the web app that starts with the HTML file at `entry`. The name of every other file contains a hash of the
- * content of that file. `brotliQuality` is the level of the Brotli compression, from 0 to 11. Level 11 takes 0.2 s.
+ * Bundles the web app that starts with the HTML file `entry`. Every other file name contains a hash of the file's
+ * content. `brotliQuality` is from 0 to 11. Level 11 takes 0.2 s.
  */
 export async function bundlePage(
   entry: string,

@@ -1,4 +1,4 @@
-// The routes of the web app: its HTML file at the addresses of the pages, and its scripts and styles below /assets.
+// The routes of the web app: its HTML file at each page address, and its scripts and styles below /assets.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -9,8 +9,8 @@ import { about } from './route.ts'
 import type { Service } from './service.ts'
 
 /**
- * The addresses of the pages of the web app, except `/`. The server sends the same HTML file at all these addresses.
- * The script of the HTML file shows the page that belongs to the address.
+ * The addresses of the pages of the web app, except `/`. All of them return the same HTML file, whose script shows the
+ * page for the address.
  */
 export const pagePaths = [
   '/register',
@@ -30,8 +30,8 @@ export const page = (service: Service) => {
   const hidden = { visitor: true, detail: about({ hide: true }) } as const
   const { dashboard } = service.config
 
-  // At `/`, a browser gets the web app. If the web app is off, or if the client does not accept HTML, the client is
-  // redirected to the API reference.
+  // A browser gets the web app. If the web app is off or the client does not accept HTML, the client is redirected to
+  // the API reference.
   app.get(
     '/',
     ({ request }) =>

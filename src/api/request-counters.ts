@@ -1,5 +1,5 @@
-// Metrics of requests: the number and the duration of the requests. The counters for each combination of route, method
-// and status are created once and then reused.
+// Metrics of requests: their number and duration. The counters for each route, method and status are created once and
+// reused.
 
 import type { Counter, Histogram, Metrics } from '../base/metrics.ts'
 
@@ -8,8 +8,7 @@ type RequestCounters = { count(route: string, method: string, status: number, se
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /**
- * Returns the HTTP method, or `OTHER` for an unknown method. If the metrics contained unknown methods, a caller could
- * create any number of time series in them.
+ * Returns the HTTP method, or `OTHER` for an unknown method. Otherwise callers could create any number of time series.
  */
 export function methodName(method: string): string {
   return knownMethods.has(method) ? method : 'OTHER'

@@ -1,5 +1,4 @@
-// The details of a route that the OpenAPI document needs in addition to the schemas of the route. This file also lists
-// the routes that the OpenAPI document describes.
+// The details of a route that the OpenAPI document needs in addition to the schemas. Also lists the documented routes.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia, DocumentDecoration } from 'elysia'
@@ -28,29 +27,21 @@ export type RouteDetail = {
    */
   answer?: TSchema
   /**
-   * The content types of the responses that are not JSON, each with a description of the body. For server-sent events,
-   * the schema of the data of one event may be here instead.
+   * The content types of responses that are not JSON, each with a description. For server-sent events, the value may be
+   * the schema of one event's data.
    */
   otherBodies?: Record<string, string | TSchema>
   /** The content type of the request body, if the body is a file. */
   requestBytes?: string
-  /**
-   * The query parameters that the OpenAPI document shows. If `shownQuery` is missing, the document shows the query that
-   * the route accepts.
-   */
+  /** The query parameters in the OpenAPI document. If missing, the document shows the query that the route accepts. */
   shownQuery?: TObject
   /** The schema of the request body, if the body is a multipart form. */
   form?: TSchema
   /** The error format of the route. If `dialect` is missing, errors have the error format of the API. */
   dialect?: 'openai'
-  /**
-   * The success response in the OpenAPI document. By default, this response has the status 200 and no special headers.
-   */
+  /** The success response in the OpenAPI document. By default, it has the status 200 and no special headers. */
   success?: { status: number; description: string; headers?: string[] }
-  /**
-   * Descriptions of further responses, by status. Responses with an error code are not here, but in `errors` and
-   * `fails`.
-   */
+  /** Descriptions of further responses, by status. Responses with an error code are in `errors` and `fails`. */
   also?: Record<number, string>
   /** True if the OpenAPI document does not contain the route. */
   hide?: boolean
@@ -69,8 +60,8 @@ export type Route = {
 }
 
 /**
- * Returns the details of a route unchanged, but with the type that Elysia expects. The details have fields that this
- * type lacks. Elysia keeps these fields, so `routesOf` can read them later.
+ * Returns the details of a route unchanged, but with the type that Elysia expects. Elysia keeps the fields that this
+ * type lacks, so `routesOf` can read them.
  */
 export function about(detail: RouteDetail): DocumentDecoration {
   return detail as DocumentDecoration

@@ -11,10 +11,8 @@ type Answer = (request: Request) => Response | Promise<Response>
 type Method = Bun.Serve.HTTPMethod
 
 /**
- * Starts the server of a service.
- *
- * The method `listen` of Elysia does the same, but takes much more CPU time: it prepares all routes twice, for plugins
- * that load later, and collects garbage three times. It also keeps the app in memory after the server has stopped.
+ * Starts the server of a service. Elysia's method `listen` takes much more CPU time: it prepares all routes twice and
+ * collects garbage three times. `listen` also keeps the app in memory after the server has stopped.
  */
 export function serve(service: Service, address: { hostname: string; port: number }): Bun.Server<unknown> {
   const app = openApp(service)
@@ -23,7 +21,7 @@ export function serve(service: Service, address: { hostname: string; port: numbe
   for (const route of app.router.history.filter(({ path }) => !path.endsWith('*'))) {
     let handler: Answer | null = null
     const answer: Answer = request => {
-      // The handler is created at the first request of its route, because most routes of a service are rarely used.
+      // The handler is created at the first request of its route, because most routes are rarely used.
       handler ??= createBunRouteHandler(app, route) as Answer
       return handler(request)
     }

@@ -1,5 +1,5 @@
-// The type of a running service: an object with all parts of the service. Routes receive this object, and so do sweeps
-// (periodic tasks of the server).
+// The type of a running service: an object with all parts of the service. Routes and sweeps (periodic tasks of the
+// server) receive this object.
 
 import type { KeyUses } from '../accounts/key-use.ts'
 import type { Mailer } from '../accounts/mail.ts'

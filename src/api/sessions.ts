@@ -1,5 +1,5 @@
-// The routes with which a person signs in to the web app and signs out. The web app uses the sign-in session as its
-// credential for the API.
+// The routes with which a person signs in to the web app and signs out. The sign-in session is the credential of the
+// web app.
 
 import type { Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
@@ -36,8 +36,7 @@ export const sessions = (service: Service) =>
       },
     )
 
-    // This request also renews the session cookie, so that the cookie expires a fixed time after the web app was last
-    // opened.
+    // This request also renews the session cookie. The cookie expires a fixed time after the web app was last opened.
     .get(
       '/session',
       ({ request, set }) =>

@@ -10,8 +10,8 @@ export type Storage = { database: boolean; media: boolean }
 type Stores = { db: Pick<Db, 'probe' | 'durable'>; config: Pick<Config, 'dataDir'> }
 
 /**
- * Returns a function that checks whether the database and the folders of media files can be written. The function
- * reuses its last result for `readyEveryMs`, because anyone may send any number of requests to /v1/ready.
+ * Returns a function that checks whether the database and the media folders can be written. The function reuses its
+ * last result for `readyEveryMs`, because anyone may request /v1/ready.
  */
 export function openStorageCheck(
   { db, config }: Stores,

@@ -4,23 +4,19 @@ import type { AnyElysia } from 'elysia'
 import { ApiError } from '../errors.ts'
 import { acceptedRoutes } from './route.ts'
 
-/**
- * Returns the error for a request that matches no route: NOT_FOUND for an unknown path, METHOD_NOT_ALLOWED for a known
- * path with another method.
- */
+/** Returns NOT_FOUND for an unknown path, and METHOD_NOT_ALLOWED for a known path with another method. */
 export function unrouted(app: AnyElysia, request: Request): ApiError {
   const methods = listMethods(app, pathOf(request.url))
-  // The path in `request.url` is normalised: /v1/x/../balance has become /v1/balance. But the router compares the path
-  // that was sent, and finds no route for it. If a route with the normalised path accepts the method of the request,
-  // METHOD_NOT_ALLOWED would be wrong. The error is then NOT_FOUND.
+  // `request.url` has a normalised path: /v1/balance for /v1/x/../balance. But the router compares the path that was
+  // sent. So even an accepted method may be unrouted, and the error is then NOT_FOUND.
   return methods.length === 0 || methods.includes(request.method)
     ? new ApiError('NOT_FOUND')
     : new ApiError('METHOD_NOT_ALLOWED', undefined, { Allow: methods.join(', ') })
 }
 
 /**
- * Returns the path of a URL by a regular expression. `new URL` would throw if a malformed Host header makes the URL
- * invalid.
+ * Returns the path of a URL. Uses a regular expression, because `new URL` throws if a malformed Host header makes the
+ * URL invalid.
  */
 export function pathOf(url: string): string {
   return /^(?:https?:\/\/[^/]*)?(\/[^?]*)/.exec(url)?.[1] ?? ''

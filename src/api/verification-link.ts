@@ -7,8 +7,8 @@ import { escapeHtml, htmlPage } from './html.ts'
 import type { Service } from './service.ts'
 
 /**
- * Verifies the account of a link, and sets the password of the sign-up for this account. If there were sign-ups with
- * different passwords, returns the page on which the person chooses the password instead.
+ * Verifies the account of a link, and sets the password of its sign-up. If there were sign-ups with different
+ * passwords, returns the page on which the person chooses the password.
  */
 export function openLink(service: Service, token: string): Response {
   if (!service.config.signUp) return closedPage()
@@ -58,8 +58,8 @@ function passwordPage(
 }
 
 /**
- * Returns the hint about how to get the first API key. The page after the verification of an email address shows this
- * hint. The key comes from the web app, or from the operator if the web app is off.
+ * Returns a hint about how to get the first API key, for the page after the verification. Without the web app, the
+ * operator creates the key.
  */
 function nextStep({ config }: Service): string {
   return config.dashboard

@@ -32,7 +32,7 @@ export const voices = (service: Service) =>
       '/voices',
       async ({ request, server, caller: { accountId }, body }) => {
         requireNewName(service.db, accountId, body.name)
-        // Making a voice print may wait until other voice prints are made.
+        // Bun's idle timeout could close the connection, because other voice prints may be made first.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         const print = await printFor(service, accountId, body, request.signal).finally(resumeTimeout)
         return voiceJson(enrolVoice(service.db, service.secrets, accountId, { name: body.name, ...print }))

@@ -1,6 +1,5 @@
-// The routes at which a worker downloads models from the server's model store. These routes have the same form as the
-// API of Hugging Face. So the worker uses the same code for downloads from both servers. The worker sends a token that
-// it received from the server over NATS.
+// The routes at which a worker downloads models from the server. They have the form of the Hugging Face API, so a
+// worker uses the same code for both. The worker's token comes from the server over NATS.
 
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -17,8 +16,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
   new Elysia({ prefix: '/v1/workers/models' })
     .decorate('requestState', emptyState)
 
-    // The request names the revision of the model in the worker's catalogue. The response names the revision of the
-    // model in the server's model store. These two revisions may differ.
+    // The request names the model revision of the worker's catalogue. The response names the revision in the server's
+    // model store, which may differ.
     .get(
       '/api/models/:owner/:name/revision/:revision',
       async ({ request, params }) => ({
@@ -53,8 +52,8 @@ export const workerModels = ({ config }: Service, fleet: Fleet) =>
     )
 
 /**
- * Returns a downloaded model of the server's model store. A model that a person copied into the model store has no
- * hashes of its files. A worker checks the files by their hashes, so such a model counts as not found.
+ * Returns a downloaded model of the server's model store. A model that a person copied there counts as not found: it
+ * lacks the hashes with which a worker checks the files.
  */
 async function findModel(
   config: Service['config'],

@@ -1,7 +1,6 @@
-// The HTTP routes for workers on other machines. A worker downloads the media file of its job. It also downloads the
-// input of the job (the options of the transcription, such as the language) if the input is too large for a NATS
-// message. It sends the result of the job over HTTP if the result is too large for a NATS message. The address of each
-// request is signed, so the request needs no API key. No rate limit applies to these requests.
+// The HTTP routes for workers on other machines. A worker downloads the media file of its job. Transcription options
+// and results that are too large for a NATS message also go over HTTP. Each address is signed, so the requests need no
+// API key. They have no rate limit.
 
 import { Elysia } from 'elysia'
 import { ApiError } from '../errors.ts'
@@ -51,7 +50,7 @@ export const workers = (service: Service, fleet: Fleet) => {
       '/:id/result',
       async ({ request, server, params: { id }, query }) => {
         requireSigned('result', id, query)
-        // The worker gets no bytes until its result is stored in the database.
+        // Bun's idle timeout could close the connection, because no bytes are sent until the result is stored.
         const resumeTimeout = pauseIdleTimeout(service.config, server, request)
         try {
           return await fleet.deliver(await readAll(request))
