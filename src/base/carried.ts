@@ -1,6 +1,5 @@
 // Finds the carried files: the libraries, models and other files that steno contains and opens by their paths. In a
-// checkout, carried files are in the project folder. The built program contains copies of these files, and unpacks the
-// copies once.
+// checkout, they are in the project folder. The built program unpacks its copies of them once.
 
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -16,10 +15,8 @@ const project = fileURLToPath(new URL('../../', import.meta.url))
 const carried: Embedded | null = embedded
 
 /**
- * Returns the path on disk of a carried file or folder. The carried files are files of the project that the built
- * program contains, such as models and libraries. `path` is the path relative to the project folder. Returns null if
- * this build does not contain the file or folder. If carried files are missing or truncated on the disk, unpacks them.
- * This blocks the event loop, so a server calls `unpackCarried` first.
+ * Returns the path on disk of a carried file or folder. `path` is relative to the project folder. Returns null if this
+ * build does not contain the file. Unpacking blocks the event loop, so a server calls `unpackCarried` first.
  */
 export function findCarried(path: string): string | null {
   if (carried === null) return existsSync(join(project, path)) ? join(project, path) : null
@@ -32,9 +29,8 @@ export function isCompiled(): boolean {
 }
 
 /**
- * Returns the path of the running program, for the start of a child process. This is `process.execPath`, unless another
- * file is there now, for example because `steno upgrade` has put another version there. An engine of another version
- * would not work with this process.
+ * Returns the path of the running program, for the start of a child process. `steno upgrade` may have put another
+ * version at `process.execPath`, whose engine would not work with this process.
  */
 export function ownProgram(): string {
   const [own, there] = ['/proc/self/exe', process.execPath].map(path =>
@@ -43,17 +39,14 @@ export function ownProgram(): string {
   return own && (own.ino !== there?.ino || own.dev !== there.dev) ? '/proc/self/exe' : process.execPath
 }
 
-/**
- * Sets the folder into which the built program unpacks its carried files: the libraries, models and other files that
- * are inside the program. Child processes use the same folder.
- */
+/** Sets the folder into which the built program and its child processes unpack the carried files. */
 export function setNativeHome(folder: string): void {
   process.env[folderVariable] = folder
 }
 
 /**
- * Returns the folder for the cache of steno. The files there may be deleted, because steno can unpack or download them
- * again. Throws if the user of this process has no home folder and no setting names a cache folder.
+ * Returns the cache folder of steno, whose files steno can unpack or download again. Throws if the user has no home
+ * folder and no setting names a cache folder.
  */
 export function cacheDir(): string {
   const folder = findCacheDir()
@@ -63,7 +56,7 @@ export function cacheDir(): string {
   )
 }
 
-/** Returns the folder for the cache of steno (see `cacheDir`), or null if there is none. */
+/** Returns the cache folder of steno, or null if there is none (see `cacheDir`). */
 export function findCacheDir(): string | null {
   const { STENO_CACHE_DIR, XDG_CACHE_HOME = '' } = process.env
   if (STENO_CACHE_DIR) return resolve(STENO_CACHE_DIR)
@@ -75,15 +68,14 @@ function findHomeCache(): string | null {
   try {
     return join(homedir(), '.cache')
   } catch {
-    // The variable HOME is not set, and the user is not in /etc/passwd, as for some users of containers.
+    // HOME is not set, and the user is not in /etc/passwd, for example in a container.
     return null
   }
 }
 
 /**
- * Returns true if the service that keeps its files in `folder` has the same cache folder as this process. This is so if
- * the user of this process owns `folder`. If `folder` does not exist yet, the nearest existing folder above it counts.
- * The service of another user has another cache folder.
+ * Returns true if the service with the data folder `folder` has the same cache folder as this process. Compares the
+ * owner of `folder`, or of the nearest existing folder above it, with the user of this process.
  */
 export function hasSameCache(folder: string): boolean {
   let place = folder
@@ -93,7 +85,7 @@ export function hasSameCache(folder: string): boolean {
 
 /**
  * Returns the environment variables with which an engine process finds the unpacked files and the CUDA provider. The
- * caller must pass them to the engine process, which inherits no variable whose name begins with `STENO_`.
+ * engine process inherits no variable whose name begins with `STENO_`.
  */
 export function nativeEnvironment(): Record<string, string> {
   const cache = findCacheDir()
@@ -101,9 +93,8 @@ export function nativeEnvironment(): Record<string, string> {
 }
 
 /**
- * Unpacks the carried files (the libraries, models and other files that the built program contains) in a child process,
- * if one of them is missing or truncated. If the target folder cannot be written, rejects with an error that names this
- * folder. Does nothing in a checkout.
+ * Unpacks the carried files in a child process if one of them is missing or truncated. Rejects if the target folder
+ * cannot be written. Does nothing in a checkout.
  */
 export async function unpackCarried(): Promise<void> {
   if (carried === null || isUnpacked(nativeHome(), carried)) return
@@ -117,8 +108,8 @@ export function unpackHere(): void {
 }
 
 /**
- * Returns the folder into which the built program unpacks the files that are embedded in it. The CUDA provider is also
- * downloaded into this folder.
+ * Returns the folder into which the built program unpacks the carried files. The CUDA provider is also downloaded
+ * there.
  */
 export function nativeHome(): string {
   return process.env[folderVariable] ?? join(cacheDir(), 'native')

@@ -1,8 +1,8 @@
 // The system calls that the seccomp filter denies.
 
 /**
- * The numbers of a system call. A pair has the number on x64 and the number on arm64. The number on arm64 is null if
- * arm64 does not have this call. A single number applies to both architectures.
+ * The number of a system call: one number for both architectures, or a pair for x64 and arm64. Null means that arm64
+ * does not have this call.
  */
 export type Numbers = number | readonly [x64: number, arm64: number | null]
 
@@ -19,10 +19,7 @@ export const calls = {
     kcmp: [312, 272],
     perf_event_open: [298, 241],
   },
-  /**
-   * System calls that change the kernel or the whole system, or give access to parts of the kernel that often had
-   * vulnerabilities.
-   */
+  /** System calls that change the kernel or the whole system, or use kernel parts that often had vulnerabilities. */
   kernel: {
     bpf: [321, 280],
     userfaultfd: [323, 282],
@@ -75,9 +72,8 @@ const af = { unix: 1, netlink: 16 }
 const terminalInput = [0x5412, 0x541c]
 
 /**
- * A rule for a system call that the seccomp filter denies only for some values of one argument. `argument` is the index
- * of this argument, counted from 0. A rule with `only` allows the call for the listed values, and denies it for all
- * other values. A rule with `not` denies the call for the listed values, and allows it for all other values.
+ * A rule for a system call that is denied only for some values of one argument. `argument` is the argument's index from
+ * 0. `only` has the allowed values, `not` has the denied values.
  */
 export type Rule = { call: Numbers; argument: number } & (
   | { only: readonly number[] }
@@ -90,8 +86,7 @@ export const rules: readonly Rule[] = [
 ]
 
 /**
- * System calls with this number or a higher one are newer than the lists in this file. The filter denies all of them
- * with ENOSYS, the error of a kernel that does not have the call. The numbers of the x32 ABI, which is a second set of
- * system calls on x64, begin at 0x40000000, so all of them are denied too.
+ * The first system call number that is newer than these lists. This call and all higher ones fail with ENOSYS, as in a
+ * kernel that does not have them. The calls of the x32 ABI on x64 are also denied: their numbers begin at 0x40000000.
  */
 export const firstUnknown = 470

@@ -8,8 +8,8 @@ const refusals: Record<string, 'full' | 'disk error'> = {
 }
 
 /**
- * Returns `full` if the error means that the disk is full, or that a quota of the operating system is used up. Returns
- * `disk error` if the disk is damaged or read-only, and null for any other error.
+ * Returns `full` if the disk or a quota of the operating system is full. Returns `disk error` if the disk is damaged or
+ * read-only. Returns null for any other error.
  */
 export function diskRefusalOf(error: unknown): 'full' | 'disk error' | null {
   return refusals[Object(error).code] ?? null

@@ -1,13 +1,12 @@
-// The names of drafts, and the removal of old drafts from a folder. A draft is a file or folder that is still being
-// written.
+// The names of drafts, and the removal of old drafts. A draft is a file or folder that is still being written.
 
 import { lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { limits } from '../limits.ts'
 
 /**
- * Returns a path for a draft of the file or folder at `path`. Each call returns a different path. The returned path
- * does not contain the process id, because two containers with a common folder may have processes with the same id.
+ * Returns a new path for a draft of the file or folder at `path`. The path contains a random id: process ids may be
+ * equal in two containers with a common folder.
  */
 export function draftPath(path: string): string {
   return `${path}.${crypto.randomUUID()}.part`
@@ -18,9 +17,8 @@ export function isDraft(name: string): boolean {
 }
 
 /**
- * Removes the old drafts in a folder. A draft is a file or folder that is still being written. A killed process leaves
- * its drafts behind. A draft that was changed in the last `draftKeptMs` milliseconds stays, because a process may still
- * write to this draft.
+ * Removes the drafts in a folder that killed processes have left behind. A draft that was changed in the last
+ * `draftKeptMs` milliseconds stays, because a process may still write to it.
  */
 export function removeOldDrafts(folder: string): void {
   for (const name of readdirSync(folder).filter(isDraft)) {

@@ -1,9 +1,6 @@
 // The edit distance (Levenshtein) of two sequences, such as the letters of two names or the words of two sentences.
 
-/**
- * Returns the edit distance: the minimum number of insertions, deletions and substitutions that turn `one`
- * into `other`.
- */
+/** Returns the minimum number of insertions, deletions and substitutions that turn `one` into `other`. */
 export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let from = 0; from < one.length; from++) {
@@ -18,8 +15,8 @@ export function editDistance<Item>(one: ArrayLike<Item>, other: ArrayLike<Item>)
 }
 
 /**
- * Returns the first of `names` that contains `given`. If no name contains `given`, returns the name with the smallest
- * edit distance to `given`. Returns null if `names` is empty. Upper and lower case count as equal.
+ * Returns the first name that contains `given`, or else the name with the smallest edit distance. Returns null if
+ * `names` is empty. Ignores case.
  */
 export function nearest(given: string, names: readonly string[]): string | null {
   const wanted = given.toLowerCase()

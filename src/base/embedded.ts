@@ -1,10 +1,10 @@
-// The list of the carried files in the built program: the libraries, models and other files that native code opens by
-// their path. `hash` is the hash over all these files. `files` lists these files by their paths in the project. In a
-// checkout, the list is null. The build (scripts/build.ts) replaces the content of embedded.ts.
+// The list of the carried files in the built program: libraries, models and other files that native code opens by path.
+// `hash` is the hash over these files, and `files` lists them by their project paths. The build (scripts/build.ts)
+// replaces the content of embedded.ts. In a checkout, the list is null.
 
 /**
- * A carried file. `inside` is the path of its copy inside the program. If this path ends in .zst, the copy is
- * compressed. `bytes` is the size of the file itself.
+ * A carried file. `inside` is the path of its copy in the program. A copy whose path ends in .zst is compressed.
+ * `bytes` is the uncompressed size.
  */
 export type EmbeddedFile = { inside: string; bytes: number }
 export type Embedded = { hash: string; files: Record<string, EmbeddedFile> }

@@ -1,13 +1,13 @@
-// A lock between processes: an exclusive SQLite transaction on a separate lock file. When the process that holds the
-// lock ends for any reason, the operating system releases the lock.
+// A lock between processes: an exclusive SQLite transaction on a separate lock file. The operating system releases the
+// lock when the process ends.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 import { touchPrivate } from './private-file.ts'
 import { reasonOf } from './reason.ts'
 
 /**
- * Takes the lock on the file at `path`, and returns the function that releases this lock. Returns null if another
- * process already holds the lock.
+ * Takes the lock on the file at `path`, and returns the function that releases it. Returns null if another process
+ * holds the lock.
  */
 export function lockFile(path: string): (() => void) | null {
   const file = openFile(path)
@@ -25,8 +25,8 @@ export function lockFile(path: string): (() => void) | null {
 }
 
 /**
- * Opens the lock file. An error of its creation has the code of the operating system, from which callers see the cause.
- * SQLite only says that it cannot open a file, which happens if the file belongs to another user.
+ * Opens the lock file. Creates it first without SQLite, because an error of SQLite does not contain the code of the
+ * operating system.
  */
 function openFile(path: string): Database {
   touchPrivate(path)

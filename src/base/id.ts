@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Returns a UUIDv7. The ids sort by their time of creation, so new records are next to each other in a database index.
- * Anyone who sees an id can read the time of creation from it.
+ * Returns a UUIDv7. The ids sort by creation time, so new records are neighbours in a database index. Anyone can read
+ * the creation time from an id.
  */
 export function newId(): string {
   return Bun.randomUUIDv7()

@@ -1,5 +1,5 @@
-// Changes the owner of files that root has written into the folder of another user. The new owner is this user. So a
-// service of this user can read what a command of root has unpacked, downloaded or restored.
+// Changes the owner of files that root has written into another user's folder, to this user. Otherwise the user's
+// service could not read what a command of root has unpacked, downloaded or restored.
 
 import { closeSync, constants, fchownSync, fstatSync, openSync, readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,9 +7,8 @@ import { dirname } from 'node:path'
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 /**
- * Changes the owner of all files and folders of root, at `path` and below it. The new owner is the owner of `path` or,
- * if this is root, the owner of the folder that contains `path`. Does nothing if root owns both, or if this process
- * does not run as root.
+ * Changes the owner of root's files and folders at `path` and below it. The new owner is the owner of `path`, or else
+ * of the folder that contains `path`. Does nothing if both belong to root, or if this process does not run as root.
  */
 export function inheritOwner(path: string): void {
   if (process.getuid?.() !== 0) return
@@ -18,9 +17,8 @@ export function inheritOwner(path: string): void {
 }
 
 /**
- * Gives all files and folders of root, at `path` and below it, to `owner`. This user may change the folder at the same
- * time, so no symbolic link is followed: each folder is read through its open descriptor. A file with several hard
- * links keeps its owner, because another of its names may be outside of the folder.
+ * Gives root's files and folders at `path` and below it to `owner`. Follows no symbolic link, because this user may
+ * change the folder meanwhile. Skips a file with several hard links, because one may be outside the folder.
  */
 function give(path: string, owner: { uid: number; gid: number }): void {
   const file = openUnlinked(path)
@@ -45,10 +43,7 @@ function change(file: number, { uid, gid }: { uid: number; gid: number }): void 
   }
 }
 
-/**
- * Opens a file or folder for reading. Returns null for a symbolic link, and for a path that cannot be opened, such as a
- * socket.
- */
+/** Opens a file or folder for reading. Returns null for a symbolic link, or if the path cannot be opened. */
 function openUnlinked(path: string): number | null {
   try {
     return openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)

@@ -3,8 +3,8 @@
 const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
- * Converts an ISO 8601 date with hyphens, with or without a time, to milliseconds since 1970. A time without a zone is
- * UTC. A date without a time is midnight at the start of that date. Returns null for any other text.
+ * Converts an ISO 8601 date with hyphens to milliseconds since 1970. The time is optional, and midnight by default. The
+ * default time zone is UTC. Returns null for any other text.
  */
 export function parseInstant(text: string): number | null {
   const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] =

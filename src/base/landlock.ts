@@ -1,5 +1,5 @@
-// Landlock: a Linux feature by which a process restricts its own access to files, to TCP, and to other processes. The
-// restriction applies to the calling thread, and to all threads and processes that this thread starts later.
+// Landlock: a Linux feature by which a process restricts its access to files, TCP and other processes. The restriction
+// applies to the calling thread, and to all threads and processes that it starts later.
 
 import { ptr } from 'bun:ffi'
 import { closeSync, fstatSync, openSync } from 'node:fs'
@@ -18,24 +18,19 @@ const right = {
 const read = right.execute | right.readFile | right.readFolder
 const change = right.writeFile | right.changeFolder | right.move | right.truncate
 /**
- * The rights that a Landlock rule for a single file may contain. The other rights apply only to folders. If a rule for
- * a file contains such a right, the kernel refuses the rule.
+ * The rights that a rule for a single file may contain. The kernel refuses such a rule if it contains a right that
+ * applies only to folders.
  */
 const ofFile = right.execute | right.writeFile | right.readFile | right.truncate
 /**
- * The two lowest bits of a bit mask, both set. `restrictTo` passes this value to the kernel in two fields. In the field
- * for the network, the two bits forbid the process to bind to TCP ports and to connect to them. In the field for
- * contact with other processes (its scope), they forbid connections to the abstract sockets of processes outside this
- * restriction, and signals to such processes. Child processes are inside.
+ * The two lowest bits of a bit mask. In the kernel's network field, they forbid binding and connecting TCP ports. In
+ * its scope field, they forbid signals and abstract socket connections to other processes, except child processes.
  */
 const bothBits = 0b11n
 
 export type Paths = {
   read: string[]
-  /**
-   * The paths of files and folders that the process may write. If the process must also read such a path, the path must
-   * be in `read` too.
-   */
+  /** The files and folders that the process may write. A path that is also read must be in `read` too. */
   write: string[]
 }
 
@@ -46,18 +41,16 @@ export function landlockVersion(): number {
 }
 
 /**
- * Forbids this process to read or execute files that are not in the list `read`, and to change files that are not in
- * the list `write`. If a list contains a folder, the list also allows all files and folders below this folder. Listing
- * folders and device operations (ioctl) stay allowed. A recent kernel also forbids what `bothBits` describes. Returns
- * false if the kernel has no Landlock or refuses the restriction.
+ * Forbids this process to read or execute files outside `read`, and to change files outside `write`. A folder in a list
+ * stands for everything below it. Listing folders and ioctl calls stay allowed. A recent kernel also forbids what
+ * `bothBits` describes. Returns false if Landlock is missing or refuses.
  */
 export function restrictTo({ read: readable, write: writable }: Paths): boolean {
   const version = landlockVersion()
   if (version === 0) return false
   const handled = (read | change) & ~right.readFolder
   const known = version >= 3 ? -1 : version === 2 ? right.move * 2 - 1 : right.move - 1
-  // The size, in bytes, of the structure that describes the restriction. An older kernel knows a smaller structure, and
-  // refuses a larger structure.
+  // The size of the structure that describes the restriction, in bytes. An older kernel refuses a larger structure.
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8
   const rights = handled & known
   const rules = systemCall(
@@ -75,16 +68,15 @@ export function restrictTo({ read: readable, write: writable }: Paths): boolean 
 }
 
 /**
- * Adds a rule to the Landlock ruleset `rules`: the process keeps `rights` for the file or folder at `path`. Ignores a
- * path that does not exist or cannot be opened.
+ * Adds a rule to the Landlock ruleset `rules`: the process keeps `rights` for `path`. Ignores a path that cannot be
+ * opened.
  */
 function allow(rules: number, path: string, rights: number): void {
   const file = openPath(path)
   if (file === null) return
-  // Looks at the open file, not at the path: another process may have removed the path since the file was opened.
+  // Checks the open file, because another process may have removed the path meanwhile.
   const isFolder = fstatSync(file).isDirectory()
-  // The bytes of the kernel's structure landlock_path_beneath_attr: 8 bytes for the rights and 4 bytes for the open
-  // file, without padding.
+  // The kernel's structure landlock_path_beneath_attr: 8 bytes for the rights, 4 for the open file, no padding.
   const rule = new DataView(new ArrayBuffer(12))
   rule.setBigUint64(0, BigInt(isFolder ? rights : rights & ofFile), true)
   rule.setInt32(8, file, true)

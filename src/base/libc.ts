@@ -4,13 +4,13 @@ import { dlopen, type FFIFunction, type Library } from 'bun:ffi'
 
 /**
  * The files of the C library. Since version 2.34, libc.so.6 has all functions that steno calls. Before, `dlopen` and
- * `dlsym` are in libdl.so.2, and the semaphores are in libpthread.so.0.
+ * `dlsym` are in libdl.so.2, and semaphores in libpthread.so.0.
  */
 const libcFiles = ['libc.so.6', 'libdl.so.2', 'libpthread.so.0']
 
 /**
- * Opens the functions of the C library that `table` describes. Each function is taken from the first of `files` that
- * has it. Throws if none of these files has the function.
+ * Opens the functions of the C library that `table` describes, each in the first of `files` that has it. Throws if no
+ * file has a function.
  */
 export function openLibc<const Table extends Record<string, FFIFunction>>(
   table: Table,

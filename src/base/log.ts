@@ -1,5 +1,5 @@
-// Writes the log to stderr. Each line has a time, the name of an event, and fields. No line contains a whole key, a
-// signed address or a transcript.
+// Writes the log to stderr. Each line has a time, an event name and fields. No line contains a whole key, a signed
+// address or a transcript.
 
 import { firstErrorOf } from './reason.ts'
 import { visible } from './visible.ts'
@@ -19,8 +19,8 @@ let onWritten = () => {}
 export const levels = ['info', 'warn', 'error'] as const
 
 /**
- * Sets the format of the log, and the lowest level that is written. Without a call of this function, nothing is logged.
- * Only the commands `serve` and `worker` call this function, so all other commands print only their own output.
+ * Sets the format of the log, and the lowest level that is written. Without this call, nothing is logged. Only the
+ * commands `serve` and `worker` write a log.
  */
 export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void {
   format = chosen
@@ -28,8 +28,8 @@ export function setLogFormat(chosen: Format, lowestLevel: Level = 'info'): void 
 }
 
 /**
- * Passes each event to the function `receive`, whether or not this process writes a log. An engine process writes no
- * log, and passes its events to the server.
+ * Passes each event to `receive`, whether or not this process writes a log. An engine process passes its events to the
+ * server.
  */
 export function passLogTo(receive: (event: LogEvent) => void): void {
   pass = receive
@@ -50,8 +50,7 @@ export function logWritten(): Promise<void> {
 }
 
 /**
- * Returns the log fields for an unexpected error: the message and the stack of the error. These fields may be written
- * only to the log: a response to a caller must not contain these fields.
+ * Returns the message and the stack of an unexpected error as log fields. A response to a caller must not contain them.
  */
 export function errorFields(error: unknown): Fields {
   const first = firstErrorOf(error)
@@ -83,10 +82,7 @@ function lineWritten(): void {
   if (unwritten === 0) onWritten()
 }
 
-/**
- * Formats the text of a field. The text may be from a caller, such as the id in the path of a request, so its control
- * characters are escaped.
- */
+/** Formats the text of a field. Escapes control characters, because the text may come from a caller. */
 function shownText(value: string): string {
   return visible(/\s/.test(value) ? JSON.stringify(value) : value)
 }

@@ -1,5 +1,4 @@
-// Maps a file into memory for reading. On Linux, `Bun.mmap` is not used, because it opens the file for writing, which
-// fails for a read-only file.
+// Maps a file into memory for reading. `Bun.mmap` opens a file for writing, which fails for a read-only file.
 
 import { toArrayBuffer } from 'bun:ffi'
 import { closeSync, fstatSync, openSync } from 'node:fs'
@@ -16,8 +15,8 @@ function open() {
 }
 
 /**
- * Returns the content of a file. The operating system reads each page of the file when the page is first used. The
- * pages stay mapped until the process ends.
+ * Returns the content of a file. The operating system reads each page at its first use. The pages stay mapped until the
+ * process ends.
  */
 export function mapFile(path: string): Uint8Array {
   if (process.platform !== 'linux') return Bun.mmap(path)

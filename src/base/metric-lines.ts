@@ -6,10 +6,7 @@ export type Labels = Record<string, string>
 
 export type Value = { value: number }
 
-/**
- * The content of a histogram. Each bucket counts the values that are at most its `bound`, and above the bound of the
- * previous bucket.
- */
+/** The content of a histogram. Each bucket counts the values up to its `bound` and above the previous bound. */
 export type Buckets = { buckets: { bound: number; count: number }[]; sum: number; count: number }
 
 export function valueLines(name: Name, values: Map<Name, Map<string, Value>>): string[] {

@@ -1,8 +1,8 @@
 // The names, the kinds and the descriptions of all metrics, and the buckets of the histograms.
 
 /**
- * The upper bounds of the buckets of histograms. The bounds of `request` and `job` are in seconds. The bounds of
- * `speed` are in seconds of audio per second of work.
+ * The upper bounds of the buckets of histograms. `request` and `job` are in seconds. `speed` is in seconds of audio per
+ * second of work.
  */
 const buckets = {
   request: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60],

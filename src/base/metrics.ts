@@ -18,13 +18,13 @@ export type Metrics = {
   add(name: Name, labels: Labels, amount?: number): void
   set(name: Name, labels: Labels, value: number): void
   /**
-   * Removes all values of a counter or gauge. Must be called before the values are set again, because values whose
-   * labels do not occur any more would otherwise stay.
+   * Removes all values of a counter or gauge. Without this call before new values are set, values with outdated labels
+   * would stay.
    */
   clear(name: Name): void
   /**
-   * Returns the counter of a metric for these labels. A caller that counts often keeps the returned counter, because
-   * this function searches for the counter in each call.
+   * Returns the counter of a metric for these labels. Each call searches for it, so a frequent caller keeps the
+   * counter.
    */
   counter(name: Name, labels: Labels): Counter
   histogram(name: Name, labels: Labels): Histogram

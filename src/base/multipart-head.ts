@@ -1,5 +1,4 @@
-// Reads the head (the header lines) of a part of a multipart form: the name of the part, and the name of the file in
-// the part.
+// Reads the head (the header lines) of one part of a multipart form: the name of the part and its file name.
 
 import { limits } from '../limits.ts'
 import { percentDecoded } from './percent.ts'
@@ -8,8 +7,8 @@ import { percentDecoded } from './percent.ts'
 export class MultipartError extends Error {}
 
 /**
- * Returns the boundary from a Content-Type header. Returns null if the header does not describe a multipart form, or if
- * the boundary is too long.
+ * Returns the boundary from a Content-Type header. Returns null if there is no multipart form, or if the boundary is
+ * too long.
  */
 export function boundaryOf(contentType: string): string | null {
   const [, quoted, token] =
@@ -31,8 +30,8 @@ export function parseHead(head: string): Pick<Part, 'name' | 'filename'> {
 }
 
 /**
- * Returns the parameters of the header Content-Disposition, by their names in lower case. A value may be in quotes. A
- * quote inside the value is written as `\"` or as `%22`. If a parameter is repeated, the first one counts.
+ * Returns the parameters of the header Content-Disposition, by their names in lower case. In a quoted value, a quote is
+ * `\"` or `%22`. The first of repeated parameters counts.
  */
 function parametersOf(disposition: string): Map<string, string> {
   const parameters = new Map<string, string>()
@@ -46,8 +45,8 @@ function parametersOf(disposition: string): Map<string, string> {
 }
 
 /**
- * Returns the name of the file: from `filename*` (RFC 8187) such as `utf-8''%C3%BC.mp3`, or else from `filename`.
- * Returns the text of `filename*` unchanged if it is not valid and there is no `filename`.
+ * Returns the name of the file from `filename*` (RFC 8187), such as `utf-8''%C3%BC.mp3`, or else from `filename`.
+ * Without `filename`, an invalid `filename*` is returned unchanged.
  */
 function filenameIn(parameters: ReadonlyMap<string, string>): string | null {
   const extended = parameters.get('filename*') ?? null
@@ -58,8 +57,8 @@ function filenameIn(parameters: ReadonlyMap<string, string>): string | null {
 }
 
 /**
- * Decodes a name that is percent-encoded, as by Python's aiohttp. A name counts as percent-encoded if it is in ASCII,
- * and if the decoded name is not: `a%20b.mp3` may be the real name of a file.
+ * Decodes a percent-encoded name, as Python's aiohttp sends it. Returns the name unchanged if its decoded form is
+ * ASCII: `a%20b.mp3` may be the real name.
  */
 function decodedName(name: string): string {
   const decoded = percentDecoded(name) ?? name
@@ -70,9 +69,6 @@ export type Part = {
   name: string
   /** The name of the file, as the sender of the form gave it. Null if the part is a plain field. */
   filename: string | null
-  /**
-   * The bytes of the part. Before the next part is requested, the caller must have read all these bytes or none of
-   * them.
-   */
+  /** The bytes of the part. The caller must read all or none of them before it requests the next part. */
   body: AsyncIterable<Uint8Array>
 }

@@ -27,8 +27,8 @@ class FormBytes {
   readonly #chunks: AsyncIterator<Uint8Array>
   readonly #delimiter: Buffer
   /**
-   * The bytes that were received and not processed yet. Each delimiter begins with a line break, but the sender leaves
-   * out the line break before the first delimiter. So this buffer is created with the missing line break in it.
+   * The bytes that were received and not processed yet. Each delimiter begins with a line break, which the sender
+   * leaves out before the first delimiter. The buffer starts with this missing line break.
    */
   #held: Buffer = Buffer.from('\r\n')
 
@@ -53,17 +53,15 @@ class FormBytes {
     }
   }
 
-  /**
-   * Returns true if two hyphens follow the delimiter that was read last. This delimiter is then the end of the form.
-   */
+  /** Returns true if two hyphens follow the last delimiter: it then ends the form. */
   async isLastDelimiter(): Promise<boolean> {
     while (this.#held.length < 2) await this.#readMore()
     return this.#held.toString('latin1', 0, 2) === '--'
   }
 
   /**
-   * Reads and returns the header lines of a part of the form. Throws a MultipartError if the header lines have more
-   * than `formHeadBytesMax` bytes.
+   * Returns the header lines of a part of the form. Throws a MultipartError if they have more than `formHeadBytesMax`
+   * bytes.
    */
   async readHead(): Promise<string> {
     for (;;) {
@@ -92,9 +90,8 @@ class FormBytes {
   }
 
   /**
-   * Returns the position in `#held` at which an incomplete delimiter begins. `#held` has the bytes that were received
-   * but not processed yet, and may end with the first bytes of a delimiter. If `#held` does not end with such bytes,
-   * returns its length. All bytes before the returned position belong to the present part of the form.
+   * Returns the position of an incomplete delimiter at the end of `#held`. Returns the length of `#held` if there is
+   * none. All bytes before this position belong to the present part of the form.
    */
   #beginOfDelimiter(): number {
     let at = Math.max(0, this.#held.length - this.#delimiter.length + 1)

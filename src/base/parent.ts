@@ -6,14 +6,13 @@ const prSetParentDeathSignal = 1
 const sigkill = 9
 
 /**
- * Asks the kernel to kill this process when its parent ends. `parent` is the process id of the parent. Only
- * Linux has this system call.
+ * Asks the kernel to kill this process when its parent ends. `parent` is the parent's process id. Only Linux has this
+ * system call.
  */
 export function dieWithParent(parent: number): void {
   if (process.platform === 'linux') {
     if (systemCall('prctl', prSetParentDeathSignal, sigkill) !== 0) throw new Error('prctl failed')
   }
-  // `prctl` asks the kernel to kill this process when its parent ends. If the parent ended before this request, this
-  // process already has another parent, and the kernel does not kill it. So the process must exit here.
+  // If the parent ended before the call of `prctl`, the kernel does not kill this process.
   if (process.ppid !== parent) process.exit(1)
 }

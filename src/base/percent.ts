@@ -1,8 +1,8 @@
 // Decodes percent-encoded text, such as `a%20b`.
 
 /**
- * Returns the decoded text. Returns null if a percent sign is not followed by two hexadecimal digits, or if the bytes
- * are not UTF-8.
+ * Returns the decoded text. Returns null if a percent sign lacks its two hexadecimal digits, or if the bytes are not
+ * UTF-8.
  */
 export function percentDecoded(text: string): string | null {
   try {

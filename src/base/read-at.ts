@@ -1,8 +1,8 @@
 import { readSync } from 'node:fs'
 
 /**
- * Reads `length` bytes at the offset `at` of an open file. The read position of the file does not change. The result
- * is shorter if the file ends earlier.
+ * Reads `length` bytes at the offset `at` of an open file. The read position does not change. At the end of the file,
+ * the result is shorter.
  */
 export function readAt(file: number, at: number, length: number): Buffer {
   const bytes = Buffer.alloc(length)

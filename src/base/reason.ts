@@ -1,6 +1,6 @@
 /**
- * Returns the error that a block threw. If a `using` declaration of this block then failed to release its resource, the
- * caller gets a SuppressedError, which has no message, and the error of the block is inside it.
+ * Returns the error that a block threw. If a `using` declaration then fails to release its resource, this error is
+ * inside a SuppressedError without a message.
  */
 export function firstErrorOf(error: unknown): unknown {
   return error instanceof SuppressedError ? firstErrorOf(error.suppressed) : error

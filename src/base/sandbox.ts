@@ -1,6 +1,5 @@
-// The sandbox of the engine: a process gives up its rights before it handles untrusted data. If the kernel lacks a
-// protection, the process keeps the rights that this protection would remove. (The media program has a sandbox of its
-// own, in native/media/confine.c.)
+// The sandbox of the engine: a process gives up its rights before it handles untrusted data. A protection that the
+// kernel lacks is skipped. The media program has its own sandbox (native/media/confine.c).
 
 import { ptr } from 'bun:ffi'
 import { landlockVersion, type Paths, restrictTo } from './landlock.ts'
@@ -15,8 +14,8 @@ const setNoNewPrivileges = 38
 const anyFile = 0b10
 
 /**
- * Removes the rights of this process, except the rights to access the files and folders in `paths`, to start programs,
- * and to send signals to its own child processes. The process cannot connect to other machines.
+ * Removes the rights of this process. It keeps access to the files in `paths`, and may start programs and send signals
+ * to its child processes. It cannot connect to other machines.
  */
 export function giveUpAllBut(paths: Paths): void {
   dropPrivileges()
@@ -25,16 +24,15 @@ export function giveUpAllBut(paths: Paths): void {
 }
 
 /**
- * Removes all capabilities of this process except `anyFile`, the access to files of every user. If the process does not
- * have `anyFile`, removes all. A program that this process starts cannot regain these capabilities.
+ * Removes all capabilities of this process except `anyFile`, the access to all users' files. Programs that this process
+ * starts cannot regain them.
  */
 function dropPrivileges(): void {
   systemCall('prctl', setNoNewPrivileges, 1)
   const version = 0x20080522
   const header = new Uint32Array([version, 0])
-  // The first three numbers are the lower 32 bits of the effective, permitted and inheritable capabilities. The last
-  // three numbers are the upper 32 bits of these capabilities. The call fails, and removes nothing, if the process does
-  // not have one of the capabilities that are kept.
+  // The effective, permitted and inheritable capabilities: first their lower 32 bits, then their upper 32 bits. The
+  // call fails if this process does not have a capability to keep.
   for (const kept of [anyFile, 0])
     if (systemCall('capset', ptr(header), ptr(new Uint32Array([kept, kept, 0, 0, 0, 0]))) === 0) return
 }

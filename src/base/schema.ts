@@ -1,5 +1,4 @@
-// Types of schemas that the library TypeBox lacks. Each schema of these types is also valid JSON Schema, so the OpenAPI
-// document can contain it.
+// Types of schemas that TypeBox lacks. Each schema is also valid JSON Schema, for the OpenAPI document.
 
 import {
   Kind,
@@ -12,9 +11,8 @@ import {
 } from '@sinclair/typebox'
 
 /**
- * Returns a schema option for keywords that are only documentation. The keywords appear in the OpenAPI document, but
- * the schema does not check values against them. The handler of the request checks the value itself, and returns a
- * specific error for a wrong value. `needed` marks a header that the handler requires.
+ * Returns a schema option for keywords that appear only in the OpenAPI document. The handler of the request checks the
+ * value, and returns a specific error. `needed` marks a header that the handler requires.
  */
 export const documented = (keywords: {
   needed?: true
@@ -36,15 +34,15 @@ TypeRegistry.Set<TextOptions>('Text', ({ minLength = 0, maxLength, pattern = '' 
 })
 
 /**
- * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units,
- * in which an emoji has the length 2.
+ * A schema for a string whose length is counted in characters, as in JSON Schema. TypeBox counts UTF-16 code units: an
+ * emoji has length 2.
  */
 export const text = (options: SchemaOptions & TextOptions) =>
   Type.Unsafe<string>({ ...options, [Kind]: 'Text', type: 'string' })
 
 /**
- * A schema for an object with any keys, whose values have the schema `value`. The `Type.Record` of TypeBox is not used,
- * because it accepts any value for a key that contains a line break.
+ * A schema for an object with any keys, whose values have the schema `value`. `Type.Record` of TypeBox accepts any
+ * value for a key with a line break.
  */
 export const record = <Value extends TSchema>(value: Value, options: ObjectOptions = {}) =>
   Type.Unsafe<Record<string, Static<Value>>>(Type.Object({}, { ...options, additionalProperties: value }))

@@ -1,6 +1,5 @@
-// The secret of a data folder. The server derives two kinds of keys from this secret. One kind encrypts private columns
-// of the database, such as the signing secrets of webhooks. The other kind signs texts that callers send back to the
-// server, such as upload addresses and the cursors of pages.
+// The secret of a data folder, from which the server derives two kinds of keys. One kind encrypts private columns of
+// the database. The other kind signs texts that callers send back, such as upload addresses and page cursors.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -29,9 +28,8 @@ export function secretPath(dataDir: string): string {
 }
 
 /**
- * Reads the secret of the data folder. Creates the secret if the folder has none, so the caller checks first that the
- * database needs no earlier one (see `requireSecret`). Several processes may call this function at the same time, and
- * all these processes get the same secret.
+ * Reads the secret of the data folder. Creates one if the folder has none, so the caller must first check that the
+ * database needs no earlier one. Simultaneous calls of several processes get the same secret.
  */
 export function openSecrets(dataDir: string): Secrets {
   const path = secretPath(dataDir)
@@ -72,10 +70,7 @@ export function readSecrets(path: string): Secrets {
   }
 }
 
-/**
- * Reads a secret from a file: from the data folder, or from a backup. Throws if the file does not have the length of a
- * secret.
- */
+/** Reads a secret from a file of the data folder or of a backup. Throws if the file has the wrong length. */
 export function readSecret(path: string): Uint8Array {
   const secret = readFileSync(path)
   if (secret.length === secretBytes) return secret

@@ -48,10 +48,7 @@ export function filterProgram(machine: Machine): Uint8Array {
   return bytes
 }
 
-/**
- * Returns the filter instructions for one rule. If a system call is not the call of this rule, the filter skips these
- * instructions.
- */
+/** Returns the filter instructions for one rule. The filter skips them for all other system calls. */
 function ruleProgram(rule: Rule, number: number | null): Instruction[] {
   if (number === null) return []
   const denied = verdict.fail(eperm)
@@ -67,9 +64,8 @@ function ruleProgram(rule: Rule, number: number | null): Instruction[] {
 }
 
 /**
- * Returns instructions that compare `value` with the number that the most recent `load` instruction has read. `test` is
- * the kind of comparison. If the comparison is true, the filter ends with the answer `given`. Otherwise the filter
- * continues with the next instruction.
+ * Returns instructions that compare `value` with the number from the last `load` instruction. If the comparison `test`
+ * is true, the filter ends with the answer `given`. Otherwise the filter continues.
  */
 function unless(test: number, value: number, given: number): Instruction[] {
   return [[test, 0, 1, value], answer(given)]

@@ -1,7 +1,6 @@
-// A seccomp filter of system calls, for a process that handles untrusted data. The filter permanently denies the system
-// calls in denied-calls.ts to every thread of the process. A denied call fails with the error EPERM, or with ENOSYS if
-// the call is too new for the lists in that file. The process then continues. But a call for another architecture, such
-// as a 32-bit call on x64, ends the process.
+// A seccomp filter for a process that handles untrusted data. It permanently denies the system calls in denied-calls.ts
+// to all threads. A denied call fails with EPERM, or with ENOSYS if it is newer than those lists. A call for another
+// architecture, such as a 32-bit call on x64, ends the process.
 
 import { ptr } from 'bun:ffi'
 import { filterProgram, type Machine, verdict } from './seccomp-program.ts'
@@ -15,7 +14,7 @@ export function canDenyCalls(): boolean {
 }
 
 /**
- * Denies the system calls in denied-calls.ts to all threads of this process, permanently. Returns false if the kernel
+ * Permanently denies the system calls in denied-calls.ts to all threads of this process. Returns false if the kernel
  * does not support seccomp filters.
  */
 export function denyCalls(): boolean {

@@ -1,13 +1,12 @@
-// A fair semaphore: work runs only while it holds a slot, and the number of slots is limited. A key is a text that
-// names a caller, such as the id of an account. Keys take turns. If the semaphore has several slots, one key never gets
-// all slots, so that a slot stays free for another key.
+// A fair semaphore: work runs only while it holds one of a limited number of slots. A key names a caller, such as the
+// id of an account. Keys take turns. One of several slots always stays free for another key.
 
 import { Queues } from './turn-queues.ts'
 
 export type Semaphore = {
   /**
-   * Calls `work` when `key` gets a slot, and returns the result of `work`. If `signal` is aborted before `key` gets a
-   * slot, rejects with the reason of the signal.
+   * Calls `work` when `key` gets a slot, and returns its result. Rejects with the signal's reason if `signal` is
+   * aborted before that.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Gives `key` no further slot until the promise `over` resolves. The key keeps the slots that it already holds. */
@@ -15,10 +14,9 @@ export type Semaphore = {
 }
 
 /**
- * The maximum number of slots that one key (the name of a caller) may hold for each slot that stays free. With 16
- * slots, a key that is alone gets at most 12 slots, and 4 slots stay free. A second key then gets at most 3 of these 4
- * slots. Running work is never interrupted, so a new key would have to wait if no slot stayed free. This maximum does
- * not apply to the first slot of a key.
+ * The maximum number of slots of one key for each slot that stays free. Of 16 slots, a single key gets at most 12, and
+ * a second key gets at most 3 of the other 4. Free slots are needed because running work is never interrupted. The
+ * first slot of a key has no such limit.
  */
 const heldPerFree = 3
 
@@ -26,10 +24,7 @@ const heldPerFree = 3
 export function openSemaphore(slots: number, heldMax: number = slots): Semaphore {
   let free = slots
   const held = new Map<string, number>()
-  /**
-   * For each key, the number of promises that were given to `rest` and have not resolved yet. Until all of them have
-   * resolved, the key gets no further slot.
-   */
+  /** For each key, the number of unresolved promises from `rest`. Such a key gets no further slot. */
   const rests = new Map<string, number>()
   const queues = new Queues()
 

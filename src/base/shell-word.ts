@@ -1,7 +1,4 @@
-/**
- * Returns a text as one word of a shell command, for a command that steno suggests. A text with characters that a shell
- * could treat specially, such as a path with a space, is quoted.
- */
+/** Returns a text as one word of a suggested shell command. Quotes a text with special characters, such as a space. */
 export function shellWord(text: string): string {
   return /^[\p{L}\p{N}/._@:+-]+$/u.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

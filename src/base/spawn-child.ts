@@ -10,13 +10,10 @@ const setMask = 2
 const terminalSignals = new BigUint64Array([0b11n])
 
 /**
- * Starts a child process, as `Bun.spawn` does, that blocks SIGINT and SIGHUP. Ctrl-C in a terminal sends SIGINT to all
- * processes of the program, and a terminal that is closed sends SIGHUP. But only the parent process decides when a
- * child process ends. A parent process that was started by nohup goes on when the terminal is closed.
- *
- * A child process inherits the blocked signals of the thread that starts it. It does not inherit ignored signals: Bun
- * starts it with the default action for each signal. A child process that is a program of Bun must also ignore both
- * signals itself, because Bun blocks no signal while it waits for events (see main.ts).
+ * Starts a child process, as `Bun.spawn` does, that blocks SIGINT and SIGHUP. A terminal sends these signals to all
+ * processes of the program, but only the parent process ends its child processes. A child inherits the blocked signals
+ * of the thread that starts it. Ignored signals are not inherited, because Bun resets them. A child that is a Bun
+ * program must also ignore both signals, because Bun unblocks signals while it waits for events.
  */
 export function spawnChild<
   const In extends Spawn.Writable = 'ignore',
@@ -33,8 +30,8 @@ export function spawnChild<
 }
 
 /**
- * Changes which signals this thread blocks. `mask` and `former` are addresses of bit masks. The mask before the change
- * is written to `former`, if this is not 0.
+ * Changes which signals this thread blocks. `mask` and `former` are addresses of bit masks. If `former` is not 0, the
+ * previous mask is written there.
  */
 function changeMask(how: number, mask: number, former = 0): void {
   systemCall('rt_sigprocmask', how, mask, former, BigUint64Array.BYTES_PER_ELEMENT)

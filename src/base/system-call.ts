@@ -3,10 +3,7 @@
 import { ptr } from 'bun:ffi'
 import { openLibc } from './libc.ts'
 
-/**
- * The number of each system call. A pair has the number on x64 and the number on arm64. A single number applies to both
- * architectures.
- */
+/** The number of each system call: one number for both architectures, or a pair for x64 and arm64. */
 const numbers = {
   rt_sigprocmask: [14, 135],
   prctl: [157, 167],
@@ -29,17 +26,14 @@ export function requireSystemCalls(): void {
 }
 
 /**
- * Opens the C library. It is opened at the first call and not when this module is loaded, so that an error ends a
- * command with its message and not with a crash report.
+ * Opens the C library at the first system call. An error during the load of this module would cause a crash report
+ * instead of an error message.
  */
 function open() {
   return openLibc({ syscall: { args: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], returns: 'i64' } })
 }
 
-/**
- * Makes a system call and returns its result. Returns -1 if the call fails. On an operating system other than Linux,
- * every call fails.
- */
+/** Makes a system call and returns its result, or -1 if it fails. Every call fails on systems other than Linux. */
 export function systemCall(name: keyof typeof numbers, ...args: number[]): number {
   const number = numbers[name]
   requireSystemCalls()
@@ -49,10 +43,7 @@ export function systemCall(name: keyof typeof numbers, ...args: number[]): numbe
   return Number(library.syscall(given, a, b, c, d, e))
 }
 
-/**
- * The size, in bytes, of the structure `timex`. The system call adjtimex writes the state of the clock into this
- * structure.
- */
+/** The size of the structure `timex`, in bytes. The system call adjtimex writes the clock's state into it. */
 const timexBytes = 208
 const unsynchronised = 5
 

@@ -30,8 +30,8 @@ export function openSystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: limit }: Envir
 }
 
 /**
- * Sends a message to the socket at `path`. Uses system calls, because Bun has no datagram sockets with a path. Ignores
- * errors, so a message can be lost.
+ * Sends a message to the socket at `path`. Uses system calls, because Bun has no datagram sockets with a path. A
+ * message can be lost, because errors are ignored.
  */
 function send(path: string, state: string): void {
   const unix = 1
@@ -43,15 +43,15 @@ function send(path: string, state: string): void {
     const address = addressOf(path)
     if (systemCall('connect', socket, ptr(address), address.length) === 0) writeSync(socket, state)
   } catch {
-    // This message is lost, for example because the queue of systemd's socket is full.
+    // The message is lost, for example because the queue of systemd's socket is full.
   } finally {
     closeSync(socket)
   }
 }
 
 /**
- * Returns the bytes of the structure sockaddr_un for a path. A path that begins with @ names an abstract socket,
- * whose name has a zero byte in place of the @.
+ * Returns the bytes of the structure sockaddr_un for a path. A path that begins with @ is the name of an abstract
+ * socket, which begins with a zero byte.
  */
 export function addressOf(path: string): Uint8Array {
   const family = [1, 0]

@@ -1,6 +1,6 @@
 /**
- * The work that waits for a slot of a semaphore: one queue for each key. A key is the name of a caller. The keys are in
- * the order of their turns.
+ * The work that waits for a slot of a semaphore. Each key (the name of a caller) has a queue. The keys are in the order
+ * of their turns.
  */
 export class Queues {
   #queues = new Map<string, Set<() => void>>()
@@ -20,8 +20,8 @@ export class Queues {
   }
 
   /**
-   * Removes and returns the next work of the first key that `mayTake` accepts. If the key has more work, its next turn
-   * is after the turns of all other keys. Returns null if `mayTake` accepts none of the waiting keys.
+   * Removes and returns the next work of the first key that `mayTake` accepts. If this key has more work, it moves to
+   * the end. Returns null if `mayTake` accepts no waiting key.
    */
   takeNext(mayTake: (key: string) => boolean): { key: string; go: () => void } | null {
     for (const [key, queue] of this.#queues) {

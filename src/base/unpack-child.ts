@@ -1,13 +1,13 @@
-// Unpacks the carried files, which are embedded in the built program, in a child process. Unpacking takes a second, and
-// much memory, which is free again when the child process ends.
+// Unpacks the carried files of the built program in a child process. Unpacking takes a second and much memory, which is
+// free again when the child process ends.
 
 import { spawnChild } from './spawn-child.ts'
 
 let running: Promise<void> | null = null
 
 /**
- * Runs `command`, which unpacks the files, and waits for its end. If the command is already running, waits for its end
- * instead. Rejects if the files cannot be unpacked. The error has the message that the command wrote to stderr.
+ * Runs `command`, which unpacks the files, and waits for its end. A call during another run waits for that run. Rejects
+ * with the message that the command wrote to stderr.
  */
 export function unpackInChild(command: string[], env: NodeJS.ProcessEnv): Promise<void> {
   running ??= run(command, env).finally(() => {

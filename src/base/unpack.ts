@@ -1,6 +1,5 @@
-// Unpacks the carried files, which are embedded in the built program, into a folder whose name is the hash of these
-// files. Each version is unpacked only once. Files that are missing or truncated later, for example because a program
-// cleaned /tmp or the cache folder, are unpacked again.
+// Unpacks the carried files of the built program into a folder. Its name is the hash of these files, so each version is
+// unpacked only once. Files that were later removed or truncated, for example in /tmp, are unpacked again.
 
 import {
   existsSync,
@@ -27,9 +26,8 @@ export function isUnpacked(home: string, { hash, files }: Embedded): boolean {
 }
 
 /**
- * Returns the path of the folder below `home` that holds the carried files (the files that are embedded in the built
- * program). If this folder does not exist yet, creates it and writes the files into it. If files in this folder are
- * missing or truncated, writes these files.
+ * Returns the folder below `home` with the carried files of the built program. Creates the folder if it is missing, and
+ * writes missing or truncated files again.
  */
 export function unpack(home: string, embedded: Embedded): string {
   const { hash, files } = embedded
@@ -52,15 +50,14 @@ function write(folder: string, files: Files): void {
   using draft = new Draft(folder)
   writeInto(draft.path, files)
   inheritOwner(dirname(folder))
-  // If another process has written the folder first, place() does nothing, because the files of both processes are the
-  // same.
+  // `place` does nothing if another process has written the folder first. Both folders have the same files.
   draft.place()
   removeOtherVersions(folder)
 }
 
 /**
- * Removes the folders beside `folder` into which other versions of the program have unpacked their files. The name of
- * each such folder is a hash, as in this version. The folder of the CUDA provider, which is also there, must stay.
+ * Removes the folders beside `folder` with the files of other program versions. Their names are hashes. The folder of
+ * the CUDA provider, with another name, stays.
  */
 function removeOtherVersions(folder: string): void {
   const [home, hash] = [dirname(folder), basename(folder)]
@@ -70,10 +67,7 @@ function removeOtherVersions(folder: string): void {
   }
 }
 
-/**
- * Writes the files that are missing or truncated. Replaces only these files, one by one, because other processes may
- * use the folder.
- */
+/** Writes only the missing or truncated files, one by one, because other processes may use the folder. */
 function repair(folder: string, files: Files): void {
   const wrong = Object.entries(files).filter(([name, file]) => !isThere(join(folder, name), file))
   using draft = new Draft(folder)

@@ -1,5 +1,5 @@
-// Creates files and folders atomically. The content is first written to a draft, which is a file or folder beside the
-// target. When the draft is complete, it is renamed or linked to the path of the target.
+// Creates files and folders atomically. The content is first written to a draft beside the target. The complete draft
+// is then renamed or linked to the target.
 
 import {
   closeSync,
@@ -16,9 +16,8 @@ import { dirname, join } from 'node:path'
 import { draftPath } from './draft-names.ts'
 
 /**
- * A draft: a file or folder that is still being written. The code that creates a draft declares it with `using`, writes
- * to `path`, and calls `place` or `replace`, which move the draft to its target. A draft that was not moved is removed
- * at the end of the block.
+ * A draft: a file or folder that is still being written. Callers declare it with `using`, write to `path`, and move it
+ * with `place` or `replace`. At the end of the block, a draft that was not moved is removed.
  */
 export class Draft implements Disposable {
   readonly path: string
@@ -30,15 +29,13 @@ export class Draft implements Disposable {
   }
 
   /**
-   * Moves the draft, which is the complete new file or folder, to the target path. Never replaces existing content:
-   * returns false and moves nothing if the draft is a file and the target path exists, or if the draft is a folder and
-   * the target is a folder that is not empty.
+   * Moves the complete draft to the target path. Returns false, and moves nothing, if this would replace existing
+   * content. An empty folder may be replaced.
    */
   place(): boolean {
     const isFolder = syncAll(this.path)
     try {
-      // Neither call replaces existing content. `placeFile` fails if the target exists. `renameSync` fails if the
-      // target is a folder that is not empty.
+      // `placeFile` fails if the target exists. `renameSync` fails if the target is a folder that is not empty.
       if (isFolder) renameSync(this.path, this.#target)
       else placeFile(this.path, this.#target)
     } catch (error) {
@@ -49,10 +46,7 @@ export class Draft implements Disposable {
     return true
   }
 
-  /**
-   * Moves the draft, which is a complete file or folder under a temporary name, to the path of its target. Replaces a
-   * file or folder that already exists at this path.
-   */
+  /** Moves the complete draft to the target path. Replaces an existing file or folder there. */
   replace(): void {
     if (syncAll(this.path)) replaceFolder(this.path, this.#target)
     else renameSync(this.path, this.#target)
@@ -65,10 +59,8 @@ export class Draft implements Disposable {
 }
 
 /**
- * Puts the file `draft` at the path `target`. Fails if a file exists at `target`. A hard link does this in one step. If
- * the file system has no hard links (such as that of a USB stick or of a Windows share), creates an empty file at
- * `target`, and then renames the draft to `target`. So another process may see an empty file, but never a part of the
- * content.
+ * Moves the file `draft` to the path `target`. Fails if `target` exists. A hard link makes this atomic. Without hard
+ * links, as on a USB stick, another process may see an empty file for a moment, but never a part of the content.
  */
 export function placeFile(draft: string, target: string): void {
   try {
@@ -85,7 +77,7 @@ export function placeFile(draft: string, target: string): void {
   }
 }
 
-/** Makes `to` a second name of the file `from`, or a copy of it if the file system has no hard links. */
+/** Makes a hard link `to` to the file `from`. Makes a copy if the file system has no hard links. */
 export function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to)
@@ -96,8 +88,8 @@ export function linkOrCopy(from: string, to: string): void {
 }
 
 /**
- * Renames the folder at `path` to `target`. If a folder exists at `target`, this old folder is first renamed, and is
- * removed at the end. So no process ever sees an incomplete folder at `target`.
+ * Renames the folder at `path` to `target`. An existing folder at `target` is renamed first, and removed at the end. No
+ * process ever sees an incomplete folder at `target`.
  */
 export function replaceFolder(path: string, target: string): void {
   for (;;) {
@@ -118,8 +110,8 @@ export function replaceFolder(path: string, target: string): void {
 }
 
 /**
- * Flushes the content of the draft at `path` to the disk, before the draft is renamed. Otherwise a power cut could
- * leave empty files at the target. Returns true if `path` is a folder.
+ * Flushes the draft at `path` to the disk before it is renamed. Otherwise a power cut could leave empty files. Returns
+ * true if `path` is a folder.
  */
 function syncAll(path: string): boolean {
   const isFolder = statSync(path).isDirectory()

@@ -1,6 +1,5 @@
-// Extracts single files from a zip archive, to the disk or to memory. Extracting a large file to the disk needs no more
-// memory than extracting a small file. The size and the CRC of each extracted file are checked. An archive above 4 GB
-// is refused.
+// Extracts single files from a zip archive, to the disk or to memory. Large files on the disk need no more memory than
+// small ones. The size and the CRC are checked. An archive above 4 GB is refused.
 
 import { closeSync, createReadStream, createWriteStream, openSync } from 'node:fs'
 import { Readable, Transform } from 'node:stream'
@@ -13,8 +12,8 @@ const headerMark = 0x04034b50
 const headerSize = 30
 
 /**
- * Extracts one file of the zip archive at `path` to the path `target`. Throws if the size or the CRC of the extracted
- * file is wrong. The file at `target` is then incomplete or damaged.
+ * Extracts one file of the zip archive at `path` to `target`. Throws if its size or CRC is wrong, and leaves the
+ * incomplete or damaged file.
  */
 export async function extract(path: string, entry: ZipEntry, target: string): Promise<void> {
   const start = contentOf(path, entry)
@@ -35,7 +34,7 @@ export async function extract(path: string, entry: ZipEntry, target: string): Pr
   if (size !== entry.size || crc !== entry.crc) throw new Error(`${entry.name} in ${path} is broken`)
 }
 
-/** Extracts one small file of the zip archive at `path` into memory. Returns the content of this file. */
+/** Returns the content of one small file in the zip archive at `path`. */
 export function readEntry(path: string, entry: ZipEntry): Buffer {
   const file = openSync(path, 'r')
   try {
