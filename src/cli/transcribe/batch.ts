@@ -1,6 +1,5 @@
-// Transcribes sources (files, addresses or standard input) for the commands `steno transcribe` and `steno watch`.
-// Several short files are transcribed at the same time, which needs less CPU time. If a source fails, prints its error
-// and continues with the next source.
+// Transcribes sources (files, addresses or standard input) for `steno transcribe` and `steno watch`. Several short
+// files are transcribed together, which needs less CPU time. If a source fails, prints its error and continues.
 
 import { existsSync } from 'node:fs'
 import { reasonOf } from '../../base/reason.ts'
@@ -51,9 +50,8 @@ export class Batch {
   }
 
   /**
-   * Transcribes all sources. For each source, the map has the list of its output files. If this list is empty, the
-   * transcript of the source is written to stdout. Throws only if the user interrupts the work, if stdout cannot be
-   * written, or if no engine can be started.
+   * Transcribes all sources. The map has the output files of each source. If there are none, its transcript is written
+   * to stdout. Throws if the user interrupts the work, stdout cannot be written, or no engine can be started.
    */
   async transcribeAll(sources: Map<Source, Output[]>): Promise<void> {
     let number = 0
@@ -71,8 +69,7 @@ export class Batch {
         turns: [],
         elapsedMs: 0,
       }
-      // The copy of standard input, or a download, is removed when the next such source is read. So such a source is
-      // transcribed alone.
+      // A copied or downloaded source is transcribed alone, because reading the next one removes its file.
       const isAlone = source.kind !== 'file'
       if (isAlone) await this.#transcribe(group.splice(0))
       const prepared = await this.#guard(work, () => this.#prepare(work))
@@ -96,8 +93,8 @@ export class Batch {
   }
 
   /**
-   * Runs `action` for a source. If it fails, counts the source as failed and returns null, unless the error ends the
-   * whole command.
+   * Runs `action` for a source. If it fails, counts the source as failed and returns null. Throws an error that must
+   * end the whole command.
    */
   async #guard<Result>(work: Work, action: () => Promise<Result>): Promise<Result | null> {
     const { source, screen } = work
@@ -114,7 +111,7 @@ export class Batch {
     }
   }
 
-  /** Makes the source available as a file, and inspects it. Returns null if all its output files exist already. */
+  /** Makes the source available as a file, and inspects it. Returns null if all its output files already exist. */
   async #prepare(work: Work): Promise<Prepared | null> {
     const { source, screen, outputs } = work
     const { task, config, signal } = this.#run
@@ -140,9 +137,9 @@ export class Batch {
   }
 
   /**
-   * Transcribes a group of sources at the same time, and writes their transcripts in the order of the group. If the
-   * engine process exits, each source that has no transcript is transcribed again, alone. So only the source that
-   * caused the exit fails.
+   * Transcribes a group of sources at the same time, and writes their transcripts in order. If the engine process
+   * exits, each source without a transcript is transcribed again, alone. Only the source that caused the exit then
+   * fails.
    */
   async #transcribe(group: readonly Prepared[]): Promise<void> {
     const [first] = group
@@ -205,8 +202,8 @@ export class Batch {
   }
 
   /**
-   * Returns true if the error may mean that the engine process has exited. Each error that a source itself causes is a
-   * JobFailure, unless the file of the source vanished.
+   * Returns true if the error may mean that the engine process has exited. A source itself causes a JobFailure, or
+   * another error if its file vanished.
    */
   #isEngineFault({ kind, place }: Source, error: unknown): boolean {
     const vanished = kind === 'file' && !existsSync(place)
@@ -214,8 +211,7 @@ export class Batch {
   }
 
   /**
-   * Closes `engine`. If `#engine` is the same engine, sets `#engine` to null, so that another engine is opened for the
-   * next source.
+   * Closes `engine`. Also sets `#engine` to null if it is the same engine, so that the next source opens another one.
    */
   async #closeEngine(engine: OneShotEngine | null): Promise<void> {
     if (this.#engine === engine) this.#engine = null
@@ -232,16 +228,15 @@ export class Batch {
   }
 }
 
-/** Returns true if a source is short enough to be transcribed together with the sources of the group. */
+/** Returns true if a source is short enough to be transcribed together with the group. */
 function fitsInto(group: readonly Prepared[], { input }: Prepared): boolean {
   const durationMs = group.reduce((sum, each) => sum + each.input.durationMs, input.durationMs)
   return group.length < limits.jointFilesMax && durationMs <= limits.jointMsMax
 }
 
 /**
- * Calls `end` for each source of the group. If `end` throws Interrupted, continues with the next source, because it may
- * have a transcript or a part of one, which must be written. At the end, throws a single Interrupted, which says where
- * the text of each interrupted source is. Any other error is thrown at once.
+ * Calls `end` for each source of the group. Continues after Interrupted, because the next source may have text to
+ * write. Finally throws one Interrupted, which says where the text of each source is. Throws any other error at once.
  */
 async function forAll(
   group: readonly Prepared[],
@@ -261,8 +256,5 @@ async function forAll(
   throw new Interrupted(places.join('\n') || noTextKept)
 }
 
-/**
- * The error that is thrown if no engine can be started. This error ends the command, because all other recordings would
- * fail in the same way.
- */
+/** The error that no engine can be started. It ends the command, because all other recordings would fail too. */
 class EngineFailed extends Error {}

@@ -1,6 +1,5 @@
 // Makes each source available as a file: copies standard input and named pipes, and downloads from web addresses. The
-// copies and downloads are in a temporary folder, which is removed at the end of the command, also after a second
-// Ctrl-C.
+// files are in a temporary folder, which is removed when the process exits.
 
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
@@ -14,14 +13,12 @@ import type { Screen } from './screen.ts'
 import type { Source } from './source.ts'
 
 export type Fetcher = {
-  /** Makes the source available as a local file. Returns the path of this file. Throws if the file is empty. */
+  /** Makes the source available as a local file and returns its path. Throws if the file is empty. */
   bring(source: Source, screen: Screen): Promise<string>
   close(): void
 }
 
-/**
- * Downloads from all networks are allowed: the user of the command could reach these networks with other programs too.
- */
+/** Downloads from all networks are allowed, because the user could reach them with other programs too. */
 const everywhere = parseNets('0.0.0.0/0,::/0')!
 
 export function openFetcher({ fileBytesMax }: Pick<Config, 'fileBytesMax'>, signal: AbortSignal): Fetcher {

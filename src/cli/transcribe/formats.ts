@@ -15,10 +15,7 @@ type Presentation = {
 
 type Written = {
   extension: string
-  /**
-   * The text between two transcripts on stdout. Null if the transcripts of two recordings cannot follow each other in
-   * this format.
-   */
+  /** The text between two transcripts on stdout. Null if this format cannot contain several recordings. */
   between: string | null
   write: (transcript: Transcript, as: Presentation) => string
 }

@@ -7,16 +7,15 @@ import { causeOf } from '../unwritable.ts'
 import type { Listed } from './source.ts'
 
 /**
- * Lists the media files of a folder, sorted by name. If `recursive` is true, also lists the media files of the folders
- * inside. A media file has the file extension of a media format. Hidden files, hidden folders, broken links and
- * circular links are left out. A folder or another link that cannot be read is listed as a problem. Each folder is read
- * once, even if several links lead to it.
+ * Lists the media files of a folder, sorted by name. The file extension marks a media file. If `recursive` is true,
+ * includes folders inside. Leaves out hidden, broken and circular entries. An unreadable folder or link is listed as a
+ * problem. Each folder is read once, even if several links lead to it.
  */
 export function mediaIn(folder: string, recursive: boolean): Listed {
   const listed: Listed = { sources: [], problems: [] }
   const walk: Walk = { folder, recursive, read: new Set(), links: [], listed }
   addFolder(folder, walk)
-  // The links come last, so a folder inside `folder` is listed by its own path. Each link may add further links.
+  // The links come last, so that a folder inside `folder` is listed by its own path. A link may add further links.
   for (const link of walk.links) addFolder(link, walk)
   listed.sources.sort(byName)
   return listed
@@ -26,7 +25,7 @@ function byName(one: { name: string }, other: { name: string }): number {
   return one.name < other.name ? -1 : 1
 }
 
-/** `read` has the real paths of the folders that were read. `links` are the links to folders that were found. */
+/** `read` has the real paths of the folders already read. `links` has the links to folders found so far. */
 type Walk = { folder: string; recursive: boolean; read: Set<string>; links: string[]; listed: Listed }
 
 function addFolder(place: string, walk: Walk): void {
@@ -53,7 +52,7 @@ function addEntry(path: string, entry: Dirent, walk: Walk): void {
     listed.sources.push({ kind: 'file', place: path, name: relative(folder, path) })
 }
 
-/** Returns the file or folder to which a link leads. Returns undefined if there is none, or if it cannot be reached. */
+/** Returns the file or folder to which a link leads. Returns undefined if it is missing or cannot be reached. */
 function targetOf(link: string, { problems }: Listed): Stats | undefined {
   try {
     return statSync(link, { throwIfNoEntry: false })

@@ -1,5 +1,5 @@
 // Writes one output file of the command `transcribe`. An existing file is replaced only with --overwrite, or if it is
-// the incomplete transcript of an interrupted run.
+// the partial transcript of an interrupted run.
 
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
@@ -8,12 +8,12 @@ import { causeOf } from '../unwritable.ts'
 import { fitName } from './output-names.ts'
 
 /**
- * Writes a file atomically: the file gets its name only when its content is complete. If a file exists at `path` and
- * `overwrite` is false, changes nothing and returns false.
+ * Writes a file atomically: the name appears only when the content is complete. If the file exists and `overwrite` is
+ * false, returns false and changes nothing.
  */
 export function writeOutput(path: string, text: string, { overwrite }: { overwrite: boolean }): boolean {
   mkdirSync(dirname(path), { recursive: true })
-  // The name of the draft does not contain the name of the file, because that name may already have the maximum length.
+  // The draft's name does not contain the name of the file, which may already have the maximum length.
   const draft = join(dirname(path), `.${crypto.randomUUID()}.part`)
   try {
     writeFileSync(draft, text, { flag: 'wx', flush: true })

@@ -1,5 +1,5 @@
-// Chooses the names of the output files of the command `transcribe`. The names are the same in each run with the same
-// sources, so that --skip-existing finds the files.
+// Chooses the names of the output files of the command `transcribe`. The same sources always get the same names, which
+// --skip-existing needs.
 
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { sha256 } from '../../base/hash.ts'
@@ -11,8 +11,8 @@ import { flatAddress, type Source } from './source.ts'
 const extensionBytesMax = Math.max(...formatNames.map(name => `.${formats[name].extension}`.length))
 
 /**
- * Returns a unique output name for each source. Throws a UsageError if that is not possible. The extension of the
- * format is added to this name later.
+ * Returns a unique output name for each source, without the extension of the format. Throws a UsageError if that is not
+ * possible.
  */
 export function distinctNames(sources: Source[]): Map<Source, string> {
   /** The possible output names of each source, the shortest name first. */
@@ -38,8 +38,8 @@ function possibleNames(source: Source): string[] {
 }
 
 /**
- * Cuts the file name in the path `path` if the name is too long with an extension of `extensionBytes` bytes. A hash of
- * the whole name replaces the end of the name, so that two different names stay different.
+ * Shortens the file name in `path` if it is too long with an extension of `extensionBytes` bytes. A hash of the whole
+ * name replaces its end, so different names stay different.
  */
 export function fitName(path: string, extensionBytes: number): string {
   const name = basename(path)

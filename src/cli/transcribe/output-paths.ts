@@ -1,5 +1,5 @@
-// Chooses the paths and the formats of the output files of the command `transcribe`. Two sources never have the same
-// output file.
+// Chooses the paths and formats of the output files of the command `transcribe`. No two sources have the same output
+// file.
 
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
@@ -21,8 +21,8 @@ export type Target = { folder: string | null; file: string | null; formats: Form
 const extensions = formatNames.map(name => `.${formats[name].extension}`).join(', ')
 
 /**
- * Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. A
- * hyphen or /dev/stdout as --out means stdout.
+ * Reads the flags --out and --format. Without --format, the extension of the file in --out determines the format. `-`
+ * and /dev/stdout mean stdout.
  */
 export function readTarget(out: string | undefined, list: string | undefined, sources: number): Target {
   if (out === '') throw new UsageError('--out is empty')
@@ -53,8 +53,8 @@ function isFolder(out: string): boolean {
 }
 
 /**
- * Creates the output folder before the first source is transcribed. Throws if no file can be created in this folder, if
- * the name of the output file is too long, or if the transcripts are for stdout and it is closed.
+ * Creates the output folder before the work starts. Throws if the folder is not writable, if the file name is too long,
+ * or if the output is for a closed stdout.
  */
 export function openTarget({ folder, file }: Target): void {
   const place = folder ?? (file === null ? null : dirname(file))
@@ -73,11 +73,9 @@ export function openTarget({ folder, file }: Target): void {
 }
 
 /**
- * Plans the output files of all sources. An output file usually has the name of its source, without the extension of
- * the source. If the names of two sources differ only in their extensions, the output files keep the extensions of the
- * sources, such as `talk.mp3.txt`. If two sources in different folders have the same name, the names of their output
- * files also contain the folders, or the host and the path of an address. If these names are the same too, they get a
- * hash of the path or address.
+ * Plans the output files of all sources. A file usually has the name of its source, without its extension. Sources that
+ * differ only in their extensions keep them, as in `talk.mp3.txt`. Sources with equal names in different folders also
+ * get their folders in the name, or the host and path of an address. If these are equal too, a hash is added.
  */
 export function planOutputs(sources: Source[], target: Target): Map<Source, Output[]> {
   const { folder, file, formats: chosen } = target

@@ -14,34 +14,34 @@ import { shifted, shiftedTurns } from './section.ts'
 import type { Source } from './source.ts'
 import type { Task } from './task.ts'
 
-/** The source that is being transcribed, with its output files, and with the utterances that were recognised so far. */
+/** A source that is being transcribed, with its output files and the utterances recognised so far. */
 export type Work = {
   source: Source
   outputs: Output[]
   screen: Screen
   /**
-   * True if no other source is transcribed at the same time. The screen then shows the text as it is recognised.
-   * Otherwise it shows the whole text of each source at the end, because the lines of several sources would be mixed.
+   * True if no other source is transcribed at the same time. Only then does the screen show the text during the
+   * recognition, because lines of several sources would be mixed.
    */
   isAlone: boolean
   utterances: Utterance[]
   /** The language of the text of the utterances. Empty before the first utterance. */
   language: string
   /**
-   * The turns of the speakers. Empty before the end of the recognition. The times of the turns count from the start of
-   * the section, which is the part of the recording between --from and --to.
+   * The turns of the speakers, empty before the end of the recognition. Their times count from the section's start (the
+   * option --from).
    */
   turns: readonly SpeakerTurn[]
   /**
-   * The time that the transcription of this source took, in milliseconds. If several sources were transcribed together,
-   * each gets a share of their common time, in proportion to its duration.
+   * The time of the transcription, in milliseconds. Sources that were transcribed together share their common time in
+   * proportion to their durations.
    */
   elapsedMs: number
 }
 
 /**
- * The message of an interruption after which no text is written: the source has no text yet, the terminal already shows
- * the text, or the only format is RTTM.
+ * The message of an interruption after which no text is written. Either there is no text yet, or the terminal already
+ * shows it, or the only format is RTTM.
  */
 export const noTextKept = 'interrupted'
 
@@ -57,7 +57,7 @@ export class Results {
   }
 
   /**
-   * Returns the output files that must still be written. Throws if an output file exists and the user chose neither
+   * Returns the output files that must still be written. Throws if one exists and the user chose neither
    * --skip-existing nor --overwrite.
    */
   missing(outputs: Output[]): Output[] {
@@ -77,9 +77,8 @@ export class Results {
   }
 
   /**
-   * Writes a transcript to the output files in `missing`, which are the files that must still be written. If the user
-   * asked for no output files, writes it to stdout. The times in `heard` count from the start of the section, which is
-   * the part of the recording between --from and --to.
+   * Writes a transcript to the output files in `missing`. Prints it to stdout if the user asked for no files. The times
+   * in `heard` count from the section's start (the option --from).
    */
   write(work: Work, heard: Transcript, missing: Output[]): void {
     const { source, screen, outputs } = work
@@ -100,9 +99,8 @@ export class Results {
   }
 
   /**
-   * Writes the utterances that were recognised before the interruption: to stdout, or to files such as
-   * `talk.partial.txt` beside the planned output files. RTTM is not written, because the turns of the speakers are
-   * known only at the end. Returns the error that ends the command.
+   * Writes the utterances recognised before the interruption, to stdout or to files such as `talk.partial.txt`. RTTM is
+   * not written, because speakers are known only at the end. Returns the error that ends the command.
    */
   interruption(work: Work): Interrupted {
     const { source, outputs, utterances, language } = work
@@ -141,9 +139,7 @@ export class Results {
     for (const { start, text } of utterances) screen.heard(`[${clock(start + fromMs / 1000)}] ${text}`)
   }
 
-  /**
-   * Prints a transcript to stdout. Prints nothing if the terminal already showed the lines of the transcript.
-   */
+  /** Prints a transcript to stdout. Prints nothing if the terminal already showed its lines. */
   #print(work: Work, transcript: Transcript): void {
     const text = this.#isShownLive(work) ? '' : this.#text(work, transcript, this.#stdoutFormat)
     if (text === '') return

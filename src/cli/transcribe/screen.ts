@@ -1,7 +1,6 @@
-// The output of the command `transcribe` on stderr. On a terminal, this output is a progress bar, with the recognised
-// text above it. Otherwise, a line is printed when a further tenth of a long recording is done, but at most one line in
-// `terminalReportEveryMs`. When the transcript of a recording is written, one more line is printed. With --quiet, only
-// errors, warnings and notes of the engine are shown.
+// The output of the command `transcribe` on stderr. On a terminal, it is a progress bar below the recognised text.
+// Otherwise, a line is printed for each further tenth of a long recording, at most every `terminalReportEveryMs`. Each
+// finished recording gets one more line. With --quiet, only errors, warnings and engine notes are shown.
 
 import { visible } from '../../base/visible.ts'
 import { limits } from '../../limits.ts'
@@ -55,9 +54,9 @@ export function openScreen(name: string, { number, files }: Place, { quiet }: { 
 }
 
 /**
- * Returns a text about the progress, such as `41 %, 12:30 of 29:48, 6.4×, 2:41 left`. The fields of `progress` are in
- * seconds: the finished part of the recording, its expected duration, and the time of the work. The recording can be a
- * little longer than expected.
+ * Returns a text about the progress, such as `41 %, 12:30 of 29:48, 6.4×, 2:41 left`. All fields are in seconds.
+ * `total` is the expected duration, so `seconds` of finished recording may exceed it. `elapsed` is the time of the
+ * work.
  */
 export function progressText(progress: { seconds: number; total: number; elapsed: number }): string {
   const { total, elapsed } = progress
@@ -69,8 +68,7 @@ export function progressText(progress: { seconds: number; total: number; elapsed
 }
 
 /**
- * Returns a text about a finished transcription, such as `7:53 in 1:13 (6.4×)`: the duration of the recording, the time
- * of the work, and the ratio of both.
+ * Returns a text such as `7:53 in 1:13 (6.4×)`: the duration of the recording, the time of the work, and their ratio.
  */
 export function speedOf(seconds: number, elapsed: number): string {
   return `${clock(seconds)} in ${clock(elapsed)} (${(seconds / Math.max(elapsed, 0.001)).toFixed(1)}×)`

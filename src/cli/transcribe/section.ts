@@ -15,8 +15,8 @@ export type Section = { fromMs: number; toMs: number | null }
 export type Part = Pick<TranscribeInput, 'durationMs' | 'section'>
 
 /**
- * Returns the part of a recording that `--from` and `--to` select. `durationMs` is the duration of the whole recording.
- * Throws if the recording ends before the part begins.
+ * Returns the part of a recording that --from and --to select. `durationMs` is that of the whole recording. Throws if
+ * the recording ends before the part begins.
  */
 export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
   if (fromMs >= durationMs) {
@@ -29,8 +29,8 @@ export function partOf({ fromMs, toMs }: Section, durationMs: number): Part {
 }
 
 /**
- * If only a section of the recording was transcribed, the times of the transcript count from the start of this section.
- * Returns the transcript with times that count from the start of the recording, so that subtitles fit the recording.
+ * Converts the times of a transcript, which count from the section's start. They then count from the start of the
+ * recording, so that subtitles fit it.
  */
 export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromMs'>): Transcript {
   if (fromMs === 0) return transcript
@@ -42,8 +42,7 @@ export function shifted(transcript: Transcript, { fromMs }: Pick<Section, 'fromM
 }
 
 /**
- * If only a section of the recording was transcribed, the times of the turns count from the start of this section.
- * Returns the turns with times that count from the start of the recording.
+ * Converts the times of turns, which count from the section's start. They then count from the start of the recording.
  */
 export function shiftedTurns(
   turns: readonly SpeakerTurn[],

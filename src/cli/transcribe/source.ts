@@ -9,8 +9,8 @@ export type Source = {
   /** The path or the web address of the source. `-` means standard input. */
   place: string
   /**
-   * The name from which the names of the output files are made. If the user named a folder, this is the path of the
-   * file below that folder. If the user named the file itself, this is the file name without folders.
+   * The name from which the names of output files are made: the file name without folders. For a file from a folder
+   * that the user named, it is the path below that folder.
    */
   name: string
 }
@@ -29,8 +29,8 @@ export function remote(place: string): Source {
 }
 
 /**
- * Converts an address to a file name of its host and its path: `https://example.org/monday/talk.mp3` becomes
- * `example.org-monday-talk.mp3`. Leaves out the user name, the password and the query, which may be secret.
+ * Converts an address to a file name: `https://example.org/monday/talk.mp3` becomes `example.org-monday-talk.mp3`.
+ * Leaves out the user name, the password and the query, which may be secret.
  */
 export function flatAddress(place: string): string {
   const { host, pathname } = URL.parse(place) ?? { host: 'address', pathname: '' }
@@ -39,9 +39,8 @@ export function flatAddress(place: string): string {
 }
 
 /**
- * Returns `pipe` if the source must be copied to a file. A named pipe must be copied, because it can be read only once.
- * A path such as /dev/stdin must be copied too, because in a child process the same path means another file. But the
- * files in /dev/shm are usual files, in memory.
+ * Returns `pipe` if the source must be copied to a file. A named pipe can be read only once. A path such as /dev/stdin
+ * means another file in a child process. Files in /dev/shm need no copy.
  */
 export function kindOf(place: string, found: Stats): Source['kind'] {
   return found.isFile() && !/^\/(dev\/(stdin$|fd\/)|proc\/)/.test(place) ? 'file' : 'pipe'
@@ -54,8 +53,8 @@ export function keyOf({ kind, place }: Source): string {
 export const notUtf8 = 'the name of the file is not UTF-8: rename the file'
 
 /**
- * Returns true if the name of a file has bytes that are not UTF-8. In the text `place`, the character U+FFFD replaces
- * each such byte. So no file with the name `place` is found, although the file exists.
+ * Returns true if the name of a file has bytes that are not UTF-8. Each of them is U+FFFD in the text `place`, so no
+ * file with this name is found.
  */
 export function isNotUtf8(place: string): boolean {
   return place.includes('\ufffd')

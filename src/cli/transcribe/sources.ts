@@ -1,5 +1,4 @@
-// Lists the sources that the arguments of the command `transcribe` name. A source is a file, standard input or an
-// address on the web.
+// Lists the sources that the arguments of the command `transcribe` name: files, standard input and web addresses.
 
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -7,10 +6,7 @@ import { reasonOf } from '../../base/reason.ts'
 import { mediaIn, nothingIn } from './media-folder.ts'
 import { isNotUtf8, keyOf, kindOf, type Listed, notUtf8, remote } from './source.ts'
 
-/**
- * Lists the sources in the order of the arguments `given`. If two arguments name the same source, this source is listed
- * once.
- */
+/** Lists the sources in the order of the arguments `given`. A source that two arguments name is listed once. */
 export function listSources(given: string[], { recursive }: { recursive: boolean }): Listed {
   const listed: Listed = { sources: [], problems: [] }
   for (const place of given) {

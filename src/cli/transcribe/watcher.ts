@@ -1,5 +1,5 @@
-// Finds complete media files in a folder. Each file is returned once when it is complete, and again after its size or
-// its modification time has changed.
+// Finds complete media files in a folder. Each complete file is returned once, and again after its size or modification
+// time has changed.
 
 import { statSync } from 'node:fs'
 import { visible } from '../../base/visible.ts'
@@ -9,9 +9,9 @@ import type { Source } from './source.ts'
 
 export type Watcher = {
   /**
-   * Reads the folder. `all` has all media files of the folder. `added` and `changed` have the media files that have not
-   * changed since the previous call: `added` has those that were never returned in one of these lists, `changed` has
-   * those that changed after they were returned.
+   * Reads the folder. `all` has all media files. `added` and `changed` have only files that are unchanged since the
+   * previous call. `added` has those never returned there before. `changed` has those that changed after they were
+   * returned.
    */
   look(): { added: Source[]; changed: Source[]; all: Source[] }
 }
@@ -24,8 +24,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
   let complaints: string[] = []
 
   /**
-   * Lists the media files. A folder that cannot be read may be a network share that is not available for some time. Its
-   * problem is printed once, and later calls try to read the folder again.
+   * Lists the media files. An unreadable folder, such as an absent network share, is reported once. Later calls try to
+   * read it again.
    */
   function list(): Source[] {
     const { sources, problems } = mediaIn(folder, recursive)
@@ -55,8 +55,8 @@ export function openWatcher(folder: string, { recursive }: { recursive: boolean 
 }
 
 /**
- * Returns the size and the modification time of a file as a text. Returns an empty text if the file is empty, or if
- * there is no file that can be read, for example because a network share is not available.
+ * Returns the size and the modification time of a file as a text. Returns an empty text if the file is empty or cannot
+ * be read.
  */
 function stateOf(path: string): string {
   try {
