@@ -1,5 +1,4 @@
-// Finds an account by its email address. Formats an account for the output of a command: as an object, or as a single
-// line of text.
+// Finds an account by its email address. Formats an account for the output of a command, as an object or as one line.
 
 import { type Account, findAccountByEmail } from '../accounts/account.ts'
 import { normalEmail } from '../accounts/email.ts'

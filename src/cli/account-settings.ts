@@ -63,7 +63,7 @@ export const password = command({
 })
 
 /**
- * The number of characters in a generated password. Each character has 6 random bits, so a password of 20 characters
- * has 120 random bits.
+ * The number of characters in a generated password. Each character has 6 random bits, so 20 characters have 120 random
+ * bits.
  */
 const madePasswordLength = 20

@@ -7,8 +7,8 @@ import { reasonOf } from '../base/reason.ts'
 import { UsageError } from './failure.ts'
 
 /**
- * Returns the positional arguments of a command, one for each of `names`, in this order. Throws a UsageError if there
- * are more or fewer arguments than names, or if one is empty, for example because a shell variable is not set.
+ * Returns the positional arguments of a command, one for each of `names`. Throws a UsageError if their number is wrong,
+ * or if one is empty. An unset shell variable, for example, is an empty argument.
  */
 export function need<const Names extends string[]>(
   positionals: string[],
@@ -21,10 +21,7 @@ export function need<const Names extends string[]>(
   return positionals as { [Index in keyof Names]: string }
 }
 
-/**
- * Throws a UsageError if one of the options `names` has an empty value, for example because a shell variable is not
- * set.
- */
+/** Throws a UsageError if one of the options `names` has an empty value, for example from an unset shell variable. */
 export function refuseEmpty<Name extends string>(
   values: Partial<Record<Name, string | undefined>>,
   ...names: Name[]
@@ -33,7 +30,7 @@ export function refuseEmpty<Name extends string>(
   if (empty !== undefined) throw new UsageError(`--${empty} needs a value`)
 }
 
-/** Converts the digits of a whole number. Returns NaN for any other text, also for `0x10`, `1e2` and an empty text. */
+/** Converts the digits of a whole number. Returns NaN for any other text, such as `0x10`, `1e2` or an empty text. */
 export function parseWhole(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : Number.NaN
 }
@@ -50,9 +47,8 @@ export function parse<Options extends ParseArgsOptionsConfig>(options: Options, 
 }
 
 /**
- * Returns the text of a UsageError for an error that `parseArgs` threw. For an unknown option, a missing value or an
- * unwanted value, the text is shorter than the message of `parseArgs`. `parseArgs` reads a negative number as an
- * option.
+ * Returns the text of a UsageError for an error of `parseArgs`. The most frequent errors get a shorter text than the
+ * message of `parseArgs`, which also reads a negative number as an option.
  */
 function complaintOf(error: unknown, { args, known }: { args: string[]; known: string[] }): string {
   const message = reasonOf(error)
@@ -60,7 +56,7 @@ function complaintOf(error: unknown, { args, known }: { args: string[]; known: s
   const negative = /^-?\d/.test(named ?? '') ? args.find(given => /^-\d+(\.\d+)?$/.test(given)) : undefined
   if (negative !== undefined) return `${negative} is negative, which no argument may be`
   if (named !== undefined) {
-    // In a group of letters, such as -qx, `parseArgs` names the unknown letter without its hyphen.
+    // For a group of letters such as -qx, `parseArgs` names the unknown letter without its hyphen.
     const unknown = named.startsWith('-') ? named : `-${named}`
     const letters = unknown.replace(/^-+/, '')
     const file = args.find(given => given.startsWith('-') && given.includes(letters) && existsSync(given))

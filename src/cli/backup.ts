@@ -44,8 +44,7 @@ function copySecret(secret: string, draft: string): void {
 }
 
 /**
- * Warns if the secret belongs to another service. The backup is kept, because only the signing secrets and other
- * private columns need the secret.
+ * Warns if the secret belongs to another service. The backup is kept, because most of its columns are not encrypted.
  */
 function warnOfForeignSecret(file: string, secret: string): void {
   using copy = openCopy(file)
@@ -65,11 +64,11 @@ export async function backupCopy(): Promise<void> {
 type NewFile = { path: string; fill: (draft: string) => void }
 
 /**
- * Creates files, and calls `fill` to write each of them. Only the owner may read a file, even while `fill` is writing
- * it. If one file cannot be written, none is created.
+ * Creates files, and calls `fill` to write each of them. Only the owner may ever read them. If one file cannot be
+ * written, none is created.
  */
 function writePrivate(files: readonly NewFile[]): void {
-  // The database is checked first: its path is the one that the user gave.
+  // The database is checked first, because the user gave its path.
   for (const { path } of files.toReversed()) {
     const folder = dirname(path)
     if (!existsSync(folder)) throw new Error(`there is no folder ${folder} for the backup: create it first`)

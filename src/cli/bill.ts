@@ -1,7 +1,6 @@
-// Writes the software bill of materials of the program as a CycloneDX 1.6 document. The document lists every package,
-// library and model, and the hashes of the carried files: the libraries, models and other files that the built program
-// contains and unpacks before it uses them. The document contains no time and no random number, so equal builds have
-// equal documents.
+// Writes the software bill of materials of the program as a CycloneDX 1.6 document. It lists every package, library and
+// model, and the hashes of the files in the built program. Equal builds have equal documents, without times or random
+// numbers.
 
 import { readFileSync } from 'node:fs'
 import steno from '../../package.json'
@@ -24,8 +23,8 @@ type Component = {
 }
 
 /**
- * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file. The build passes its own
- * `hashOf`, which keeps the hashes, because the build needs them several times.
+ * Returns the bill of the program for a target. `hashOf` returns the SHA-256 hash of a file. The build passes a
+ * `hashOf` with a cache, because it needs the hashes several times.
  */
 export function billOf(
   root: string,
@@ -65,8 +64,8 @@ export function billOf(
 }
 
 /**
- * Returns the part of the program, such as a library or a model, to which a file of the built program belongs. Returns
- * undefined for a file that belongs to no part, such as the clip for `steno doctor`.
+ * Returns the part of the program, such as a library or a model, to which a file belongs. Returns undefined if there is
+ * none, as for the clip for `steno doctor`.
  */
 function partWith(file: string, parts: readonly LicensedPart[]): LicensedPart | undefined {
   const owners = parts.flatMap(part =>

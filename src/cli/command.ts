@@ -1,4 +1,4 @@
-// The type of a command, which has options and an action. Every command has the option --help, and an exit code.
+// The type of a command, which has options and an action. Every command has the option --help.
 
 import type { ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { reasonOf } from '../base/reason.ts'
@@ -12,10 +12,7 @@ export type ValuesOf<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >['values']
 
-/**
- * The description of a command. The help of the command, the completion of shells and the manual page are made from
- * this description.
- */
+/** The description of a command. Its help, the shell completion and the manual page are made from this description. */
 export type Description = {
   /** The usage line: the name and the arguments of the command, such as `steno keys create EMAIL [--name N]`. */
   usage: string
@@ -23,12 +20,9 @@ export type Description = {
   options: ParseArgsOptionsConfig
   /** A line of help for each option, by the name of the option. */
   help: Record<string, string>
-  /**
-   * The values that an option accepts, by the name of the option. The shell suggests these values when the user presses
-   * the Tab key.
-   */
+  /** The values that each option accepts, by option name. The shell suggests them when the user presses the Tab key. */
   choices: Record<string, readonly string[]>
-  /** The texts that the shell suggests for the argument of the command, when the user presses the Tab key. */
+  /** The texts that the shell suggests for the argument of the command. */
   suggested: readonly string[]
   /** Paragraphs that the help of the command shows after the options. */
   more: string[]
@@ -78,13 +72,12 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** A command that the user's words name. `called` has the words that name it, such as `steno keys create`. */
+/** A command that the user's words name. `called` has these words, such as `steno keys create`. */
 export type Found = { called: string; command: Command; args: string[] }
 
 /**
- * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. There are two
- * exceptions: the message of the error `Reported` is already printed. No message is printed for `ReaderClosed`, because
- * the reader has closed the pipe after the output that it needs.
+ * Runs a command and returns its exit code. If the command fails, prints the error message to stderr. `Reported` has
+ * already been printed. After `ReaderClosed`, nothing is printed, because the reader has all output that it needs.
  */
 export async function runCommand({ called, command, args }: Found): Promise<number> {
   try {

@@ -1,5 +1,5 @@
-// All commands of the program, and the entry points of its child processes. The code of each of them is loaded only
-// when it is needed. For example, an engine process does not load the code of the server.
+// All commands of the program, and the entry points of its child processes. Each one's code is loaded only when needed:
+// an engine process does not load the code of the server.
 
 import type { Command } from './command.ts'
 
@@ -49,9 +49,7 @@ export const commands: Record<string, () => Promise<Command>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 }
 
-/**
- * The entry points of child processes, by their names. This program starts these child processes itself; users do not.
- */
+/** The entry points of child processes, by name. Only this program starts them, not users. */
 export const children: Record<string, () => Promise<() => Promise<void>>> = {
   engine: async () => (await import('../engine/child.ts')).engine,
   unpack: async () => (await import('./unpack.ts')).unpackFiles,

@@ -1,5 +1,4 @@
-// Lists the carried files: the libraries, models and other files that the build puts into the program, and that the
-// program unpacks before it uses them.
+// Lists the carried files: the libraries, models and other files that the built program contains and unpacks.
 
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,8 +14,8 @@ export function isTarget(name: string): name is BuildTarget {
 }
 
 /**
- * Returns the files that the built program must contain. The keys of the map are the paths in the built program, and
- * the values are the paths on this machine. Throws if a file of the project folder is missing.
+ * Returns the files that the built program must contain: a map from the path in the program to the path on this
+ * machine. Throws if a file of the project folder is missing.
  */
 export function contentsOf(root: string, target: BuildTarget): Map<string, string> {
   const [, cpu] = target.split('-')
@@ -39,9 +38,8 @@ export function contentsOf(root: string, target: BuildTarget): Map<string, strin
 }
 
 /**
- * Finds the C++ libraries that ONNX Runtime needs in addition to glibc. No npm package contains them, so they are
- * copied from the library folders of the building machine or of its cross compiler. Leaves out a library that is in
- * none of these folders.
+ * Finds the C++ libraries that ONNX Runtime needs besides glibc. No npm package contains them, so they come from the
+ * building machine or its cross compiler. Leaves out a missing library.
  */
 function cppLibraries(target: BuildTarget): [path: string, source: string][] {
   const machine = machines[target]

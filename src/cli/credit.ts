@@ -25,8 +25,8 @@ export const credit = command({
 })
 
 /**
- * Parses the first credit of a new account, an amount in dollars, and returns it in cents. The credit is zero, or an
- * amount that is allowed for a deposit.
+ * Returns the first credit of a new account in cents. `text` is in dollars: zero, or an amount that is allowed for a
+ * deposit.
  */
 export function creditOf(text: string): number {
   return parseDollars(text) === 0 ? 0 : amountOf(text)

@@ -41,8 +41,7 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
   },
   device: async ({ engine, config }) => {
     if (!engine) throw new Error('the runtime did not start')
-    // The notes say why no GPU is used. On a GPU, they describe only the test model, which runs there in a slower form
-    // than the published models. The check `transcription` shows the notes if it fails.
+    // On a CPU, the notes say why no GPU is used. On a GPU, they describe only the test model, so they are left out.
     const notes = engine.device === 'cpu' ? engine.notes : []
     return [`${engine.device} (${config.device} was asked for)`, ...notes].join('; ')
   },
@@ -78,8 +77,8 @@ export const checks: Record<string, (checkup: Checkup) => Promise<Outcome>> = {
 }
 
 /**
- * The maximum word error rate of the transcript of the built-in clip, as a share from 0 to 1. The voice in this clip is
- * synthetic, so even a good model may recognise one or two words wrongly.
+ * The maximum word error rate of the built-in clip, from 0 to 1. The clip has a synthetic voice, so even a good model
+ * may get one or two words wrong.
  */
 const wordErrorRateMax = 0.2
 

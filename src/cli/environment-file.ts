@@ -1,12 +1,11 @@
-// The file .env in the working folder, whose variables are settings. Bun itself would also read .env.local and
-// .env.development, which other projects keep in their folders.
+// Reads settings from the file .env in the working folder. Bun itself would also read .env.local and .env.development,
+// which often belong to other projects.
 
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 
 /**
- * Adds the variables of the file .env in the working folder to the environment. A variable that is already in the
- * environment keeps its value.
+ * Adds the variables of the file .env in the working folder to the environment. Existing variables keep their values.
  */
 export function readEnvironmentFile(): void {
   for (const [name, value = ''] of Object.entries(parseEnv(textOf('.env'))))

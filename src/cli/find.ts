@@ -1,6 +1,6 @@
-// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. The words
-// `help keys create` mean `keys create --help`. If the words name no command, returns a command that prints the list of
-// commands, or that throws a UsageError.
+// Finds a command by its words: `keys create ana@example.org` is the command `keys create` with one argument. `help
+// keys create` means `keys create --help`. For unknown words, the command found prints the list of commands or throws a
+// UsageError.
 
 import { findSimilar } from '../base/edit-distance.ts'
 import type { Command, Found } from './command.ts'
@@ -23,10 +23,8 @@ export async function find(commands: Commands, name: string, args: string[]): Pr
 }
 
 /**
- * Returns the command that runs if the user typed something that is not a command. If the user asked for help, the
- * returned command prints a list of commands. Otherwise the returned command throws a UsageError. The list has the
- * commands whose first word is `name`, such as all `keys` commands. If no command begins with `name`, the list has all
- * commands.
+ * Returns the command for words that name no command. It prints a list of commands if the user asked for help, and
+ * otherwise throws a UsageError. The list has the commands whose first word is `name`, or else all commands.
  */
 function overview(commands: Commands, name: string, args: string[]): Found {
   const all = Object.entries(commands)
@@ -54,10 +52,7 @@ function overview(commands: Commands, name: string, args: string[]): Found {
   return { called, command, args: [] }
 }
 
-/**
- * Returns the error message for words that name no command. The message suggests the most similar command, if there is
- * one.
- */
+/** Returns the error message for words that name no command. It suggests the most similar command, if there is one. */
 function complaint(known: string[], name: string, [second]: string[]): string {
   const isFamily = known.some(command => command.startsWith(`${name} `))
   if (isFamily && (second === undefined || second.startsWith('-'))) return `${name} needs a command`

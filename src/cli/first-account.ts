@@ -12,9 +12,8 @@ import { limits } from '../limits.ts'
 import type { Running } from '../service.ts'
 
 /**
- * Creates an account at the first start of the server, and calls `show` with the API key of this account. If `show`
- * throws, the account is not created: only its key opens it, and the key cannot be shown again. Returns false and does
- * nothing if the database already has an account.
+ * Creates an account at the first start of the server, and calls `show` with its API key. If `show` throws, the account
+ * is not created, because its key could never be shown again. Returns false if the database already has an account.
  */
 export function createFirstAccount(
   { service: { db, secrets } }: Pick<Running, 'service'>,
@@ -40,8 +39,8 @@ export function createFirstAccount(
 }
 
 /**
- * Returns a hint for the operator: the command that creates another API key. The server cannot show an existing key,
- * because it stores only the hash of each key.
+ * Returns a hint for the operator: the command that creates another API key. An existing key cannot be shown, because
+ * only its hash is stored.
  */
 export function keyHint({ service: { db } }: Running, dataDir: string): string {
   const email = listAccounts(db)[0]?.email ?? 'EMAIL'
@@ -55,8 +54,8 @@ function ownCommand(): string {
 }
 
 /**
- * Returns the flag --data-dir for the commands of steno that the server suggests to its operator. Returns an empty text
- * if these commands find the same data folder without the flag.
+ * Returns the flag --data-dir for commands that the server suggests to its operator. Returns an empty text if they find
+ * the data folder without the flag.
  */
 function folderFlag(dataDir: string): string {
   const found = settings.dataDir.parse(process.env.STENO_DATA_DIR || settings.dataDir.default)

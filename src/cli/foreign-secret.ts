@@ -3,8 +3,8 @@ import { readSecrets } from '../base/seal.ts'
 import type { Db } from '../db/db.ts'
 
 /**
- * Returns a message if the secret in the file `path` is not the one with which the signing secret of the newest key in
- * the database was encrypted. Otherwise returns null.
+ * Returns a message if the secret in the file `path` cannot decrypt the signing secret of the newest API key in the
+ * database. Otherwise returns null.
  */
 export function whyForeign(db: Pick<Db, 'find'>, path: string): string | null {
   if (canOpenSecrets(db, readSecrets(path))) return null

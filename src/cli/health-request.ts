@@ -1,4 +1,4 @@
-// Requests the health of a server, to find out whether the server is a steno service.
+// Requests the health of a server, to find out whether it is a steno service.
 
 import { limits } from '../limits.ts'
 import { fetchGuarded } from '../net/fetch.ts'
@@ -9,9 +9,8 @@ export function localHost(host: string): string {
 }
 
 /**
- * Requests /v1/health. Returns `steno` if the response has the header Link that every response of steno has:
- * the address of its API description. Returns `refused` if there is no such host, or if no server accepts the
- * connection. Otherwise returns the status of the HTTP response, or the kind of the error.
+ * Requests /v1/health. Returns `steno` if the response has the Link header of every steno response. Returns `refused`
+ * if no such host accepts a connection. Otherwise returns the HTTP status or the kind of the error.
  */
 export async function askHealth(baseUrl: string): Promise<string> {
   const allowNets = parseNets('0.0.0.0/0,::/0')

@@ -29,8 +29,8 @@ export const install = command({
     const root = values.root === undefined ? null : resolve(values.root)
     const below = (path: string) => join(root ?? '/', path)
     const dataDir = dataDirOf(below(environmentFile), values['data-dir'])
-    // The path of the data folder is written into a systemd unit. There, a space ends a value, and a percent sign
-    // starts a specifier, so only the characters below are allowed in the path.
+    // In a systemd unit, a space ends a path, and a percent sign starts a specifier. Only the characters below are
+    // allowed.
     if (!/^[\w/.+-]+$/.test(dataDir)) throw new Error(`${dataDir}: letters, digits, and / . _ + - only`)
     requireVisible(dataDir, below)
     const unit = unitText({ binary, dataDir, environmentFile })
@@ -59,7 +59,7 @@ export const install = command({
     }
     if (!succeeds('id', 'steno')) must('useradd', '--system', '--user-group', '--home-dir', dataDir, 'steno')
     must('install', '-d', '-m', '700', '-o', 'steno', '-g', 'steno', dataDir)
-    // If root has run the program in this folder before, its files belong to root, and the service could not open them.
+    // If root has run the program in this folder before, the service could not open the files of root.
     inheritOwner(dataDir)
     must('systemctl', 'daemon-reload')
     must('systemctl', 'enable', 'steno')
@@ -69,9 +69,9 @@ export const install = command({
 })
 
 /**
- * Returns the data folder of the service. The settings file at `path` stays when the service is installed again, and a
- * data folder that it names overrides the one in the unit. The service may write only to the folder in the unit, so
- * both must be the same. A relative path would name another folder in each program that reads the file.
+ * Returns the data folder of the service. The settings file at `path` may name another one from an earlier
+ * installation. The service may write only to the folder in the unit, so both must be the same. A relative path would
+ * depend on the working folder of each program.
  */
 function dataDirOf(path: string, wanted: string | undefined): string {
   const { STENO_DATA_DIR: kept } = settingsIn(path)
@@ -83,8 +83,8 @@ function dataDirOf(path: string, wanted: string | undefined): string {
 }
 
 /**
- * Installs the program file `from` at the path `to`. A program file cannot be overwritten while the program runs, so
- * the copy is first written beside `to`, and then renamed to `to`.
+ * Installs the program file `from` at the path `to`. A running program cannot be overwritten, so the copy is written
+ * beside `to` and then renamed.
  */
 function putProgram(from: string, to: string): void {
   if (from === to) return

@@ -6,8 +6,8 @@ import { parseEnv } from 'node:util'
 export type Environment = Record<string, string | undefined>
 
 /**
- * Returns the path of the file with the settings of the installed service. If a machine has a second service, the
- * variable STENO_ENV_FILE can name the settings file of that service.
+ * Returns the path of the installed service's settings file. STENO_ENV_FILE names the file of a second service on the
+ * same machine.
  */
 export function environmentFile(): string {
   return process.env.STENO_ENV_FILE || '/etc/steno.env'
@@ -17,9 +17,7 @@ export function installedSettings(): Environment {
   return settingsIn(environmentFile())
 }
 
-/**
- * Returns the settings in the file at `path`. Returns no settings if there is no file, or if this user may not read it.
- */
+/** Returns the settings in the file at `path`. Returns none if the file is missing, or if this user may not read it. */
 export function settingsIn(path: string): Environment {
   try {
     return parseEnv(readFileSync(path, 'utf8'))
@@ -29,7 +27,7 @@ export function settingsIn(path: string): Environment {
 }
 
 /**
- * Returns a hint for the error message if a service is installed but this user may not read its settings. Otherwise
+ * Returns a hint for the error message if a service is installed whose settings this user may not read. Otherwise
  * returns an empty text.
  */
 export function unreadable(): string {

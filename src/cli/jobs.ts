@@ -86,8 +86,7 @@ function stateOf(given: string | undefined): JobState | null {
 }
 
 /**
- * Returns the facts about a job that the operator of the server may see. The source of the recording, such as its
- * address, and the transcript are left out, because they are private to the account.
+ * Returns the facts about a job that the operator may see. The source and the transcript are private to the account.
  */
 function recordOf(job: Job, email: string | undefined) {
   const date = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())

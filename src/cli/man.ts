@@ -49,8 +49,7 @@ async function manualPage(table: Commands): Promise<string[]> {
 }
 
 /**
- * Escapes a text for troff: backslashes, hyphens, characters outside ASCII, and a point or an apostrophe at the start
- * of a line.
+ * Escapes backslashes, hyphens, non-ASCII characters, and a point or an apostrophe at the start of a line, for troff.
  */
 function roff(text: string): string {
   return text

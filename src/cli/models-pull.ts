@@ -53,10 +53,7 @@ async function pullOne(id: string, flags: Flags): Promise<void> {
   if (!hasGpu(config.device) && !isVoiceModel(id)) await compactOne(id, config)
 }
 
-/**
- * Makes a copy of a pulled Whisper model in compact form (8-bit weights). Otherwise the first load of the model would
- * have to make this copy.
- */
+/** Makes the compact copy (8-bit weights) of a pulled Whisper model. Otherwise the model's first load would make it. */
 async function compactOne(id: string, config: Config): Promise<void> {
   const bar = openBar()
   const pulled = { name: id, folder: join(modelsDir(config), id) }

@@ -1,5 +1,4 @@
-// Collects the licence notices of everything in the program: of the installed packages, and of the parts that parts.ts
-// lists.
+// Collects the licence notices of everything in the program: the installed packages, and the parts in parts.ts.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,9 +14,7 @@ type Package = {
 }
 type Notice = { title: string; licence: string; text: string }
 
-/**
- * Development dependencies that have a file in the built program. The program therefore needs their licence notices.
- */
+/** Development dependencies that have a file in the built program, which therefore needs their licence notices. */
 const carriedFromDevelopment = ['@ricky0123/vad-web']
 
 export function noticesOf(root: string): string {
@@ -47,15 +44,15 @@ export function noticesOf(root: string): string {
 }
 
 /**
- * Lists the installed packages on which the program depends, directly or through other packages. Also lists the
- * packages in `carriedFromDevelopment`, with their dependencies.
+ * Lists the installed packages on which the program depends, directly or through other packages. Includes
+ * `carriedFromDevelopment` and its dependencies.
  */
 export function listPackages(root: string): { folder: string; about: Package }[] {
   const found = new Map<string, { folder: string; about: Package }>()
   const visit = (from: string, name: string, mustBeHere: boolean) => {
     const folder = resolvePackage(root, from, name)
     if (folder === null) {
-      // The package is not installed. An optional package may be missing, because it may be for another platform.
+      // An optional package may be missing, for example because it is for another platform.
       if (!mustBeHere) return
       throw new Error(`${name} is not installed`)
     }
@@ -73,9 +70,8 @@ export function listPackages(root: string): { folder: string; about: Package }[]
 }
 
 /**
- * Finds the folder of an installed package in the same way as Node. Searches `node_modules` in the folder `from` of the
- * importing package, then in each folder above `from`, up to `root`. Returns null if none of these folders has the
- * package.
+ * Finds the folder of an installed package as Node does: in `node_modules` of the folder `from`, then in each folder
+ * above, up to `root`. Returns null if there is none.
  */
 function resolvePackage(root: string, from: string, name: string): string | null {
   for (let at = from; ; at = dirname(at)) {

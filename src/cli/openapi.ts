@@ -22,8 +22,8 @@ export const openapi = command({
 })
 
 /**
- * Makes a service without a data folder and without an engine. The routes of this service can be described in the
- * OpenAPI document, but cannot answer requests.
+ * Makes a service without a data folder and an engine. Its routes can be described in the OpenAPI document, but cannot
+ * answer requests.
  */
 function unopened(config: Config): Service {
   return {
@@ -49,8 +49,8 @@ function unopened(config: Config): Service {
 }
 
 /**
- * Returns a placeholder for a part of the service that is not opened, such as the database. Reading a field of the
- * placeholder throws an error.
+ * Returns a placeholder for a part of the service that is not opened, such as the database. Reading a field of it
+ * throws an error.
  */
 function unopenedPart<Part extends object>(): Part {
   return new Proxy({} as Part, { get: absent })

@@ -1,5 +1,5 @@
-// The parts of the built program that no package.json lists: Bun, the libraries that native files contain (such as
-// FFmpeg in the media program), and the models. The licence of each part is given as an SPDX expression.
+// The parts of the built program that no package.json lists: Bun, the models, and the libraries in native files, such
+// as FFmpeg. The licence of each part is an SPDX expression.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,22 +9,18 @@ export type LicensedPart = {
   name: string
   version?: string
   licence: string
-  /** The type of this part. CycloneDX defines these names for the types of components. */
+  /** The type of this part, by its name in CycloneDX. */
   type: 'application' | 'library' | 'machine-learning-model'
   /** The text of the licence notice of this part. */
   text: string
   /** The place where the source code of this part is published. */
   source: string
   /**
-   * The files of the built program that belong to this part (such as a library). Each entry is the path of a file, or
-   * the path of a folder with a slash at its end. If entries of several parts match a file, the file belongs to the
-   * part with the longest matching entry. So a part can own a single file in the folder of another part.
+   * The files of the built program that belong to this part, such as a library. An entry is a file path, or a folder
+   * path that ends in a slash. The longest matching entry of all parts determines the part of a file.
    */
   files?: string[]
-  /**
-   * The SHA-256 of the archive with the source code of this library or model. Missing if the build does not use such an
-   * archive.
-   */
+  /** The SHA-256 of the source code archive. Missing if the build does not use one. */
   sourceSha256?: string
 }
 

@@ -4,9 +4,8 @@ import { visible } from '../base/visible.ts'
 import { terminal } from './terminal.ts'
 
 /**
- * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise the lines that `lines`
- * returns. The lines may contain texts that a caller of the service has chosen, such as the name of a key, so their
- * control characters are escaped.
+ * Prints the result of a command: `record` as one JSON document if `json` is true, otherwise `lines`. Escapes control
+ * characters in the lines, because callers of the service have chosen some texts, such as key names.
  */
 export function print(
   { json }: { json?: boolean | undefined },

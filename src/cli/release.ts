@@ -1,5 +1,5 @@
-// The signature file of a release: a text file beside the program, signed with Ed25519. The file contains the version,
-// the commit and its time, the target, and the SHA-256 of the program.
+// The signature file of a release: a text file beside the program, signed with Ed25519. It contains the version, the
+// commit and its time, the target, and the program's SHA-256.
 
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { sameText } from '../base/hash.ts'
@@ -20,10 +20,7 @@ export function publicKeyOf(privateKey: string): string {
   return createPublicKey(privateKey).export({ format: 'der', type: 'spki' }).toString('base64')
 }
 
-/**
- * Reads a signature file. Returns null if the text is not a signature file, or if its signature is not valid for
- * `publicKey`.
- */
+/** Reads a signature file. Returns null if the text is not one, or if its signature is not valid for `publicKey`. */
 export function readRelease(text: string, publicKey: string): Release | null {
   const [payload = '', signature] = text.split(/^signature: /m)
   const [first, ...lines] = payload.split('\n')
@@ -34,14 +31,12 @@ export function readRelease(text: string, publicKey: string): Release | null {
   return fields.every(field => typeof found[field] === 'string') ? (found as Release) : null
 }
 
-/**
- * Facts about the installed program. An upgrade compares these facts with the release that will replace the program.
- */
+/** Facts about the installed program, which an upgrade compares with the new release. */
 export type Installed = { publicKey: string; target: string; committed: string }
 
 /**
- * Checks a program file by its signature file. Returns the reason why the program must not be installed. Returns null
- * if it may be installed. `signature` is the text of the signature file, and `sha256` is the hash of the program file.
+ * Returns the reason why a program file must not be installed, or null if it may be. `signature` is the text of its
+ * signature file, and `sha256` is its hash.
  */
 export function problemOf(signature: string, sha256: string, installed: Installed): string | null {
   const release = readRelease(signature, installed.publicKey)

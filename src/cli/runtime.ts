@@ -28,7 +28,7 @@ export const pull = command({
     if (provider !== 'cuda') throw new UsageError(`there is no provider ${provider}; there is cuda`)
     const pulled = from === undefined ? pullFrom(source) : installCuda(from)
     const folder = await pulled.catch(error => {
-      // If the error has the path of the package, the package cannot be read. No other error has this path.
+      // An error with the path of the package means that the package cannot be read.
       if (from !== undefined && error.path === from) throw error
       throw unwritable(error, { folder: newCudaFolder(), setting: 'STENO_DATA_DIR' })
     })

@@ -41,8 +41,7 @@ export const serve = command({
       )
       if (!isFirst) tell(address, keyHint(running, config.dataDir))
       systemd.ready()
-      // Signals are handled before the log says that the service listens: a script may read this line and send a signal
-      // at once.
+      // Signals are handled before this log line, because a script may send one as soon as it reads the line.
       const stopSignal = new Promise<void>(resolve => handleStopSignals(resolve, 1))
       log.info('listening', { address: running.listening, data_dir: config.dataDir })
       setImmediate(releaseStartMemory)
@@ -53,7 +52,7 @@ export const serve = command({
       await running.close()
     }
     log.info('stopped')
-    // If the NATS server does not answer, the NATS client does not close its connection, and the process would not end.
+    // If the NATS server does not answer, the NATS client keeps its connection open, and the process would not end.
     if (config.nats !== null) {
       await logWritten()
       process.exit()
@@ -62,8 +61,8 @@ export const serve = command({
 })
 
 /**
- * Frees memory that only the start of the server needed: unreachable objects, and compiled code that is not running.
- * This saves about 3 MB.
+ * Frees memory that only the start needed: unreachable objects, and compiled code that is not running. Saves about 3
+ * MB.
  */
 function releaseStartMemory(): void {
   Bun.gc(true)

@@ -6,10 +6,9 @@ import type { Config } from '../config.ts'
 import { say } from './print.ts'
 
 /**
- * Starts the log. From then on, the process exits after an error that no code handles, because it could not continue
- * safely. For example, a job that the error interrupted could still count as running. Fewer other jobs could then run
- * at the same time. A supervisor such as systemd starts the process again, and unfinished jobs continue. A failed write
- * to the log does not end the process: the log file may be on a full disk.
+ * Starts the log. From then on, an error that no code handles ends the process, because its state may be wrong. A
+ * supervisor such as systemd restarts it, and unfinished jobs continue. A failed write to the log does not end the
+ * process: the disk may be full.
  */
 export function startLog(config: Pick<Config, 'log' | 'logLevel'>): void {
   setLogFormat(config.log ?? (process.stderr.isTTY ? 'pretty' : 'json'), config.logLevel)

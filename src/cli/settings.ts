@@ -1,6 +1,5 @@
-// Reads the settings of a command: from its flags, from the environment, and from the settings file of the installed
-// service. Finds the folder in which the command keeps its files: the data folder of a service, or else the user's
-// cache folder.
+// Reads the settings of a command from its flags, the environment, and the settings file of the installed service.
+// Finds the folder for the command's files: the service's data folder, or else the user's cache folder.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,9 +32,8 @@ export const dataOption = { 'data-dir': { type: 'string' } } as const
 export const recordOptions = { ...jsonOption, ...dataOption } as const
 
 /**
- * The values of a command's options, by the names of the options. Some options replace an environment variable: for
- * example, `--data-dir` replaces STENO_DATA_DIR. The functions in this file use only such options, and ignore all other
- * options.
+ * The values of a command's options, by option name. This file uses only the options that replace an environment
+ * variable, such as `--data-dir` for STENO_DATA_DIR.
  */
 export type Flags = Record<string, unknown>
 
@@ -50,9 +48,8 @@ export function serviceConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings for a command that uses the database in the data folder of the service. Throws if the data folder
- * has no database, because the command would create an empty database in the wrong place. Also throws if this process
- * may not use the database.
+ * Reads the settings for a command that uses the database of the service. Throws if there is no database, because the
+ * command would create an empty one. Also throws if this process may not use it.
  */
 export function dataConfig(flags: Flags = {}): Config {
   const config = serviceConfig(flags)
@@ -65,17 +62,10 @@ export function dataConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Reads the settings of a command that needs no database. If there is a data folder, the program unpacks its embedded
- * files into this folder. Otherwise, it unpacks them into the user's cache folder. The same folder also gets the
- * downloaded models, unless a setting names another folder for models. If a model is missing in the data folder, the
- * cache folder is also searched (see `modelsDirOf`).
- *
- * The variable HF_ENDPOINT contains the address of the hub, the server from which models are downloaded. HF_TOKEN
- * contains the token for the hub. The settings of the installed service may have these variables when the environment
- * of this process does not. So they are copied into this environment.
- *
- * Throws an error if this process cannot load the C library for system calls (see base/system-call.ts), because each of
- * these commands needs such system calls later.
+ * Reads the settings of a command that needs no database. Carried files and downloaded models are in the data folder,
+ * or else in the user's cache folder. A setting can name another folder for models. The hub's variables HF_ENDPOINT and
+ * HF_TOKEN are copied from the settings of the installed service. Throws if this process cannot make system calls,
+ * because each of these commands needs them later.
  */
 export function localConfig(flags: Flags = {}): Config {
   requireSystemCalls()
@@ -88,9 +78,8 @@ export function localConfig(flags: Flags = {}): Config {
 }
 
 /**
- * Returns the data folder that a setting names. If no setting names a data folder, returns the default folder in the
- * working folder, or null if the default folder has no database. Also returns a default folder that this user may not
- * enter, because it may have a database.
+ * Returns the data folder that a setting names. Otherwise returns the default folder in the working folder, or null if
+ * it has no database. A default folder that this user may not enter could have one, so it is returned.
  */
 export function findDataDir(flags: Flags): string | null {
   const environment = serviceEnvironment(flags)
@@ -98,7 +87,7 @@ export function findDataDir(flags: Flags): string | null {
   return environment.STENO_DATA_DIR || mayHaveDatabase(dataDir) ? dataDir : null
 }
 
-/** Returns the same folder as `findDataDir`, or null for a default folder that this user may not enter. */
+/** Like `findDataDir`, but returns null for a default folder that this user may not enter. */
 function openDataDir(flags: Flags): string | null {
   const dataDir = findDataDir(flags)
   const isNamed = Boolean(serviceEnvironment(flags).STENO_DATA_DIR)
@@ -110,10 +99,9 @@ function mayHaveDatabase(dataDir: string): boolean {
 }
 
 /**
- * Returns the environment variables that set up the service on this machine. The variables of this process, and the
- * flags of the command, always count. The settings of the installed service are added only if neither a flag nor the
- * environment names a data folder, and if the default data folder has no database. A default folder that this user may
- * not enter counts as one with a database.
+ * Returns the environment variables of this process and of the flags. Adds the settings of the installed service if no
+ * data folder is named and the default one has no database. A default folder that this user may not enter counts as one
+ * with a database.
  */
 function serviceEnvironment(flags: Flags): Environment {
   const own = { ...process.env, ...variablesOf(flags) }

@@ -4,11 +4,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { limits } from '../limits.ts'
 
 /**
- * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A second SIGINT or SIGTERM ends the process immediately, with
- * the exit code `exitCode`, unless it arrives at almost the same time as the first signal: timeout(1) sends each signal
- * to the process and to its process group, and npm forwards the signal that the terminal has also sent. When a terminal
- * is closed, the kernel and the shell may both send SIGHUP, so a second SIGHUP has no effect. A command that was
- * started by nohup ignores SIGHUP. Returns a function that removes the signal handlers.
+ * Calls `stop` at the first SIGINT, SIGTERM or SIGHUP. A later SIGINT or SIGTERM ends the process with `exitCode`. A
+ * second signal at almost the same time is ignored, because timeout(1) and npm send each signal twice. A second SIGHUP
+ * has no effect: a closed terminal may send two. Returns a function that removes the signal handlers.
  */
 export function handleStopSignals(stop: () => void, exitCode: number): () => void {
   const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM']
@@ -35,10 +33,7 @@ export function ignoreTerminal(): void {
   for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
 }
 
-/**
- * Returns true if this process ignores the signal SIGHUP, because it was started by nohup. Returns false if there is no
- * /proc.
- */
+/** Returns true if this process ignores SIGHUP, because nohup started it. Returns false if there is no /proc. */
 function isHangUpIgnored(): boolean {
   const path = '/proc/self/status'
   const status = existsSync(path) ? readFileSync(path, 'utf8') : ''

@@ -1,5 +1,4 @@
-// Writes the output of commands. Writing is synchronous, so if the disk is full or the pipe is closed, a command that
-// writes to stdout gets the error.
+// Writes the output of commands. Writing is synchronous, so a command gets the error of a full disk or a closed pipe.
 
 import { readFileSync, writeSync } from 'node:fs'
 import { isatty } from 'node:tty'
@@ -8,10 +7,7 @@ import { limits } from '../limits.ts'
 /** The error that is thrown when a write to stdout fails. */
 export class OutputError extends Error {}
 
-/**
- * The error that is thrown when the reader of stdout closed the pipe after a part of the output was written, as `head`
- * does.
- */
+/** The error of a write to stdout whose reader closed the pipe after a part of the output, as `head` does. */
 export class ReaderClosed extends OutputError {}
 
 /** True if a part of the output was written to stdout. */
@@ -19,8 +15,8 @@ let hasWritten = false
 
 export const terminal = {
   /**
-   * Writes text to stdout. Throws an OutputError if stdout is closed, the disk is full or the reader has closed the
-   * pipe. With an empty text, only checks that stdout is not closed.
+   * Writes text to stdout. Throws an OutputError if stdout is closed, its disk is full or its pipe is closed. An empty
+   * text only checks that stdout is not closed.
    */
   out(text: string): void {
     if (!hasWritten && isClosed()) throw new OutputError('standard output is closed')
@@ -32,7 +28,7 @@ export const terminal = {
       throw new Thrown(reasons[code] ?? `standard output cannot be written: ${code}`)
     }
   },
-  /** Writes text to stderr. An error of this write is ignored, because its message could be written only to stderr. */
+  /** Writes text to stderr. Ignores errors, because their messages could be written only to stderr. */
   err(text: string): void {
     try {
       writeAll(2, text)
@@ -50,8 +46,8 @@ const reasons: Record<string, string> = {
 const closeOnExec = 0o2000000
 
 /**
- * Returns true if the program was started with a closed stdout, as by `>&-` in a shell. Bun then opens /dev/null in its
- * place, with the flag close-on-exec. A file that the program inherited never has this flag.
+ * Returns true if the program was started with a closed stdout, as by `>&-` in a shell. Bun then opens /dev/null with
+ * the flag close-on-exec, which an inherited file never has.
  */
 function isClosed(): boolean {
   try {

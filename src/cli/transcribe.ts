@@ -57,13 +57,12 @@ export const transcribe = command({
 })
 
 /**
- * Reads the settings of the commands `transcribe` and `watch`, and unpacks the files that these commands need. The flag
- * --max-duration is not read as a setting: in these commands, the flag limits the duration of a subtitle, but the
- * setting of the same name limits the duration of a recording.
+ * Reads the settings of the commands `transcribe` and `watch`, and unpacks the carried files. The flag --max-duration
+ * is no setting here: it limits a subtitle, but the setting of that name limits a recording.
  */
 export async function configOf({ model, device, threads, ...values }: TaskValues): Promise<Config> {
   const dataDir = values['data-dir']
-  // Without this check, a misspelt name would create a folder with the unpacked files of the program.
+  // Without this check, a misspelt name would create a folder with carried files.
   if (dataDir && !existsSync(dataDir)) throw new UsageError(`there is no folder ${dataDir} for --data-dir`)
   const unknown = model === undefined ? null : whyUnknown(model)
   if (unknown !== null) throw new UsageError(`--model ${unknown}`)
@@ -73,8 +72,8 @@ export async function configOf({ model, device, threads, ...values }: TaskValues
 }
 
 /**
- * Prints a summary: how many sources were transcribed, failed or were skipped. Prints nothing if there was only one
- * source, and it was not skipped.
+ * Prints how many sources were transcribed, failed or were skipped. Prints nothing for a single source that was not
+ * skipped.
  */
 function summarise({ done, failed, skipped, seconds }: Counts, elapsed: number): void {
   const all = done + failed + skipped

@@ -1,15 +1,12 @@
-// Returns the text of the systemd unit of the server. The unit runs the server as a separate user, with access to the
-// GPU. This user may write only to the data folder and to private folders for temporary files.
+// Returns the text of the server's systemd unit. It runs the server as a separate user with access to the GPU. This
+// user may write only to the data folder and to private temporary folders.
 
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 export type UnitPlace = { binary: string; dataDir: string; environmentFile: string }
 
-/**
- * The restrictions of the server process, as lines of a systemd unit. Comments in the unit explain the restrictions
- * whose names are not clear.
- */
+/** The restrictions of the server process, as lines of a systemd unit. */
 const protection = `ProtectSystem=strict
 ProtectHome=yes
 PrivateTmp=yes
@@ -50,8 +47,8 @@ const hidden = {
 }
 
 /**
- * Throws if the unit hides the data folder from the service, which could then not start. `below` converts a path
- * of the installed system to a path of this machine (see the option --root).
+ * Throws if the unit hides the data folder, because the service could then not start. `below` converts a path of the
+ * installed system to a path on this machine.
  */
 export function requireVisible(dataDir: string, below: (path: string) => string): void {
   const real = realPathOf(below(dataDir))

@@ -1,5 +1,5 @@
-// The child process that unpacks the files that the program contains (libraries and models) for another process of the
-// program (see base/unpack-child.ts).
+// The child process that unpacks the carried files (libraries and models) for another process of the program (see
+// base/unpack-child.ts).
 
 import { unpackHere } from '../base/carried.ts'
 import { reasonOf } from '../base/reason.ts'

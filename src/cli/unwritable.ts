@@ -18,8 +18,8 @@ export function causeOf(error: unknown): string {
 }
 
 /**
- * Returns an error that names a folder and the setting that names another one, if `error` says why a file in this
- * folder cannot be written. Otherwise returns `error`.
+ * If `error` says why a file cannot be written, returns an error that names its folder and the setting for another
+ * folder. Otherwise returns `error`.
  */
 export function unwritable(
   error: unknown,

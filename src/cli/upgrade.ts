@@ -11,9 +11,8 @@ import { say } from './print.ts'
 import { problemOf } from './release.ts'
 
 /**
- * The build (scripts/build.ts) defines both constants. `STENO_RELEASE_KEY` is the public key that verifies the
- * signatures of releases; the key is empty in a program that is not a release. `STENO_COMMITTED` is the time of the
- * commit from which this program was built.
+ * The build (scripts/build.ts) defines both constants. `STENO_RELEASE_KEY` is the public key for the signatures of
+ * releases. It is empty in a program that is not a release. `STENO_COMMITTED` is the commit time of this program.
  */
 declare const STENO_RELEASE_KEY: string
 declare const STENO_COMMITTED: string
@@ -36,7 +35,7 @@ export const upgrade = command({
 
     const here = process.execPath
     const unsigned = values.unsigned === true
-    // Most reasons for a refusal are found without a copy of the file, which would write 230 MB.
+    // Most reasons for a refusal are found before the file is copied, which would write 230 MB.
     refuse(from, missingProblem(from, unsigned))
     if (isSame(from, here)) {
       say(`${from} is this program already; nothing was changed`)
@@ -58,8 +57,8 @@ export const upgrade = command({
 })
 
 /**
- * Returns true if two files are equal. An upgrade to the program itself would also replace steno.old by this program,
- * and the previous version would be lost.
+ * Returns true if two files are equal. An upgrade to the same program would overwrite the previous version in
+ * steno.old.
  */
 function isSame(one: string, other: string): boolean {
   return statSync(one).size === statSync(other).size && Buffer.compare(mapFile(one), mapFile(other)) === 0
@@ -70,8 +69,8 @@ function refuse(from: string, problem: string | null): void {
 }
 
 /**
- * Checks whether the program file `from` has the signature that it needs, and whether this program could verify it.
- * Returns the reason why the file must not be installed, or null.
+ * Returns the reason why the signature of the program file `from` is missing or cannot be verified, or null if there is
+ * none.
  */
 function missingProblem(from: string, unsigned: boolean): string | null {
   const isRelease = STENO_RELEASE_KEY !== ''
@@ -85,9 +84,8 @@ function missingProblem(from: string, unsigned: boolean): string | null {
 }
 
 /**
- * Verifies the signature of the program file `from`. The hash is computed from `copy`, a copy of this file, because the
- * copy is what will be installed. The file `from` could still change after the check. Returns the reason why the
- * program must not be installed. Returns null if it may be installed.
+ * Verifies the signature of the program file `from`. Hashes `copy`, the copy that will be installed, because `from`
+ * could still change. Returns the reason why the program must not be installed, or null.
  */
 async function signatureProblem(from: string, copy: string): Promise<string | null> {
   const hasher = new Bun.CryptoHasher('sha256')
@@ -100,8 +98,8 @@ async function signatureProblem(from: string, copy: string): Promise<string | nu
 }
 
 /**
- * Runs the file `program`, and returns the version and the commit that it prints. Returns null if the file is not a
- * program of steno for this machine.
+ * Runs the file `program`, and returns the version and the commit that it prints. Returns null if it is not a steno
+ * program for this machine.
  */
 function versionsOf(program: string): { steno: string; commit: string } | null {
   try {
@@ -114,7 +112,7 @@ function versionsOf(program: string): { steno: string; commit: string } | null {
       ? { steno, commit }
       : null
   } catch {
-    // Either the file cannot be executed, or its output is not the output of `steno version --json`.
+    // The file cannot be executed, or does not print what `steno version --json` prints.
     return null
   }
 }

@@ -70,7 +70,7 @@ function isDone({ place }: Source, outputs: Output[]): boolean {
   return outputs.every(({ path }) => changeTimeOf(path) >= changedAt)
 }
 
-/** Returns the time of the last change of a file, or -1 if there is no file that can be read. */
+/** Returns the modification time of a file, or -1 if it cannot be read. */
 function changeTimeOf(path: string): number {
   try {
     return statSync(path).mtimeMs

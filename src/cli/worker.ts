@@ -91,7 +91,7 @@ export const worker = command({
     } finally {
       await engine.close()
     }
-    // If the NATS server does not answer, the NATS client does not close its connection, and the process would not end.
+    // If the NATS server does not answer, the NATS client keeps its connection open, and the process would not end.
     await logWritten()
     process.exit()
   },

@@ -15,10 +15,7 @@ export async function doctorClip(): Promise<Clip> {
   return { path: clip.sound, text: ((await Bun.file(clip.truth).json()) as { text: string }).text }
 }
 
-/**
- * Transcribes the built-in clip. Returns the transcript, and in the additional field `text` the words that are
- * really spoken in the clip.
- */
+/** Transcribes the built-in clip. Returns the transcript, with the words that are really spoken in the field `text`. */
 export async function hearClip(
   engine: OneShotEngine,
   config: Config,
@@ -44,8 +41,8 @@ export async function hearClip(
 }
 
 /**
- * Returns the word error rate of the text `heard`: the number of word errors, divided by the number of words in the
- * reference text `truth`. Ignores case and punctuation.
+ * Returns the word error rate of `heard`: the number of word errors divided by the number of words in the reference
+ * `truth`. Ignores case and punctuation.
  */
 export function wordErrorRate(truth: string, heard: string): number {
   return editDistance(plainWords(truth), plainWords(heard)) / plainWords(truth).length

@@ -21,13 +21,13 @@ import { askHealth, localHost } from '../health-request.ts'
 /** The input of the checks of this machine. */
 export type Host = {
   config: Config
-  /** Null if there is no data folder yet. The check of the data folder sets it to null if the folder is not there. */
+  /** Null if there is no data folder. The check of the data folder sets this value. */
   dataDir: string | null
   /** True if the server would refuse this data folder. The checks then write nothing into it. */
   isRefused?: boolean
 }
 
-/** What a check found. A note is no failure of the check, but the operator may want to change something. */
+/** The result of a successful check. A note shows something that the operator may want to change. */
 export type Outcome = string | { note: string }
 
 type Check = (host: Host) => Promise<Outcome>
@@ -52,8 +52,8 @@ export const hostChecks: Record<string, Check> = {
       setNativeHome(join(cacheDir(), 'native'))
       throw error
     }
-    // The check does not create the folder. If root created it, the user of the service could not use it. The name may
-    // also be misspelt.
+    // The check does not create the folder: the name may be misspelt, and the service's user could not use a folder of
+    // root.
     host.dataDir = null
     setNativeHome(join(cacheDir(), 'native'))
     return { note: `${dataDir} is not there; steno serve makes it` }
