@@ -1,6 +1,5 @@
 // The configuration: the values of all settings, read from environment variables. Other files read variables that are
-// not settings. For example, base/carried.ts reads STENO_CACHE_DIR and STENO_NATIVE_DIR, cli/installed.ts reads
-// STENO_ENV_FILE, and net/hub.ts reads HF_ENDPOINT and HF_TOKEN. The tools of Hugging Face use the last two names too.
+// not settings, such as STENO_CACHE_DIR in base/carried.ts.
 
 import { nearest } from './base/edit-distance.ts'
 import { settings } from './config/settings.ts'
@@ -11,8 +10,7 @@ export type Config = { [Name in keyof typeof settings]: ReturnType<(typeof setti
 export class ConfigError extends Error {}
 
 /**
- * Matches the variables that start with STENO_ but are not settings: STENO_CACHE_DIR for the cache folder of the user,
- * STENO_ENV_FILE for commands, STENO_NATIVE_DIR for the folder of unpacked files, and the variables of tests and
+ * Matches the variables that start with STENO_ but are not settings. They are for folders, the settings file, tests and
  * benchmarks.
  */
 const otherVariables = /^STENO_(CACHE_DIR|ENV_FILE|NATIVE_DIR|(TEST|BENCH)_\w+)$/
@@ -38,8 +36,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 }
 
 /**
- * Returns an error message if a setting does not accept a value. Otherwise returns null. `name` is the name that the
- * user gave the value: the variable of the setting, or its flag.
+ * Returns an error message if a setting does not accept a value, otherwise null. `name` is the setting's variable or
+ * flag, as the user gave it.
  */
 export function whyInvalid(
   name: string,

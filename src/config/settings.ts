@@ -1,5 +1,5 @@
-// The table of the settings. Each setting has an environment variable, a default, a parser and a line of help. The
-// command-line flags, the text of --help and docs/settings.md are generated from this table.
+// The table of the settings: variable, default, parser and help of each. The flags, the text of --help and
+// docs/settings.md are generated from this table.
 
 import { levels } from '../base/log.ts'
 import {

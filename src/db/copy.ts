@@ -1,5 +1,5 @@
-// Copies of the database. A copy consists of two files: FILE is the database, and FILE.key is the secret of the data
-// folder, which decrypts some columns of this database.
+// Copies of the database. FILE is the copied database. FILE.key is the copied secret of the data folder, which decrypts
+// some columns.
 
 import { Database } from 'bun:sqlite'
 import { chmodSync, copyFileSync, existsSync, rmSync } from 'node:fs'
@@ -14,8 +14,8 @@ import { damageIn, openDb } from './open-db.ts'
 import { isDamage } from './refusal.ts'
 
 /**
- * Writes a consistent copy of the database in the data folder to `target`. Any file that exists at `target` must be
- * empty. Applies no migrations: the server that uses the database may be older than this program.
+ * Writes a consistent copy of the database in the data folder to `target`. An existing file at `target` must be empty.
+ * Applies no migrations, because the running server may be older than this program.
  */
 export function copyDatabase(dataDir: string, target: string): void {
   using db = new Database(databasePath(dataDir))
@@ -30,10 +30,7 @@ export function copyDatabase(dataDir: string, target: string): void {
   }
 }
 
-/**
- * Checks a copy of the database. Throws if its secret is damaged, if the file is not an intact database of steno, or if
- * a newer program made it.
- */
+/** Checks a copy of the database. Throws if its secret or its database is damaged, or if a newer program made it. */
 export function checkCopy(file: string): void {
   readSecret(`${file}.key`)
   const problem = problemOf(file)
@@ -52,9 +49,8 @@ export function openCopy(file: string): Pick<Db, 'find'> & Disposable {
 }
 
 /**
- * Opens the database of the data folder for reading only. Returns null if the database has no tables, because the first
- * start of the server was killed. Throws if the database is damaged, or if a newer program made it. Only the first
- * pages of the database are checked.
+ * Opens the database of the data folder for reading only. Returns null if it has no tables, because the server's first
+ * start was killed. Throws if it is damaged or from a newer program. Checks only the first pages.
  */
 export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
   const path = databasePath(dataDir)
@@ -69,8 +65,8 @@ export function openOwn(dataDir: string): ReturnType<typeof openCopy> | null {
 }
 
 /**
- * Opens a database for reading only. Another process, such as a command of steno, may lock the database for a short
- * time, for example when it closes the database. A read then waits for up to `databaseBusyMs`.
+ * Opens a database for reading only. A read waits up to `databaseBusyMs` while another process, such as a command,
+ * locks the database.
  */
 function openReadOnly(file: string): Database {
   const sql = new Database(file, { readonly: true, strict: true })
@@ -95,14 +91,10 @@ export function problemOf(file: string): string | null {
   return result === 'ok' ? null : `${file} is no sound backup: ${result}`
 }
 
-/**
- * Returns the two files of a copy of the database: the secret and the database itself. Each file comes with the path to
- * which it is restored in the data folder.
- */
+/** Returns the two files of a copy, the secret and the database, each with its path in the restored data folder. */
 export function filesOf(file: string, dataDir: string): { from: string; to: string }[] {
-  // The secret is the first file in the list, so it is placed before the database. If a server starts after the secret
-  // is placed and before the database is placed, the server uses this secret. Without it, the server would create
-  // another secret, which cannot decrypt the restored database.
+  // The secret is placed before the database. A server that starts between both steps would otherwise create another
+  // secret, which cannot decrypt the restored database.
   return [
     { from: `${file}.key`, to: secretPath(dataDir) },
     { from: file, to: databasePath(dataDir) },
@@ -110,16 +102,14 @@ export function filesOf(file: string, dataDir: string): { from: string; to: stri
 }
 
 /**
- * Restores a copy of the database into a data folder that has neither a database nor a secret. Then applies the
- * migrations that the copied database lacks. If a migration fails, the copy stays in the data folder, and the next
- * start of the service applies the migrations.
+ * Restores a copy of the database into a data folder without a database and a secret. Then applies missing migrations.
+ * If one fails, the copy stays in the data folder, and the next start of the service tries again.
  */
 export function placeCopy(files: readonly { from: string; to: string }[], dataDir: string): void {
   requireNoDatabase(dataDir)
   using drafts = new DisposableStack()
-  // Both files are first copied to drafts, and only then renamed to their final paths. If the disk is full, an error
-  // occurs before the first rename, and the drafts are removed. The data folder is then unchanged, so the restore can
-  // be repeated.
+  // Both files are copied to drafts before the first one is placed. A full disk then leaves the data folder unchanged,
+  // and the restore can be repeated.
   const copied = files.map(({ from, to }) => {
     const draft = drafts.use(new Draft(to))
     copyFileSync(from, draft.path)
@@ -139,9 +129,9 @@ export function placeCopy(files: readonly { from: string; to: string }[], dataDi
   }
 }
 
-/** Throws if a file of the copy is missing, or if the data folder has a file of another database or a secret. */
+/** Throws if a file of the copy is missing, or if the data folder already has a database or a secret. */
 export function requireFree(files: readonly { from: string; to: string }[], dataDir: string): void {
-  // The database is checked first: its path is the one that the user gave.
+  // The database is checked first, because the user gave its path.
   for (const { from } of files.toReversed())
     if (!existsSync(from)) throw new Error(`there is no file ${from}; a backup is FILE and FILE.key`)
   requireNoDatabase(dataDir)
